@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import io
+import keyword
 import re
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from typing import Final
 HERE: Final = Path(__file__).parent.parent / "src"
 VAGUE: Final = frozenset({"told", "found", "said", "mine"})
 """Names that say nothing about what they hold."""
+RUN: Final = 6
+"""Statements in a run that counts as repeated."""
 _RECALL: Final = """
 import sys, memoriter
 memory = memoriter.open(":memory:")
@@ -56,12 +59,29 @@ def homes(names: Iterator[tuple[str, str]]) -> dict[str, set[str]]:
     return {name: where for name, where in sorted(places.items()) if len(where) > 1}
 
 
-def public_classes(tree: Tree) -> Iterator[tuple[str, str]]:
-    """(name, module) of every class that another module could import."""
+def public_types(tree: Tree) -> Iterator[tuple[str, str]]:
+    """(name, module) of every type that another module could import."""
     for path, module in tree.items():
-        for node in module.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                yield node.name, path.as_posix()
+        for name in types_of(module):
+            yield name, path.as_posix()
+
+
+def types_of(module: ast.Module) -> Iterator[str]:
+    """The public types of a module: classes, type aliases, type variables and made models.
+
+    A name in CamelCase that is assigned at the top level is one of the latter three.
+    """
+    for node in module.body:
+        match node:
+            case ast.ClassDef(name=name):
+                names = [name]
+            case ast.Assign(targets=targets):
+                names = [each.id for each in targets if isinstance(each, ast.Name)]
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names = [name]
+            case _:
+                names = []
+        yield from (name for name in names if re.match(r"[A-Z]\w*[a-z]", name))
 
 
 def public_functions(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -129,18 +149,70 @@ def recall_files(src: Path) -> int:
 
 def lonely(tree: Tree) -> int:
     """The number of modules whose only importer is in the same folder."""
-    importers: dict[str, set[str]] = defaultdict(set)
+    modules = {module_name(path): path for path in tree}
+    importers: dict[str, set[Path]] = defaultdict(set)
     for path, module in tree.items():
-        for node in ast.walk(module):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memoriter."):
-                importers[str(node.module)].add(path.as_posix())
+        for name in imported(path, module):
+            if name in modules:
+                importers[name].add(path)
     alone = 0
-    for path in tree:
-        if path.name.startswith("__"):
-            continue
-        users = importers["memoriter." + ".".join(path.with_suffix("").parts)]
-        alone += len(users) == 1 and Path(next(iter(users))).parent == path.parent
+    for name, path in modules.items():
+        users = importers[name] - {path}
+        one = next(iter(users)) if len(users) == 1 else None
+        alone += not path.name.startswith("__") and one is not None and one.parent == path.parent
     return alone
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a module, by its path inside the package."""
+    parts = path.with_suffix("").parts
+    return ".".join(("memoriter", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
+def imported(path: Path, module: ast.Module) -> Iterator[str]:
+    """Every dotted name that a module imports, relative imports resolved.
+
+    `from a import b` gives `a` and `a.b`, since b may be a module.
+    """
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = ("memoriter", *path.parts[:-1])[: len(path.parts) - node.level + 1]
+            within = ".".join(above) if node.level else ""
+            base = ".".join(filter(None, (within, node.module)))
+            yield base
+            yield from (f"{base}.{each.name}" for each in node.names)
+
+
+def repeated(src: Path) -> int:
+    """The number of statements in runs of six or more that occur again, in the same shape."""
+    windows: dict[tuple[str, ...], list[tuple[Path, int]]] = defaultdict(list)
+    for path in sorted((src / "memoriter").rglob("*.py")):
+        shapes = list(statement_shapes(path.read_text(encoding="utf-8")))
+        for at in range(len(shapes) - RUN + 1):
+            windows[tuple(shapes[at : at + RUN])].append((path, at))
+    again = (places for places in windows.values() if len(places) > 1)
+    return len({(p, at + n) for places in again for p, at in places for n in range(RUN)})
+
+
+def statement_shapes(text: str) -> Iterator[str]:
+    """Each statement of a file with names as `n` and constants as `c`.
+
+    Imports, decorators and texts alone are left out: they repeat everywhere.
+    """
+    shape: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NEWLINE:
+            if shape[0] not in ("import", "from", "@") and shape != ["c"]:
+                yield " ".join(shape)
+            shape = []
+        elif token.type == tokenize.NAME:
+            shape.append(token.string if keyword.iskeyword(token.string) else "n")
+        elif token.type in (tokenize.NUMBER, tokenize.STRING):
+            shape.append("c")
+        elif token.type == tokenize.OP:
+            shape.append(token.string)
 
 
 def counted(src: Path) -> dict[str, int]:
@@ -153,10 +225,11 @@ def counted(src: Path) -> dict[str, int]:
         "comment lines": comment_lines(src),
         "files that a recall passes through": recall_files(src),
         "modules with one importer, in their own folder": lonely(tree),
-        "class names with several homes": len(homes(public_classes(tree))),
+        "names of classes and types with several homes": len(homes(public_types(tree))),
         "function names in several rooms": len(homes(public_functions(tree))),
         "imports inside functions": inner_imports(tree),
         "names that say nothing (told, found, said, mine)": vague_names(tree),
+        "statements in repeated runs of six or more": repeated(src),
     }
 
 

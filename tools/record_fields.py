@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from memoriter.core.record import FIELDS
+from memoriter.core.record import FIELDS, FIXED
 
 TARGET: Final = Path(__file__).parent.parent / "src" / "memoriter" / "core" / "record_fields.py"
 _HEAD: Final = '''"""The types that callers may pass for the fields of a record, for type checkers.
@@ -26,7 +26,13 @@ from memoriter.core.record import FIELDS
 from memoriter.core.times import TimeLike
 
 
-class RecordFields(TypedDict, total=False):
+class ChangeableFields(TypedDict, total=False):
+    """The fields of a record that `update` takes, except its text; None means absent."""
+
+'''
+_FIXED: Final = '''
+
+class RecordFields(ChangeableFields, total=False):
     """The fields of a record except its text; None means absent."""
 
 '''
@@ -34,12 +40,13 @@ class RecordFields(TypedDict, total=False):
 
 def source() -> str:
     """What the file should hold."""
-    lines = [
-        f'    {name}: Annotated["{field.kind.accepts} | None", FIELDS["{name}"]]\n'
+    lines = {
+        name: f'    {name}: Annotated["{field.kind.accepts} | None", FIELDS["{name}"]]\n'
         for name, field in FIELDS.items()
         if name != "text"
-    ]
-    return _HEAD + "".join(lines)
+    }
+    changeable = "".join(line for name, line in lines.items() if name not in FIXED)
+    return _HEAD + changeable + _FIXED + "".join(lines[name] for name in sorted(FIXED))
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from memoriter.doors.hook import Hook
     from memoriter.memory.facade import Memory
     from memoriter.memory.opening import open_memory as open  # the public name
+    from memoriter.memory.options import DraftFields
     from memoriter.why.diff import diff
     from memoriter.why.receipt import Receipt, verify
     from memoriter.why.result import Hit, Result
@@ -53,6 +54,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 _LAZY = {
     "AsyncMemory": "memoriter.aio",
     "Commit": "memoriter.core.batch",
+    "DraftFields": "memoriter.memory.options",
     "Edge": "memoriter.core.edge",
     "Explanation": "memoriter.core.explanation",
     "Hit": "memoriter.why.result",
@@ -78,6 +80,7 @@ __all__ = [
     "Commit",
     "Conflict",
     "Corrupt",
+    "DraftFields",
     "Edge",
     "Expired",
     "Explanation",

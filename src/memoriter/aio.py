@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 
 from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.options import takes
-from memoriter.core.other_words import no_such_verb
+from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.memory.agents import Agents
@@ -23,7 +23,7 @@ from memoriter.memory.analyzers import Analyzers
 from memoriter.memory.embedding import Embedding
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
-from memoriter.memory.options import OpenOptions
+from memoriter.memory.options import PLACE, OpenOptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -89,7 +89,7 @@ class AsyncEmbedding(_AsyncWrapper[Embedding]):
     rollback = _as_coroutine(Embedding.rollback)
 
 
-class AsyncMemory(_AsyncWrapper[Memory]):
+class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
     """A memory whose methods are coroutines."""
 
     def __init__(
@@ -166,6 +166,8 @@ class AsyncMemory(_AsyncWrapper[Memory]):
         """The same memory for one agent, user or session."""
         return AsyncMemory(self._inner.scoped(agent, user, session), self._threads)
 
+    scoped.__doc__ = Memory.scoped.__doc__  # with its arguments
+
     async def close(self) -> None:
         """Wait for running methods, then close the store."""
         await asyncio.to_thread(self._threads.shutdown)
@@ -220,7 +222,7 @@ class AsyncOpening:
             await self._memory.close()
 
 
-@takes(OpenOptions)
+@takes(OpenOptions, PLACE)
 def aopen(
     place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
 ) -> AsyncOpening:

@@ -166,7 +166,7 @@ def test_a_memory_type_is_a_filter() -> None:
 def test_co_31_filters_act_before_any_limit() -> None:
     """K7, K8."""
     memory = memoriter.open(":memory:", embedder=None, clock=HandClock())
-    drafts: list[dict[str, Any]] = [{"text": "budget budget", "expires": START}] * 600
+    drafts: list[Any] = [{"text": "budget budget", "expires": START}] * 600
     drafts += [{"text": "budget budget", "agent": "other"}] * 600
     drafts += [{"text": "budget budget", "trust": "external"}] * 600
     memory.remember_many(drafts)

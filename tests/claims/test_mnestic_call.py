@@ -119,7 +119,7 @@ def test_mn_04_a_limit_of_0_is_an_empty_answer(vectors: Memory) -> None:
         hybrid(vectors, limit=-1)
 
 
-def test_mn_05_search_is_exact_and_its_breadth_changes_nothing(vectors: Memory) -> None:
+def test_mn_05_search_is_exact_and_ef_changes_nothing(vectors: Memory) -> None:
     plain = hybrid(vectors)
     for ef in (1, 50, 100_000):
         assert hybrid(vectors, overrides={"ef": ef}).rows(detailed=True) == plain.rows(

@@ -13,7 +13,7 @@ import pytest
 from memoriter.rank.top import top
 from memoriter.rerank.call import TIMEOUT_MS, Failed, RerankScores, ask_reranker
 from memoriter.rerank.callable import FunctionReranker
-from memoriter.rerank.unanimity import ENOUGH, Kind, agreement
+from memoriter.rerank.unanimity import ENOUGH, AgreeBy, agreement
 from memoriter.testing.fakes import ToyReranker
 
 
@@ -67,7 +67,7 @@ def test_jb_27_two_of_three_at_the_same_place_make_a_reranker_needless(
     ],
 )
 def test_jb_27_overlap_and_depth_are_options(
-    words: str, vectors: str, depth: int, kind: Kind, agreements: int
+    words: str, vectors: str, depth: int, kind: AgreeBy, agreements: int
 ) -> None:
     assert agreement(rows(words), rows(vectors), depth, kind) == agreements
 

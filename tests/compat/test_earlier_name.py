@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -12,7 +13,7 @@ import pytest
 from tests.compat.make_v1 import FOLDER
 
 import memoriter
-from memoriter.store.sqlite.schema import EARLIER_APPLICATION_ID
+from memoriter.core.errors import EARLIER_APPLICATION_ID
 
 
 def as_of_the_earlier_name(export: bytes) -> bytes:
@@ -40,11 +41,17 @@ def test_a_store_of_the_earlier_name_is_refused_with_the_way_to_bring_it_over(
     connection.pragma("application_id", EARLIER_APPLICATION_ID)
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(memoriter.Unsupported, match="earlier name") as caught:
-        memoriter.open(path)
-    assert "export FILE" in caught.value.hint
-    assert "memoriter import FILE" in caught.value.hint
-    assert path.read_bytes() == before
+    doors: list[Callable[[], object]] = [
+        lambda: memoriter.open(path),
+        lambda: memoriter.open().import_file(path),
+        lambda: memoriter.open().import_file(path, format="engrava"),
+    ]
+    for door in doors:
+        with pytest.raises(memoriter.Unsupported, match="earlier name") as caught:
+            door()
+        assert "export FILE" in caught.value.hint
+        assert "memoriter import FILE" in caught.value.hint
+        assert path.read_bytes() == before
 
 
 def test_a_receipt_of_the_earlier_name_says_so() -> None:

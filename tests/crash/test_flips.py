@@ -104,7 +104,7 @@ def test_a_damaged_segment_changes_no_answer(
         for segment in sorted((kept.folder / "m.db.idx").glob("*.seg")):
             path = kept.lay(quick / "copy", kept.bytes, derived=True)
             DAMAGES[name](path.with_name("m.db.idx") / segment.name, rng)
-            _answers_and_mends(kept, path)
+            answers_and_mends(kept, path)
             tried += 1
     note(f"segments {name}: tried / wrong", f"{tried} / 0")
     assert tried
@@ -125,7 +125,7 @@ def test_an_aged_segment_changes_no_answer(kept: flips.Kept, quick: Path, note: 
         for content in older.values():
             path = kept.lay(quick / "copy", kept.bytes, derived=True)
             (path.with_name("m.db.idx") / segment.name).write_bytes(content)
-            _answers_and_mends(kept, path)
+            answers_and_mends(kept, path)
             tried += 1
     note("segments aged: tried / wrong", f"{tried} / 0")
 
@@ -134,10 +134,10 @@ def test_a_whole_folder_of_another_time_changes_no_answer(kept: flips.Kept, quic
     other = flips.Kept(quick / "other", f"{lab.SEED}/other", STEPS)
     path = kept.lay(quick / "copy", kept.bytes, derived=False)
     shutil.copytree(other.folder / "m.db.idx", path.with_name("m.db.idx"))
-    _answers_and_mends(kept, path)
+    answers_and_mends(kept, path)
 
 
-def _answers_and_mends(kept: flips.Kept, path: Path) -> None:
+def answers_and_mends(kept: flips.Kept, path: Path) -> None:
     """It opens, answers from the record, and upkeep leaves sound segments behind."""
     expected = kept.answers[True]
     with flips.opened(path) as memory:

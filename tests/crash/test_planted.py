@@ -16,7 +16,7 @@ from tests.crash import flips, images, lab, plan, plant
 from tests.crash.conftest import Note
 from tests.crash.test_clocks import test_a_clock_may_do_what_it_likes as clock_test
 from tests.crash.test_errors import bench
-from tests.crash.test_flips import _answers_and_mends
+from tests.crash.test_flips import answers_and_mends
 from tests.crash.test_kill import killed
 from tests.crash.test_many import held_through_a_merge, taken_in_turn, together
 from tests.crash.test_many import settle as settled
@@ -174,7 +174,7 @@ def _flipped_segments(kept: flips.Kept, folder: Path) -> None:
         path = kept.lay(folder, kept.bytes, derived=True)
         segment = rng.choice(sorted(path.with_name("m.db.idx").glob("*.seg")))
         segment.write_bytes(flips.flip(segment.read_bytes(), rng)[1])
-        _answers_and_mends(kept, path)
+        answers_and_mends(kept, path)
 
 
 def test_a_commit_time_straight_from_the_clock_is_noticed(

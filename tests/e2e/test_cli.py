@@ -78,7 +78,7 @@ def test_reading_makes_no_store(run: Run, tmp_path: Path) -> None:
         assert failed.returncode == 3
         assert failed.stderr.splitlines() == [
             "error: there is no store at memoriter.db",
-            "hint: memoriter init makes one",
+            "hint: memoriter init makes one; --store FILE names another",
         ]
     assert list(tmp_path.iterdir()) == []
 

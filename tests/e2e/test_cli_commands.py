@@ -553,7 +553,7 @@ kind = "mmr"
         "order.0",
     ]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
-    assert "new — newer records count more; age in" in shown
+    assert "new — newer records count more; how age is measured" in shown
     assert "1. — the best that does not repeat" in shown
 
     other = text.replace(

@@ -60,7 +60,7 @@ def test_every_kind_of_change_is_spelled() -> None:
     asked = ("--query", "ssh port", "--recipe", "lexical", "--where", '{"kind": "note"}')
     output = call("why-not", "sea", *asked, "--as-of", "2020-01-01")
     assert "no --where" in output
-    assert "--list mine=sea:1.0" in output
+    assert "--list given=sea:1.0" in output
     where = '{"all": [{"kind": "fact"}, {"text": {"exists": true}}]}'
     output = call("why-not", "new", "--query", "ssh", "--where", where)
     assert '--where \'{"all": [{"text": {"exists": true}}]}\'' in output

@@ -110,6 +110,25 @@ def test_a_method_that_is_not_there_names_those_that_are(site: Live) -> None:
     assert {each.strip() for each in answer.headers["allow"].split(",")} == {"GET", "HEAD", "PATCH"}
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "hint"),
+    [
+        ("POST", "/v1/search", "use POST /v1/recall"),
+        ("POST", "/v1/remember", "use POST /v1/memories"),
+        ("POST", "/recall", "use POST /v1/recall"),
+        ("POST", "/v1/why_not", "use POST /v1/why-not"),
+        ("GET", "/v1/count", "use GET /v1/status"),
+        ("GET", "/v1/fly", "GET /openapi.json lists all paths"),
+        ("DELETE", "/v1/memories/port", "POST /v1/forget erases memories"),
+        ("GET", "/v1/recall", "it takes POST"),
+    ],
+)
+def test_a_path_of_other_servers_is_answered_with_ours(
+    site: Live, method: str, path: str, hint: str
+) -> None:
+    assert site.client("admin").request(method, path).json()["hint"] == hint
+
+
 def test_a_problem_is_our_error_with_what_http_knows(site: Live) -> None:
     answer = site.client().get("/v1/memories/nobody")
     reply = answer.json()
@@ -302,7 +321,7 @@ def test_a_fault_of_ours_is_told_in_the_one_shape_of_errors(
         raise ZeroDivisionError("/etc/secret")
 
     client = site.client("read")
-    monkeypatch.setattr("memoriter.doors.http.rpc._framed", broken)
+    monkeypatch.setattr("memoriter.doors.http.rpc.to_json", broken)
     reply = client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "status"})
     assert (reply.status_code, reply.json()["error"]) == (500, "MemoriterError")
     assert reply.headers["content-type"] == "application/problem+json"

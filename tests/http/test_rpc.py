@@ -97,6 +97,16 @@ def test_our_errors_come_whole_as_data(client: httpx.Client) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("method", "right"), [("delete", "forget"), ("count", "status"), ("search", "recall")]
+)
+def test_a_method_of_other_servers_is_answered_with_ours(
+    client: httpx.Client, method: str, right: str
+) -> None:
+    error = sent(client, call(method))["error"]
+    assert (error["code"], error["data"]["hint"]) == (-32601, f"it is called {right} here")
+
+
 def test_a_notification_is_done_and_not_answered(client: httpx.Client) -> None:
     draft = {"text": "kept without a word", "id": "quiet"}
     notice = {"jsonrpc": "2.0", "method": "remember", "params": draft}

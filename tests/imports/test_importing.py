@@ -242,11 +242,10 @@ def test_one_refused_row_of_a_thousand_costs_only_itself(tmp_path: Path, memory:
 def test_a_database_that_breaks_off_gives_what_was_read(
     tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: object) -> Iterator[object]:
-        yield from ()
+    def broken(*_: object) -> object:
         raise Corrupt("page 7", hint="restore it")
 
-    monkeypatch.setattr("memoriter.systems.engrava.importer._edge", broken)
+    monkeypatch.setattr("memoriter.systems.engrava.importer.ImportedEdge", broken)
     done = memory.import_file(files.engrava(tmp_path / "theirs.db"))
     assert done.records.written == 2
     assert done.refused[-1].reason == "reading stopped: page 7"

@@ -134,44 +134,63 @@ pools = one_of([1, 2, 3, 1000, 1000])
 _SCALES = one_of(["max", "min_max", "none", "coverage", "coverage"])
 _WEIGHTS = one_of([0.0, 0.1, 0.3, 1.0, 2.0])
 
+DRAWN: dict[str, set[str]] = {"lanes": set(), "boosts": set(), "orderings": set()}
+"""The kinds that the recipes here may have."""
+
+
+def _kind(group: str, kind: str) -> st.SearchStrategy[str]:
+    DRAWN[group].add(kind)
+    return st.just(kind)
+
+
 _LANES: dict[str, st.SearchStrategy[Data]] = {
     "words": st.fixed_dictionaries(
-        {"kind": st.just("bm25"), "pool": pools, "ladder": st.booleans(),
+        {"kind": _kind("lanes", "bm25"), "pool": pools, "ladder": st.booleans(),
          "k1": one_of([1.2, 0.0]), "b": one_of([0.75, 0.0]),
          "fields": one_of([{"text": 1.0}, {"text": 1.0, "title": 2.0}])},
     ),
     "meaning": st.fixed_dictionaries(
-        {"kind": st.just("vector"), "pool": pools, "min_cosine": one_of([-1.0, 0.0, 0.5])},
+        {"kind": _kind("lanes", "vector"), "pool": pools, "min_cosine": one_of([-1.0, 0.0, 0.5])},
         optional={"fresh": one_of([0.5, 2.0]), "stale": one_of([0.3, 1.0])},
     ),
     "kin": st.fixed_dictionaries(
-        {"kind": st.just("kin"), "pool": pools, "neighbours": one_of([1, 32]),
+        {"kind": _kind("lanes", "kin"), "pool": pools, "neighbours": one_of([1, 32]),
          "min_cosine": one_of([0.3, 0.7])},
     ),
     "links": st.fixed_dictionaries(
-        {"kind": st.just("walk"), "include_seeds": st.booleans(), "max_depth": st.integers(1, 2),
-         "through": one_of(["selection", "scope"]), "pool": pools},
+        {"kind": _kind("lanes", "walk"), "include_seeds": st.booleans(),
+         "max_depth": st.integers(1, 2), "through": one_of(["selection", "scope"]), "pool": pools},
     ),
     "shared": st.fixed_dictionaries(
-        {"kind": st.just("entity"), "within": one_of(["agent", "tenant"]), "pool": pools},
+        {"kind": _kind("lanes", "entity"), "within": one_of(["agent", "tenant"]), "pool": pools},
     ),
     "origins": st.fixed_dictionaries(
-        {"kind": st.just("sources"), "pool": pools,
+        {"kind": _kind("lanes", "sources"), "pool": pools,
          "kinds": one_of([None, None, ["note", "document"]])},
     ),
+    "hops": st.fixed_dictionaries(
+        {"kind": _kind("lanes", "hops"), "max_hops": st.integers(1, 2), "pool": pools,
+         "direction": one_of(["out", "in", "both"])},
+    ),
+    "way": st.fixed_dictionaries(
+        {"kind": _kind("lanes", "cheapest"), "max_hops": st.integers(1, 2), "pool": pools,
+         "max_nodes": one_of([2, 100]), "cost": one_of(["weight", "hop"])},
+        optional={"max_cost": one_of([0.3, 1.0])},
+    ),
+    "mine": st.fixed_dictionaries({"kind": _kind("lanes", "list"), "pool": pools}),
     "time": st.fixed_dictionaries(
-        {"kind": st.just("moment"), "pool": pools, "min_score": one_of([0.1, 0.5])},
+        {"kind": _kind("lanes", "moment"), "pool": pools, "min_score": one_of([0.1, 0.5])},
     ),
     "newest": st.fixed_dictionaries(
-        {"kind": st.just("by"), "by": one_of(["-created", "importance", "-position", "confidence"]),
-         "pool": pools},
+        {"kind": _kind("lanes", "by"), "pool": pools,
+         "by": one_of(["-created", "importance", "-position", "confidence"])},
     ),
     "all": st.fixed_dictionaries(
-        {"kind": st.just("by"), "by": one_of(["id", "-path", "-created", "session"]),
+        {"kind": _kind("lanes", "by"), "by": one_of(["id", "-path", "-created", "session"]),
          "flat": st.just(value=True), "pool": pools},
     ),
 }  # fmt: skip
-SEEDED = ("links", "shared", "origins")
+SEEDED = ("links", "shared", "origins", "hops", "way")
 
 
 def unlisted(group: str, listed: Collection[str]) -> list[str]:
@@ -186,8 +205,8 @@ def unlisted(group: str, listed: Collection[str]) -> list[str]:
 
 
 _LANES |= {
-    kind: st.fixed_dictionaries({"kind": st.just(kind), "pool": pools})
-    for kind in unlisted("lanes", {"bm25", "vector", "kin", "moment", "by", "list"})
+    kind: st.fixed_dictionaries({"kind": _kind("lanes", kind), "pool": pools})
+    for kind in unlisted("lanes", frozenset(DRAWN["lanes"]))
 }
 MODE = "some"
 """The mode that every recipe here has."""
@@ -196,12 +215,8 @@ _ALPHA = {"alpha": one_of([0.1, 1.0])}
 _WEIGHT = {"weight": one_of([0.05, 0.3, 1.0])}
 
 
-_LISTED = {"neighbours"}
-
-
 def _boost(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Data]:
-    _LISTED.add(kind)
-    return st.fixed_dictionaries({"kind": st.just(kind)}, optional=fields)
+    return st.fixed_dictionaries({"kind": _kind("boosts", kind)}, optional=fields)
 
 
 _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
@@ -228,7 +243,7 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     ),
     "speaker": _boost("who", **_WEIGHT),
     "linked": st.fixed_dictionaries(
-        {"kind": st.just("neighbours"), "of": st.lists(
+        {"kind": _kind("boosts", "neighbours"), "of": st.lists(
             one_of(["words.scaled", "meaning.score", "newest.score"]), min_size=1, unique=True)},
         optional={"decay": one_of([0.3, 1.0]), "most": one_of([1, 2])},
     ),
@@ -242,30 +257,37 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     "times": _boost("dated", head=one_of([1, 100]), **_WEIGHT),
     "once": _boost("past", weight=one_of([0.0, 0.1]), share=one_of([0.0, 0.5])),
 }  # fmt: skip
-_BOOSTS |= {kind: _boost(kind) for kind in unlisted("boosts", frozenset(_LISTED))}
+_BOOSTS |= {kind: _boost(kind) for kind in unlisted("boosts", frozenset(DRAWN["boosts"]))}
 
 _ORDERINGS = st.one_of(
     st.fixed_dictionaries(
-        {"kind": st.just("mmr"), "trade": one_of([0.0, 0.3, 1.0]),
+        {"kind": _kind("orderings", "mmr"), "trade": one_of([0.0, 0.3, 1.0]),
          "relevance": one_of(["score", "unit"]), "head": one_of([1, 3, 200]),
          "take": one_of([0, 1, 2]), "drop": st.booleans()},
     ),
     st.fixed_dictionaries(
-        {"kind": st.just("collapse"), "keep": one_of(["best", "newest"]),
+        {"kind": _kind("orderings", "collapse"), "keep": one_of(["best", "newest"]),
          "most": one_of([1, 2]), "head": one_of([2, 1000])},
         optional={"by": st.just("near"), "cosine": one_of([0.5, 0.9, 1.0])},
     ),
     st.fixed_dictionaries(
-        {"kind": st.just("collapse"), "by": st.just("key"), "keep": one_of(["best", "newest"]),
+        {"kind": _kind("orderings", "collapse"), "by": st.just("key"),
+         "keep": one_of(["best", "newest"]),
          "keys": one_of([["session"], ["metadata.topic"], ["kind", "priority"], ["entities"],
                          ["source.path"]])},
     ),
     st.fixed_dictionaries(
-        {"kind": st.just("copies"), "head": one_of([2, 50]), "alike": one_of([0.5, 0.9, 1.0])},
+        {"kind": _kind("orderings", "copies"), "head": one_of([2, 50]), "alike": one_of([0.5, 0.9, 1.0])},
         optional={"same": one_of([[], ["session"], ["created", "agent"]])},
     ),
-    st.fixed_dictionaries({"kind": st.just("cap"), "share": one_of([0.0, 0.3, 1.0])}),
+    st.fixed_dictionaries({"kind": _kind("orderings", "cap"), "share": one_of([0.0, 0.3, 1.0])}),
 )  # fmt: skip
+_ORDERINGS |= st.one_of(
+    [
+        st.fixed_dictionaries({"kind": _kind("orderings", kind)})
+        for kind in unlisted("orderings", frozenset(DRAWN["orderings"]))
+    ]
+)
 ATTRIBUTES = ("row", "-row", "id", "-path", "path", "-position", "-importance", "confidence",
               "-created", "kind", "-session", "occurred")  # fmt: skip
 

@@ -37,7 +37,8 @@ def store(random: Random) -> Memory:
     """Some records with some of everything, linked at random."""
     memory = open_toy(reranker=ToyReranker())
     count = random.randint(1, 24)
-    memory.remember_many([_record(random, n) for n in range(count)])
+    records: list[Any] = [_record(random, n) for n in range(count)]
+    memory.remember_many(records)
     for _ in range(random.randint(0, 2 * count)):
         one, two = random.randrange(count), random.randrange(count)
         if one != two:

@@ -61,7 +61,7 @@ def test_the_kin_lane_answers_as_the_oracle_does(
     history: Any, recipe: dict[str, Any], text: str, where: Any, short: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kin_scan, "_SHORT", short)  # the race is for long lists; here for any
+        patch.setattr(kin_scan, "SHORT", short)  # the race is for long lists; here for any
         memory = lived(Path(folder), history)
         for known_at in (None, clock_of(memory).now() - 2_000_000):
             ask = {"where": where, "known_at": known_at}
@@ -92,7 +92,7 @@ def test_no_row_is_left_behind_in_the_race(race: tuple[list[str], list[str], Any
     memory = open_toy(flush_rows=60)
     memory.remember_many(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kin_scan, "_SHORT", 0)
+        patch.setattr(kin_scan, "SHORT", 0)
         oracle, _ = expected(memory, " ".join(asked), recipe)
         result = memory.recall(" ".join(asked), LIMIT, recipe=recipe)
         assert [(hit.id, hit.score) for hit in result] == oracle

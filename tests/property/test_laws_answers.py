@@ -28,7 +28,7 @@ from memoriter.why.result import Hit
 ROOT = Path(__file__).parents[2]
 corpora = st.lists(drafts(), min_size=1, max_size=8)
 weights = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0, 3.0, 1000.0])
-Corpus = list[dict[str, Any]]
+Corpus = list[Any]
 
 
 def filled(corpus: Corpus, **more: Any) -> Memory:

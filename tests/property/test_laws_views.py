@@ -22,7 +22,7 @@ from memoriter.store.ram import Ram
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
 
 corpora = st.lists(drafts(), min_size=1, max_size=8)
-Corpus = list[dict[str, Any]]
+Corpus = list[Any]
 Change = tuple[str, int, dict[str, Any]]
 changes = st.lists(
     st.tuples(
@@ -69,7 +69,8 @@ def test_isolation(
             draft_fields: dict[str, Any] = {**draft, "id": f"r{n}"}
             alone.remember(**draft_fields)
             own.remember(**draft_fields)
-            other.remember_many({**d, "id": f"r{n}-{k}"} for k, d in enumerate(theirs))
+            more: Corpus = [{**d, "id": f"r{n}-{k}"} for k, d in enumerate(theirs)]
+            other.remember_many(more)
         other.remember("port ssh", id="r0")
         own.maintain()
         other.maintain()

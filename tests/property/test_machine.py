@@ -123,7 +123,7 @@ class Histories(RuleBasedStateMachine):
     @initialize(handles=st.integers(1, 2), corpus=st.lists(drafts(), min_size=4, max_size=6))
     def open(self, handles: int, corpus: list[dict[str, Any]]) -> None:
         self.handles = [self.fresh() for _ in range(handles)]
-        named = [
+        named: list[Any] = [
             {**draft, "id": IDS[at] if at < len(IDS) else self.name()}
             for at, draft in enumerate(corpus)
         ]
@@ -177,7 +177,7 @@ class Histories(RuleBasedStateMachine):
           refs=st.lists(st.integers(0, 6), max_size=2))  # fmt: skip
     def remember_many(self, which: int, many: list[dict[str, Any]], refs: list[int]) -> None:
         named = [{**draft, "id": self.name()} for draft in many]
-        given = [*named[:-1], *({**last, "refs": refs} for last in named[-1:])]
+        given: list[Any] = [*named[:-1], *({**last, "refs": refs} for last in named[-1:])]
         self.both(which, lambda memory: memory.remember_many(given))
 
     @rule(which=st.integers(0, 1), whom=ids, changes=fields(3), text=st.none() | texts,

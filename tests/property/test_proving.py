@@ -38,7 +38,7 @@ from memoriter.testing.fakes import START, HandClock, ToyReranker
 from memoriter.why.result import Result
 
 corpora = st.lists(drafts(), min_size=1, max_size=8)
-Corpus = list[dict[str, Any]]
+Corpus = list[Any]
 ORDERS = (
     [],
     [{"kind": "collapse"}],
@@ -105,7 +105,8 @@ def write(memory: Memory, clock: HandClock, ids: list[str], done: list[Any]) -> 
                 case "maintain":
                     memory.maintain()
                 case _:
-                    memory.remember_many([{"text": "port ssh cache", **change}] * 3)
+                    more: list[Any] = [{"text": "port ssh cache", **change}] * 3
+                    memory.remember_many(more)
         except MemoriterError:
             continue
 

@@ -33,7 +33,7 @@ hows = st.fixed_dictionaries(
         "min_size": st.sampled_from([2, 3]),
     }
 )
-Corpus = list[dict[str, Any]]
+Corpus = list[Any]
 How = dict[str, Any]
 
 

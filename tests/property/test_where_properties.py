@@ -14,7 +14,7 @@ from tests.property.worlds import open_toy
 from memoriter.core.where import parse_where
 
 
-def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list[Any]]:
+def browsed(corpus: list[Any], where: object) -> tuple[set[str], list[Any]]:
     memory = open_toy()
     memory.remember_many(corpus)
     records = [
@@ -29,15 +29,13 @@ def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list
 
 @settings(max_examples=5 * EXAMPLES)
 @given(st.lists(drafts(), min_size=1, max_size=5), conditions() | wheres())
-def test_columns_and_records_agree(corpus: list[dict[str, Any]], where: dict[str, Any]) -> None:
+def test_columns_and_records_agree(corpus: list[Any], where: dict[str, Any]) -> None:
     hits, records = browsed(corpus, where)
     assert hits == {record.id for record in records if passes(where, record)}
 
 
 @given(st.lists(drafts(), min_size=1, max_size=5), wheres(), wheres())
-def test_boolean_algebra_holds(
-    corpus: list[dict[str, Any]], a: dict[str, Any], b: dict[str, Any]
-) -> None:
+def test_boolean_algebra_holds(corpus: list[Any], a: dict[str, Any], b: dict[str, Any]) -> None:
     memory = open_toy()
     memory.remember_many(corpus)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from tools.counts import types_of
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "memoriter"
@@ -144,19 +146,21 @@ SEVERAL_HOMES: dict[str, Allowed] = {
 """Public functions whose name may have several homes."""
 
 Homes = Mapping[str, list[str]]
-Definition = type[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]
-CLASS: tuple[Definition, ...] = (ast.ClassDef,)
-FUNCTION: tuple[Definition, ...] = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def homes(kinds: tuple[Definition, ...], sources: Mapping[str, str]) -> Homes:
-    """In which modules each public name of these kinds is defined at the top level."""
+def functions_of(module: ast.Module) -> Iterator[str]:
+    """The public functions of a module."""
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from () if node.name.startswith("_") else (node.name,)
+
+
+def homes(defined: Callable[[ast.Module], Iterator[str]], sources: Mapping[str, str]) -> Homes:
+    """In which modules each of the names is defined that `defined` lists."""
     by_name: dict[str, list[str]] = defaultdict(list)
     for path, source in sources.items():
-        defined = {node.name for node in ast.parse(source).body if isinstance(node, kinds)}
-        for name in defined:
-            if not name.startswith("_"):
-                by_name[name].append(path)
+        for name in set(defined(ast.parse(source))):
+            by_name[name].append(path)
     return by_name
 
 
@@ -176,25 +180,66 @@ def modules() -> dict[str, str]:
     }
 
 
-def test_a_public_class_has_one_home() -> None:
-    findings = list(misplaced(homes(CLASS, modules()), {}))
+def test_a_public_class_or_type_has_one_home() -> None:
+    findings = list(misplaced(homes(types_of, modules()), {}))
     assert not findings, "\n".join(findings)
 
 
 def test_a_public_function_has_one_home_or_a_reason() -> None:
-    findings = list(misplaced(homes(FUNCTION, modules()), SEVERAL_HOMES))
+    findings = list(misplaced(homes(functions_of, modules()), SEVERAL_HOMES))
     assert not findings, f"{len(findings)} names\n" + "\n".join(findings)
 
 
 def test_every_exception_is_still_needed() -> None:
-    by_name = homes(FUNCTION, modules())
+    by_name = homes(functions_of, modules())
     assert not [name for name in SEVERAL_HOMES if len(by_name.get(name, [])) < 2]
 
 
 def test_a_second_home_is_noticed() -> None:
-    sources = {"a/x": "def f(): ...\nclass A: ...\n", "b/y": "def f(): ...\nclass A: ...\n"}
-    assert list(misplaced(homes(CLASS, sources), {})) == ["A: a/x, b/y"]
-    assert list(misplaced(homes(FUNCTION, sources), {})) == ["f: a/x, b/y"]
-    assert not list(misplaced(homes(FUNCTION, sources), {"f": Allowed("", "a/x|b/y")}))
-    assert list(misplaced(homes(FUNCTION, sources), {"f": Allowed("", "a/x")}))
-    assert not list(misplaced(homes(FUNCTION, {"a/x": "def _f(): ...\n" * 2}), {}))
+    sources = {"a/x": "def f(): ...\nclass Ab: ...\n", "b/y": "def f(): ...\nAb = int | str\n"}
+    assert list(misplaced(homes(types_of, sources), {})) == ["Ab: a/x, b/y"]
+    made = {"a/x": "Ab = create_model('Ab')\n", "b/y": "Ab: type = int\nAB = 1\n"}
+    assert list(misplaced(homes(types_of, made), {})) == ["Ab: a/x, b/y"]
+    assert list(misplaced(homes(functions_of, sources), {})) == ["f: a/x, b/y"]
+    assert not list(misplaced(homes(functions_of, sources), {"f": Allowed("", "a/x|b/y")}))
+    assert list(misplaced(homes(functions_of, sources), {"f": Allowed("", "a/x")}))
+    assert not list(misplaced(homes(functions_of, {"a/x": "def _f(): ...\n" * 2}), {}))
+
+
+# --- private names of the package ------------------------------------------------------------
+
+
+def private_uses(source: str) -> Iterator[str]:
+    """Private names of the package that a test imports, or replaces by their path."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("memoriter"):
+                yield from (each.name for each in names if re.match("_[^_]", each.name))
+            case ast.Constant(value=str(text)) if re.fullmatch(r"memoriter\.[\w.]+\._\w+", text):
+                yield text
+            case ast.Call(
+                func=ast.Attribute(attr="setattr"), args=[_, ast.Constant(value=str(key)), *_]
+            ):
+                yield from (key,) if re.match("_[^_]", key) else ()
+            case _:
+                pass
+
+
+def test_tests_use_the_public_names_of_the_package() -> None:
+    findings = [
+        f"{path.relative_to(ROOT)}: {use}"
+        for folder in ("tests", "bench")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path != ROOT / "tests" / "inside.py" and "crash" not in path.parts
+        for use in private_uses(path.read_text("utf-8"))
+    ]
+    assert not findings, "\n".join(findings)
+
+
+def test_a_private_name_in_a_test_is_noticed() -> None:
+    for source in (
+        "from memoriter.a import _b\n",
+        "patch.setattr('memoriter.a._b', 1)\n",
+        "patch.setattr(a, '_b', 1)\n",
+    ):
+        assert list(private_uses(source)), source

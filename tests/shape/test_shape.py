@@ -25,7 +25,7 @@ LAWS_NOT_YET = "Still to come"
 ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
 FOREIGN_CALLS: dict[str, str] = {
-    "memory/background_fill.py": "whatever was raised is raised again where the caller waits",
+    "memory/embedding.py": "whatever was raised is raised again where the caller waits",
     "models/worker_thread.py": "whatever was raised is raised again where the caller waits",
     "write/annotate.py": "an extractor may be anybody's code; its failure leaves a record bare",
     "embed/vector_space.py": "an embedder may be anybody's code; its failure becomes debt",

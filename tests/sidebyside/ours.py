@@ -14,7 +14,7 @@ Rows = list[tuple[str, float]]
 
 def _opened(case: Any) -> Memory:
     memory = memoriter.open(":memory:", embedder="given:6", maintenance="manual")
-    drafts = [dict(note) for note in case["notes"]]
+    drafts: list[Any] = [dict(note) for note in case["notes"]]
     drafts += [
         {**{k: v for k, v in made.items() if k != "sources"}, "kind": "reflection"}
         for made in case.get("reflections", ())

@@ -210,9 +210,10 @@ def test_fields_that_do_not_exist_name_the_likely_one(held: Memory) -> None:
     assert "metadata" in caught.value.hint
     refused(held, lambda: held.update("a", **unknown(position=5)), BadRecord, "position")
     refused(held, lambda: held.update("a", kind=None), BadRecord, "kind")
-    refused(held, lambda: held.update("a", refs=[0]), BadRecord, "refs")
-    refused(held, lambda: held.remember_many([{"text": "x", 5: 1}]), BadRecord, "5")
-    refused(held, lambda: held.remember_many(["fine", 5]), BadRecord, "text")
+    refused(held, lambda: held.update("a", **unknown(refs=[0])), BadRecord, "refs")
+    wrong: list[tuple[Any, str]] = [({"text": "x", 5: 1}, "5"), (5, "text")]
+    for draft, field in wrong:
+        refused(held, lambda given=draft: held.remember_many(["fine", given]), BadRecord, field)  # type: ignore[misc]
     for drafts in (5, "text", b"text", {"text": "x"}, None):
         refused(held, lambda given=drafts: held.remember_many(given), BadRecord, "drafts")  # type: ignore[misc]
 
@@ -231,7 +232,8 @@ def test_intervals_hold_a_moment(held: Memory) -> None:
 
 def test_records_that_are_or_are_not_there(held: Memory) -> None:
     refused(held, lambda: held.remember("x", id="a"), Conflict, "id")
-    refused(held, lambda: held.remember_many([{"text": "x", "id": "n"}] * 2), Conflict, "id")
+    twice: list[memoriter.DraftFields] = [{"text": "x", "id": "n"}, {"text": "x", "id": "n"}]
+    refused(held, lambda: held.remember_many(twice), Conflict, "id")
     refused(held, lambda: held.remember("x", supersedes="nobody"), NotFound, "id")
     refused(held, lambda: held.link("a", "nobody"), NotFound, "id")
     refused(held, lambda: held.link("nobody", "a"), NotFound, "id")

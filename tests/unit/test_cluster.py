@@ -45,7 +45,7 @@ def test_near_is_what_exact_cosines_say_whatever_the_block(
     exact = np.rint(wide @ wide.T * 2**32) / 2**32 >= least
     np.fill_diagonal(exact, val=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster, "_BLOCK", 2)
+        patch.setattr(cluster, "BLOCK", 2)
         assert np.array_equal(near(vectors, least), exact)
 
 

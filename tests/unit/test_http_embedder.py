@@ -56,7 +56,7 @@ def asked(server: Server) -> list[list[str]]:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.delenv("MEMORITER_EMBED_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("memoriter.models.http_client._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("memoriter.models.http_client.FIRST_WAIT", 0.01)
     with served(well) as made:
         yield made
 

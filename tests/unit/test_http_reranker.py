@@ -56,7 +56,7 @@ def well(to: Handler, body: dict[str, Any]) -> None:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     for variable in ("MEMORITER_RERANK_KEY", "CO_API_KEY", "JINA_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("memoriter.models.http_client._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("memoriter.models.http_client.FIRST_WAIT", 0.01)
     with served(well) as made:
         yield made
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.oracle import kinds as oracle
+from tests.property.pipelines import DRAWN
 
 import memoriter
 from memoriter.lanes.spec import options_of
@@ -25,6 +26,12 @@ OTHERS: dict[str, tuple[Collection[str], Collection[str]]] = {
 def test_engine_verifier_and_oracle_know_the_same_kinds(group: str) -> None:
     ours = {each.kind_name() for each in kinds(group)}
     assert ours == set(OTHERS[group][0]) == set(OTHERS[group][1])
+
+
+@pytest.mark.parametrize("group", OTHERS)
+def test_the_property_tests_draw_every_kind(group: str) -> None:
+    """When this fails, add the kind to the strategies of tests/property/pipelines.py."""
+    assert {each.kind_name() for each in kinds(group)} == DRAWN[group]
 
 
 @pytest.mark.parametrize("group", OTHERS)

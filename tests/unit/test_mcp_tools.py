@@ -185,6 +185,20 @@ def test_a_reader_may_not_write_even_by_a_name_that_it_was_not_shown(
     assert BY_NAME["status"].run(tenant_session, {})["records"] == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "right"), [("delete", "forget"), ("search", "recall"), ("count", "status")]
+)
+def test_a_tool_of_other_servers_is_answered_with_ours(
+    tenant_session: TenantSession, name: str, right: str
+) -> None:
+    async def asked() -> None:
+        async with Client(mcp_server("core", LocalCaller(tenant_session, "write"))) as client:
+            with pytest.raises(MCPError, match=f"{name!r}; it is called {right} here; there are"):
+                await client.call_tool(name, {})
+
+    asyncio.run(asked())
+
+
 def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(
     tenant_session: TenantSession,
 ) -> None:

@@ -283,12 +283,39 @@ def test_dir_lists_the_public_names_and_nothing_else() -> None:
         ("Plan", lambda m: m.plan("port")),
         ("Receipt", lambda m: m.recall("port").receipt),
         ("Page", lambda m: m.browse()),
+        ("Record", lambda m: m.browse()[0]),
+        ("Commit", lambda m: m.remember("x")),
+        ("Edge", lambda m: linked(m)[0]),
+        ("Verified", lambda m: memoriter.verify(m.recall("port"))),
+        ("Diff", lambda m: memoriter.diff(m.recall("port"), m.recall("ssh"))),
+        ("Replay", lambda m: m.replay(m.recall("port"))),
+        ("WhyNot", lambda m: m.why_not(m.recall("port"), "x")),
+        ("Status", lambda m: m.status()),
+        ("Scope", lambda m: m.scope),
     ],
 )
 def test_an_object_shows_what_the_docs_explain_and_nothing_else(
     heading: str, of: Callable[[Memory], object]
 ) -> None:
-    assert public(of(stored())) == documented(heading)
+    shown_ = of(stored())
+    assert public(shown_) == documented(heading)
+    json.dumps(shown_.to_dict(), default=str)  # type: ignore[attr-defined]  # each has it
+
+
+def linked(memory: Memory) -> Any:
+    one, two = memory.remember("x").id, memory.remember("y").id
+    memory.link(one, two)
+    return memory.links(one)
+
+
+def test_a_receipt_a_scope_and_the_answer_of_a_hook_are_plain_data_too() -> None:
+    memory = stored()
+    receipt = memory.recall("port").receipt
+    assert memoriter.verify(receipt.to_dict()).ok
+    assert memory.scoped(user="ann").scope.to_dict() == {"tenant": "default", "user": "ann"}
+    answer = memoriter.Hook(memory)("port")
+    assert set(answer.to_dict()) == {"text", "citations", "status", "receipt", "problem"}
+    assert memoriter.Hook(memory)("").to_dict()["text"] == ""
 
 
 @pytest.mark.parametrize("name", ["account", "budget", "analyzer", "asked", "marks"])

@@ -44,6 +44,28 @@ def memory() -> Any:
         (lambda m: m.get("port", as_of="2h"), "known_at"),
         (lambda _: opened(user="u"), "memory.scoped(user=…"),
         (lambda m: m.agents.upsert("a", "b"), "it takes agent"),
+        (lambda m: m.recall(text="port"), "it is called query here"),
+        (lambda m: m.recall(content="port"), "it is called query here"),
+        (lambda m: m.recall(), "call it as recall(query)"),
+        (lambda m: m.link("port"), "call it as link(source, target)"),
+        (lambda m: m.why_not("port", "standup"), "why_not(memory.recall('port'), 'standup')"),
+        (lambda m: m.why_not("standup", m.recall("port")), "why_not(result, id)"),
+        (lambda m: m.replay("port"), "replay(memory.recall('port'))"),
+        (lambda m: m.get(m.recall("port")[0]), "pass its id: .id"),
+        (lambda m: m.forget(m.recall("port")[0]), "hit.id"),
+        (lambda m: m.remember(["a", "b"]), "remember_many"),
+        (lambda m: m.remember({"text": "a"}), "remember_many"),
+        (lambda m: m.recall("port", as_of="last year"), 'did you mean "1y"?'),
+        (lambda m: m.remember("x", expires="tomorrow"), 'did you mean "+1d"?'),
+        (lambda m: m.recall("port", recipe="bm25"), "did you mean lexical?"),
+        (lambda m: m.recall("port", lanes=["words"]), 'mode="bm25"'),
+        (lambda m: m.recall("port", overrides={"words.k1": 1}), "did you mean lanes.words.k1?"),
+        (lambda _: opened(in_memory=True), 'memoriter.open(":memory:")'),
+        (lambda m: m.forget(), "forget(where="),
+        (list, "memory.browse()"),
+        (lambda m: m["port"], "get('port') reads the memory with this id"),
+        (lambda m: m[0], "get(id) reads one memory"),
+        (lambda m: "port" in m, "get raises NotFound"),
     ],
 )
 def test_an_option_of_another_library_is_answered_with_ours(
@@ -57,17 +79,28 @@ def test_an_option_of_another_library_is_answered_with_ours(
 @pytest.mark.parametrize(
     ("look", "right"),
     [
-        (lambda m: m.recall("port")[0].text, "record.text"),
-        (lambda m: m.recall("port")[0].metadata, "record.metadata"),
+        (lambda m: m.recall("port")[0].text, "hit.record.text"),
+        (lambda m: m.recall("port")[0].content, "hit.record.text"),
+        (lambda m: m.recall("port")[0].metadata, "hit.record.metadata"),
+        (lambda m: m.recall("port")[0].importance, "hit.record.importance"),
+        (lambda m: m.recall("port")[0].expires_at, "hit.record.expires"),
+        (lambda m: m.recall("port").why_not, "memory.why_not(result, id)"),
+        (lambda m: m.recall("port").save, "receipt.save(path)"),
+        (lambda m: m.recall("port").top, "hits[0]"),
+        (lambda m: m.status().count, "records"),
         (lambda m: m.recall("port")[0].explain, "explanation"),
         (lambda m: m.recall("port").results, "hits"),
         (lambda m: m.recall("port").record, "hits[0].record"),
-        (lambda m: m.recall("port").receipt.to_dict, "body"),
+        (lambda m: m.recall("port").receipt.json, "to_dict()"),
         (lambda m: m.get("port").valid_to, "valid_until"),
         (lambda m: m.get("port").created_at, "created"),
         (lambda m: m.browse().items, "records"),
         (lambda m: m.remember("x").record_id, "use id"),
         (lambda m: m.delete, "forget(id)"),
+        (lambda m: m.supersede, "remember(text, supersedes=id)"),
+        (lambda m: m.receipt, "recall(query).receipt"),
+        (lambda m: m.tenant, "memoriter.open(place, tenant=…)"),
+        (lambda _: getattr(memoriter, "replay"), "memory.replay(…)"),  # noqa: B009  # as above
         (lambda _: getattr(memoriter, "Client"), "memoriter.open"),  # noqa: B009  # a checker knows it,
     ],
 )
@@ -77,6 +110,36 @@ def test_an_attribute_of_another_library_is_answered_with_ours(
     with pytest.raises(AttributeError) as caught:
         look(memory)
     assert right in str(caught.value)
+
+
+def test_an_empty_query_is_led_to_browse(memory: Any) -> None:
+    with pytest.raises(memoriter.NothingToRun) as caught:
+        memory.recall("")
+    assert caught.value.hint == "the query is empty; browse lists memories without one"
+
+
+def test_a_name_that_is_like_none_of_ours_gets_no_suggestion(memory: Any) -> None:
+    with pytest.raises(AttributeError) as caught:
+        _ = memory.recall("port").account
+    assert str(caught.value) == "Result has no 'account'"
+
+
+@pytest.mark.parametrize(
+    ("look", "says"),
+    [
+        (lambda r: r["hits"], "Result is not a mapping: use .hits"),
+        (lambda r: r["results"], "Result has no 'results': use hits"),
+        (lambda r: r[0]["score"], "Hit is not a mapping: use .score"),
+        (lambda r: r[0]["text"], "Hit has no 'text': use hit.record.text"),
+        (lambda r: r[0].record["text"], "Record is not a mapping: use .text"),
+    ],
+)
+def test_an_object_that_is_read_like_a_mapping_names_the_attribute(
+    memory: Any, look: Callable[[Any], object], says: str
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        look(memory.recall("port"))
+    assert str(caught.value) == says
 
 
 def test_a_type_error_from_inside_a_verb_is_not_taken_for_a_wrong_call(memory: Any) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memoriter.core.errors import InputError
 from memoriter.embed.hash import Hash
-from memoriter.embed.parts import split_text, window_of
 from memoriter.embed.static import Static
+from memoriter.embed.vector_space import split_text, window_of
 
 WORDS = st.lists(st.integers(0, 99).map(str), max_size=200)
 

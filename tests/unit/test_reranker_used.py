@@ -111,3 +111,53 @@ def test_the_command_line_refuses_what_would_ignore_a_reranker(
         assert "would ignore the reranker" in json.loads(done.stderr)["message"], args
     done = CliRunner().invoke(app, ["hooks", "recall", "--recipe", "lexical"], input="which port?")
     assert "would ignore the reranker" in done.stderr
+
+
+def words_then_judge() -> dict[str, object]:
+    """The recipe `lexical`, and a reranker after it."""
+    data = recipe_of("lexical").to_data()
+    data["pass"] = [*data["pass"], {"head": {"count": 10}, "rerank": {}}]
+    return {**data, "name": "words-then-judge"}
+
+
+@pytest.mark.parametrize("recipe", [None, "lexical", "memoriter", "own"])
+def test_keywords_leave_the_reranker_out_and_say_so(
+    judged: Memory, judge: Judge, recipe: str | None
+) -> None:
+    result = judged.keywords("port", recipe=words_then_judge() if recipe == "own" else recipe)
+    reason = "not_asked: keywords asks no reranker; recall does"
+    assert [hit.id for hit in result] == ["port"]
+    assert judge.asked == 0
+    assert (result.status, result.skipped) == ("complete", {"rerank": reason})
+    assert (result.trace["rerank_skipped"], result.trace["rerank_reason"]) == ("not_asked", reason)
+    assert result.to_dict()["skipped"] == result.skipped
+    assert reason in str(result.plan)
+    assert memoriter.verify(result.receipt).ok
+    assert judged.replay(result.receipt).same
+
+
+def test_bundles_and_reflections_leave_the_reranker_out_and_say_so(
+    judged: Memory, judge: Judge
+) -> None:
+    page = judged.bundles("port")
+    assert page.skipped == {"rerank": "not_asked: bundles asks no reranker; recall does"}
+    assert page.to_dict()["skipped"] == page.skipped
+    assert judged.bundles("…").skipped == page.skipped
+    listed = judged.reflections("port")
+    assert listed.skipped == {"rerank": "not_asked: reflections asks no reranker; recall does"}
+    assert judge.asked == 0
+
+
+def test_without_a_reranker_nothing_is_left_out() -> None:
+    memory = memoriter.open(clock=HandClock())
+    memory.remember("Prod SSH port is 49222")
+    assert memory.keywords("port").skipped == {}
+    assert memory.bundles("port").skipped == {}
+    assert memory.reflections("port").skipped == {}
+
+
+@pytest.mark.parametrize("verb", ["recall", "keywords", "bundles", "reflections"])
+def test_a_reranker_for_one_search_is_refused(judged: Memory, judge: Judge, verb: str) -> None:
+    with pytest.raises(BadQuery, match="reranker: there is no such option") as caught:
+        getattr(judged, verb)("port", reranker=judge)
+    assert caught.value.hint == "pass it to open: memoriter.open(…, reranker=…); recall asks it"

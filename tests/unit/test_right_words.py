@@ -89,7 +89,8 @@ def test_a_question_in_other_words_is_answered_with_the_right_one(
 def test_a_field_in_other_words_is_answered_with_the_right_one(memory: Memory, word: str) -> None:
     tenant_session, given = TenantSession(memory), {word: "x"}
     assert hint_of(lambda: memory.remember("x", **given)) == KEPT[word]  # type: ignore[arg-type]
-    assert hint_of(lambda: memory.remember_many([{"text": "x", **given}])) == KEPT[word]
+    drafts: list[Any] = [{"text": "x", **given}]
+    assert hint_of(lambda: memory.remember_many(drafts)) == KEPT[word]
     assert (
         hint_of(lambda: BY_NAME["remember"].run(tenant_session, {"text": "x", **given}))
         == KEPT[word]
@@ -135,8 +136,53 @@ def test_a_verb_of_other_libraries_names_ours(memory: Memory, name: str, right: 
         ("recall port --min-score 1", "use --override 'final.min_score=0.5'"),
         ("remember x --created-at 7d", "it is called --created here"),
         ("remember x --user-id ann", "it is called --user here"),
+        ("why-not port x", 'the query is an option: memoriter why-not ID --query "…"'),
+        ("explain port x", 'the query is an option: memoriter explain ID --query "…"'),
+        ("recall --query port", "it is an argument, not an option: memoriter recall QUERY"),
+        ("recall --text port", "it is an argument, not an option: memoriter recall QUERY"),
+        ("remember --text port", "it is an argument, not an option: memoriter remember TEXT"),
+        ("keywords port --reranker x", "it is an option of recall"),
+        ("--store x.db", "it comes after the command: memoriter recall --store FILE …"),
+        ("agents --store x", "it comes after the command: memoriter agents list --store FILE …"),
+        ("verify r.json --store x.db", "memoriter verify opens no store"),
+        ("recipe --store x.db", "memoriter recipe opens no store"),
+        ("recall x -t ops", "it is called --tag here"),
+        ("open", "it is called init here"),
+        ("init a.db", "usage: memoriter init [OPTIONS]; --store FILE names the store"),
+        ("get", "usage: memoriter get [OPTIONS] {ID}; see memoriter get --help"),
+        ("verify nope.json", "memoriter recall QUERY --receipt FILE writes one"),
+        ("diff a.json b.json", "memoriter recall QUERY --receipt FILE writes one"),
     ],
 )
 def test_the_command_line_names_the_right_word(line: str, hint: str) -> None:
     done = CliRunner().invoke(app, line.split())
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"hint: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "hint"),
+    [
+        ("recall", {"q": "port"}, "it is called query here"),
+        ("recall", {"text": "port"}, "it is called query here"),
+        ("remember", {"content": "port"}, "it is called text here"),
+        ("remember", {"text": "port", "tags": "ops"}, 'send a list: ["ops"]'),
+        ("update", {"id": "port", "tags": "ops"}, 'send a list: ["ops"]'),
+        ("remember_many", {"memories": ["a"]}, 'send an object: {"text": "a"}'),
+        ("remember_many", {"texts": ["a"]}, "it is called memories here"),
+        ("remember_many", [{"text": "a"}], 'one JSON object: {"memories": […]}'),
+        ("link", {"from": "port", "to": "x"}, "it is called source here"),
+        ("why_not", {"query": "port", "id": "x"}, "send the receipt that recall answered with"),
+    ],
+)
+def test_a_request_over_the_network_names_the_right_field(
+    memory: Memory, name: str, request_: Any, hint: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        BY_NAME[name].run(TenantSession(memory), request_)
+    assert hint in caught.value.hint
+
+
+def test_a_condition_that_is_not_json_is_answered_with_its_json() -> None:
+    done = CliRunner().invoke(app, ["recall", "port", "--where", "importance>0.5"])
+    assert 'use {"importance": {"gt": 0.5}}' in done.stderr
+    assert "single quotes" in done.stderr

@@ -56,6 +56,34 @@ def test_help_shows_every_option_and_a_line_about_it(name: str) -> None:
             assert f"{each.name}: {' '.join(each.option.about.split())}" in shown, each.name
 
 
+@pytest.mark.parametrize("of", [memoriter.Memory, memoriter.AsyncMemory])
+def test_help_has_a_line_about_every_argument_of_every_verb(of: type) -> None:
+    verbs = [getattr(of, name) for name, _ in inspect.getmembers(of, inspect.isfunction)]
+    for verb in [*verbs, memoriter.open, memoriter.aopen, type(memoriter.open().agents).upsert]:
+        if verb.__name__.startswith("_"):
+            continue
+        for name in list(inspect.signature(verb).parameters):
+            lines = (inspect.getdoc(verb) or "").count(f"\n    {name}: ")
+            assert lines == (name != "self"), (verb.__name__, name)
+
+
+def test_help_of_open_has_its_public_name() -> None:
+    shown = pydoc.plain(pydoc.render_doc(memoriter.open))
+    assert shown.startswith("Python Library Documentation: function open in module memoriter\n")
+    assert "open(place: str | Path = ':memory:'" in shown
+
+
+def test_update_shows_what_it_takes_and_nothing_else() -> None:
+    assert "refs" in inspect.signature(memoriter.Memory.remember).parameters
+    assert "refs" not in inspect.signature(memoriter.Memory.update).parameters
+    memory = memoriter.open()
+    memory.remember("x", id="x")
+    changes: dict[str, Any] = {"refs": [0]}
+    with pytest.raises(memoriter.BadRecord, match="refs: cannot be changed") as caught:
+        memory.update("x", **changes)
+    assert "link(source, target)" in caught.value.hint
+
+
 def test_no_verb_of_a_memory_hides_what_it_takes() -> None:
     for of in (memoriter.Memory, memoriter.AsyncMemory):
         for name, verb in inspect.getmembers(of, inspect.isfunction):
@@ -90,8 +118,13 @@ with memoriter.open("agent.db", embedder=vectors, reranker=judge, read_only=Fals
     memory.forget("id")
     memory.forget(["a", "b"], key="k")
     memory.forget(where={"session": "s"})
+    memory.remember_many(["x", {"text": "y", "importance": 0.4, "supersedes": "a"}])
+    memory.remember_many({"text": f"y {n}", "tags": ["ops"]} for n in range(3))
+    drafts: list[memoriter.DraftFields] = [{"text": "y", "expires": "30d"}]
+    memory.remember_many(drafts)
     made: datetime = result[0].record.created
     count: int = memory.count(where={"tags": "ops"})
+memoriter.open("agent.db", embedder=[vectors, "static"])
 
 
 async def main() -> None:
@@ -119,6 +152,10 @@ memory.recall("x", top_k=3)  # wrong
 memory.recall("x", as_of=1.5)  # wrong
 memory.browse("newest", archived="yes")  # wrong
 memory.update("id", importence=0.4)  # wrong
+memory.update("id", refs=[3])  # wrong
+memory.remember_many([{"text": "x", "importence": 0.4}])  # wrong
+memory.remember_many([{"importance": 0.4}])  # wrong
+memory.remember_many([5])  # wrong
 memory.forget("id", were={"kind": "plan"})  # wrong
 memory.forget(where="tags=ops")  # wrong
 memory.link("a", "b", wieght=0.5)  # wrong

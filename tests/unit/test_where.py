@@ -198,7 +198,7 @@ RIGHT_FORMS: list[tuple[object, str]] = [
     ),
     ({"importence": {"gt": 0.5}}, 'did you mean \'importance\'? {"importance": {"gt": 0.5}}'),
     ({"type": "note"}, "there is no attribute 'type'; did you mean 'kind'? {\"kind\": \"note\"}"),
-    ({"type": {"$in": ["a"]}}, 'did you mean \'kind\'? {"kind": "note"}'),
+    ({"type": {"$in": ["a"]}}, 'did you mean \'kind\'? {"kind": {"in": ["a"]}}'),
     ({"created_at": {"gte": "2026-01-01"}}, '{"created": {"gte": "2026-01-01"}}'),
     ({"timestamp": {"gte": "2026-01-01"}}, '{"created": {"gte": "2026-01-01"}}'),
     ({"tag": "ops"}, 'did you mean \'tags\'? {"tags": "ops"}'),

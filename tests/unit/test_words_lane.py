@@ -29,12 +29,13 @@ def texts_of(memory: Memory, query: str, **ask: Any) -> list[str]:
 
 def test_skipping_is_exact_where_most_records_lack_the_field() -> None:
     memory = memoriter.open(":memory:", embedder=None)
-    memory.remember_many(
+    drafts: list[Any] = (
         [{"text": "x", "title": "rare"}] * 50
         + [{"text": "best", "title": "rare common"}]
         + [{"text": "x", "title": "common"}] * 700
         + [{"text": "x"}] * 2000
     )
+    memory.remember_many(drafts)
     for least in (0.0, 1.0):
         spec = {"form": "row", "fields": {"title": 1.0}, "least_mean": least}
         first = memory.keywords("rare common", 1, recipe=lane(pool=1, **spec))[0]

@@ -19,7 +19,7 @@ from memoriter.core.errors import BadRecord, InputError
 from memoriter.core.fields import LATER, TIMES, Source
 from memoriter.core.names import metadata, name, names, number
 from memoriter.core.other_words import right_word
-from memoriter.core.record import FIELDS, Content
+from memoriter.core.record import FIELDS, FIXED, Content
 from memoriter.core.times import Now, duration, micros, to_datetime, to_micros
 
 MAX_DIMENSION: Final = 16_384
@@ -131,8 +131,12 @@ def with_changes(
 
     Raises BadRecord for a field that is unknown, not valid, or cannot be removed.
     """
-    if "refs" in changes:
-        raise BadRecord("refs: cannot be changed after the record was written", field="refs")
+    if fixed := FIXED & changes.keys():
+        raise BadRecord(
+            f"{min(fixed)}: cannot be changed after the record was written",
+            hint="link(source, target) relates memories that exist",
+            field=min(fixed),
+        )
     cleared = {key for key, value in changes.items() if value is None}
     if stuck := cleared - _OPTIONAL - {"source", "metadata", "tags", "concepts", "entities"}:
         raise BadRecord(f"{min(stuck)}: is required and cannot be removed", field=min(stuck))

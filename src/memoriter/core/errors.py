@@ -33,11 +33,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-BRING_OVER: Final = (
+EARLIER_APPLICATION_ID: Final = 0x5245434F
+"""Marks SQLite files written under the project's earlier name, before the first release."""
+_BRING_OVER: Final = (
     "check out commit 778fb88 of this project, write the store to a file with its `export FILE`,"
     " then run `memoriter import FILE` with this version"
 )
-"""The hint for stores that were written under the project's earlier name."""
 
 
 def install_hint(extra: str) -> str:
@@ -170,6 +171,14 @@ class Unsupported(MemoriterError):
 
     exit_code = 11
     status = 501
+
+
+def earlier_name_error(file: str) -> Unsupported:
+    """The error for a store that was written under the project's earlier name."""
+    return Unsupported(
+        f"{file} was written under this project's earlier name",
+        hint=f"{_BRING_OVER}; the file was not touched",
+    )
 
 
 class Unauthenticated(MemoriterError):

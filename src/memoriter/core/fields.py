@@ -71,6 +71,10 @@ class Field:
 
 
 def _written(value: object, field: str) -> str:
+    if isinstance(value, list | tuple | Mapping):
+        got = type(cast("object", value)).__name__
+        hint = 'remember_many takes several memories: ["…", {"text": "…", "tags": ["ops"]}]'
+        raise BadRecord(f"{field}: expected text, got {got}", hint=hint, field=field)
     clean = text(value, field)
     if not clean.strip():
         raise BadRecord(f"{field}: must not be empty", field=field)

@@ -23,12 +23,18 @@ _OPERATORS: Final[Mapping[str, tuple[str, ...]]] = {
     "prefix": ("startswith", "starts_with", "begins_with", "like"),
     "prefix_fold": ("ilike", "istartswith"),
     "gt": (">", "after", "greater_than", "more_than", "above"),
-    "gte": (">=", "ge", "since", "from", "min", "at_least"),
-    "lt": ("<", "before", "until", "less_than", "below"),
+    "gte": (">=", "ge", "since", "from", "min", "at_least", "on_or_after"),
+    "lt": ("<", "before", "until", "less_than", "below", "older_than"),
     "lte": ("<=", "le", "max", "to", "at_most"),
     "not eq": ("!=", "<>", "ne", "neq", "not", "is_not", "not_eq", "not_equal", "not_equals"),
-    "not in": ("nin", "not_in", "notin", "none_of", "not_any", "not_contains"),
+    "not in": (
+        "nin", "not_in", "notin", "none_of", "not_any", "not_contains", "none", "exclude",
+        "excludes", "excluding", "without", "has_none", "not_has", "not_any_of",
+    ),
     "between": ("between", "range"),
+    "recent": (
+        "last", "within", "newer_than", "past", "in_last", "in_the_last", "within_last",
+    ),
     "exists": ("present", "is_set", "not_null"),
     "missing": ("is_null", "isnull", "null", "missing", "is_missing", "not_exists"),
     "match": (
@@ -48,7 +54,7 @@ _ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("_id", "ids", "uuid", "memory_id", "record_id", "doc_id", "document_id"),
     "text": ("content", "body", "message", "memory", "document", "page_content"),
     "title": ("name", "subject", "headline"),
-    "kind": ("type", "category", "class", "record_type", "thought_type"),
+    "kind": ("type", "category", "class", "record_type"),
     "tags": ("tag", "label", "labels", "keyword", "keywords", "topic", "topics", "categories"),
     "concepts": ("concept",),
     "entities": ("entity", "people", "persons"),
@@ -116,7 +122,7 @@ def snake(word: str) -> str:
 def operator_meant(word: str) -> str | None:
     """Our operator for a foreign word, or a form that we write in another way; None if unknown.
 
-    Such forms are `not eq`, `not in`, `between`, `missing` and `match`.
+    Such forms are `not eq`, `not in`, `between`, `recent`, `missing` and `match`.
     """
     plain = snake(word)
     return plain if plain in _OWN else _MEANINGS.get(plain)
@@ -126,6 +132,60 @@ def no_key(word: str) -> bool:
     """Whether a word inside a nested object is a foreign operator rather than a metadata key."""
     foreign = word.startswith("$") or not any(map(str.isalnum, word)) or word in _NO_KEY
     return foreign and operator_meant(word) is not None
+
+
+_KEY_FORMS: Final = (
+    re.compile(r"(?P<name>.+?)__(?P<op>.+)"),  # as in Django
+    re.compile(r"(?P<name>[\w.]+?)\s*(?P<op>[=!<>]+)"),
+    re.compile(r"(?P<name>.+?)[.\s](?P<op>[^.]+)"),
+    re.compile(r"(?P<name>.+)_(?P<op>gt|gte|lt|lte|ge|le|ne|after|before|since|until|not|min|max)"),
+    re.compile(r"(?P<op>min|max|not|exclude)_(?P<name>.+)"),
+)
+"""Keys that hold an attribute and an operator."""
+
+
+def key_meant(key: str) -> tuple[str, str] | None:
+    """The attribute and the operator in a key such as `importance__gt`; None if it holds none.
+
+    >>> key_meant("importance__gt"), key_meant("created_at >="), key_meant("min_importance")
+    (('importance', 'gt'), ('created', 'gte'), ('importance', 'gte'))
+    >>> key_meant("project"), key_meant("created_at")
+    (None, None)
+    """
+    for form in _KEY_FORMS:
+        if match := form.fullmatch(key.strip()):
+            attribute, operator = attribute_meant(match["name"]), operator_meant(match["op"])
+            if attribute is not None and operator is not None:
+                return attribute, operator
+    return None
+
+
+_DURATION: Final = re.compile(
+    r"(?:(?:the )?(?:last|past|previous|(?P<ahead>next|in)) )?(?P<count>\d{1,6})?\s*"
+    r"(?P<unit>second|sec|minute|min|hour|day|week|month|year|[smhdwy])s?(?: ago)?",
+    re.IGNORECASE,
+)
+_DAYS: Final = {"month": 30}
+"""The days of units that our durations do not have."""
+
+
+_DAY_WORDS: Final = {"yesterday": "1d", "tomorrow": "+1d"}
+
+
+def duration_meant(text: str) -> str | None:
+    """The duration that a text in words means, as `7d`; None if it means none.
+
+    >>> [duration_meant(each) for each in ("7 days", "2h ago", "last week", "in 1 month", "soon")]
+    ['7d', '2h', '1w', '+30d', None]
+    """
+    if (day := text.strip().lower()) in _DAY_WORDS:
+        return _DAY_WORDS[day]
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        return None
+    count, unit = int(match["count"] or 1), match["unit"].lower()
+    length = f"{count * _DAYS[unit]}d" if unit in _DAYS else f"{count}{unit[0]}"
+    return f"+{length}" if match["ahead"] else length
 
 
 def attribute_meant(name: str) -> str | None:

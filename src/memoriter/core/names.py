@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Set
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from memoriter.core.errors import BadRecord, InputError
 from memoriter.core.fold import calm
@@ -23,13 +23,16 @@ EXACT_INT: Final = 2**53
 """The largest integer that a float, and so any JSON reader, holds exactly."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+JsonObject = dict[str, Any]
+"""An object of JSON whose values are read without a check of their types."""
 Error = type[InputError]
 
 
 def text(value: object, field: str, error: Error = BadRecord, limit: int = TEXT_LIMIT) -> str:
     """Any text that UTF-8 can encode, unchanged."""
     if not isinstance(value, str):
-        raise error(f"{field}: expected text, got {type(value).__name__}", field=field)
+        hint = "pass its id: .id" if field == "id" and hasattr(value, "id") else ""
+        raise error(f"{field}: expected text, got {type(value).__name__}", hint=hint, field=field)
     if len(value) > limit:
         raise error(
             f"{field}: {len(value):,} characters, at most {limit:,} are kept",

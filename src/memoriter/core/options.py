@@ -18,7 +18,7 @@ from memoriter.core.fields import Field
 from memoriter.core.other_words import right_word
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
-Owner = TypeVar("Owner")
+OwnerT = TypeVar("OwnerT")
 _KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 _REST: Final = inspect.Parameter.VAR_KEYWORD
 
@@ -77,8 +77,11 @@ def _option(declaration: Option | Field) -> Option:
     return Option(declaration.about, declaration.kind.wire, flag=declaration.flag)
 
 
-def takes(options: type) -> Callable[[Verb], Verb]:
-    """Decorator: list the options behind a method's `**` by name, in `help()` and for `inspect`."""
+def takes(options: type, about: Mapping[str, str] | None = None) -> Callable[[Verb], Verb]:
+    """Decorator: list the options behind a method's `**` by name, in `help()` and for `inspect`.
+
+    `about` has the descriptions of the parameters before them; `explained` adds those of a class.
+    """
 
     def show(verb: Verb) -> Verb:
         signature = inspect.signature(verb)
@@ -93,8 +96,8 @@ def takes(options: type) -> Callable[[Verb], Verb]:
         verb.__signature__ = signature.replace(
             parameters=[*named, *more], return_annotation=_Bare(signature.return_annotation)
         )  # pyright: ignore[reportFunctionMemberAccess]  # for inspect
-        lines = "\n".join(f"    {each.name}: {each.option.about}" for each in known)
-        verb.__doc__ = f"{inspect.getdoc(verb)}\n\nOptions:\n{lines}\n"
+        listed = {**(about or {}), **{each.name: each.option.about for each in known}}
+        verb.__doc__ = _with_lines(inspect.getdoc(verb) or "", listed)
         return verb
 
     return show
@@ -105,12 +108,41 @@ def _unquoted(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(annotation=_Bare(hint)) if isinstance(hint, str) else parameter
 
 
-def explained(owner: type[Owner]) -> type[Owner]:
-    """Class decorator: a call with wrong arguments raises InputError with the right option."""
-    for name, verb in list(vars(owner).items()):
-        if inspect.isfunction(verb) and not name.startswith("_"):
-            setattr(owner, name, _explained(verb))
-    return owner
+_ARGUMENTS: Final = "\n\nArguments:\n"
+
+
+def _with_lines(doc: str, about: Mapping[str, str]) -> str:
+    """A docstring with a line for each argument, before those that it lists already."""
+    lines = "".join(f"    {name}: {text}\n" for name, text in about.items())
+    if _ARGUMENTS in doc:
+        return doc.replace(_ARGUMENTS, _ARGUMENTS + lines)
+    return f"{doc}{_ARGUMENTS}{lines}" if lines else doc
+
+
+def explained(about: Mapping[str, str]) -> Callable[[type[OwnerT]], type[OwnerT]]:
+    """Class decorator: wrong arguments raise InputError with the right one; `help` describes all.
+
+    `about` describes parameters by name (`limit`), or for one method alone (`maintain.limit`).
+    """
+
+    def show(owner: type[OwnerT]) -> type[OwnerT]:
+        for name, verb in list(vars(owner).items()):
+            if inspect.isfunction(verb) and not name.startswith("_"):
+                setattr(owner, name, _explained(_described(verb, about)))
+        return owner
+
+    return show
+
+
+def _described(verb: Verb, about: Mapping[str, str]) -> Verb:
+    doc = inspect.getdoc(verb) or ""
+    lines: dict[str, str] = {}
+    for name in inspect.signature(verb).parameters:
+        text = about.get(f"{verb.__name__}.{name}", about.get(name))
+        if text is not None and f"\n    {name}: " not in doc:
+            lines[name] = text
+    verb.__doc__ = _with_lines(doc, lines)
+    return verb
 
 
 def _explained(verb: Verb) -> Verb:
@@ -150,8 +182,18 @@ def _misfit(
                 if "receipt" in names:
                     hint = f"recall first, then pass the result: {verb}(memory.recall(…), …)"
                 return InputError(f"{name}: {verb} has no such option", hint=hint, field=name)
-        return InputError(f"{verb}: {error}", hint=f"it takes {', '.join(names)}", field=verb)
+        hint = f"it takes {', '.join(names)}"
+        if "missing" in str(error):
+            hint = f"call it as {verb}({', '.join(_required(signature))})"
+        return InputError(f"{verb}: {error}", hint=hint, field=verb)
     return None
+
+
+def _required(signature: inspect.Signature) -> list[str]:
+    """The parameters that every call has to pass."""
+    empty = inspect.Parameter.empty
+    parameters = signature.parameters.values()
+    return [p.name for p in parameters if p.default is empty and p.name != "self"]
 
 
 def check_known(names: Iterable[str], options: type, error: type[InputError], *others: str) -> None:

@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
+from memoriter.core.errors import InputError
 from memoriter.core.foreign import attribute_meant, snake
 
 _SINCE: Final = 'where={"created": {"gte": "7d"}}'
@@ -52,14 +53,17 @@ OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("relation", "relationship", "label", "rel"), "kind"),
     **dict.fromkeys(("weights", "boosts"), 'overrides={"pass.0.fuse.weights.words": 0.5}'),
     **dict.fromkeys(("question", "q"), "query"),
+    **dict.fromkeys(("from", "from_id", "src", "source_id"), "source"),
+    **dict.fromkeys(("to", "to_id", "dst", "target_id"), "target"),
+    **dict.fromkeys(("lane", "lanes", "retrievers"), 'mode="bm25"'),
+    **dict.fromkeys(("texts", "items", "records", "documents"), "memories"),
 }  # fmt: skip
 """Option names of other libraries, and ours; `core.foreign` has the names of record fields."""
 
 ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "Hit": {
-        **dict.fromkeys(("text", "content", "memory", "page_content", "document"), "record.text"),
-        **dict.fromkeys(("metadata", "tags", "created", "kind", "title", "user", "session"),
-                        "record.{name}"),
+        **dict.fromkeys(("memory", "document", "page_content"), "hit.record.text"),
+        "metadata": "hit.record.metadata",
         **dict.fromkeys(("explain", "why", "reason", "reasons"), "explanation"),
         **dict.fromkeys(("similarity", "relevance_score", "distance"), "score"),
     },
@@ -68,6 +72,12 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("explanation", "score", "record", "matched"), "hits[0].{name}"),
         **dict.fromkeys(("explain", "why"), "hits[0].explanation"),
         "text": "hits[0].record.text",
+        **dict.fromkeys(("first", "top", "best", "id"), "hits[0]"),
+        "why_not": "memory.why_not(result, id)",
+        "verify": "memoriter.verify(result)",
+        "replay": "memory.replay(result)",
+        "diff": "memoriter.diff(before, after)",
+        **dict.fromkeys(("save", "write", "to_file"), "receipt.save(path)"),
         **dict.fromkeys(("to_prompt", "prompt", "as_context"), "context()"),
         **dict.fromkeys(("to_json", "dict", "model_dump", "json"), "to_dict()"),
     },
@@ -76,7 +86,7 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("score", "rank", "explanation"), "the hit that holds it: hit.{name}"),
     },
     "Receipt": {
-        **dict.fromkeys(("to_dict", "dict", "data", "json", "model_dump"), "body"),
+        **dict.fromkeys(("dict", "data", "json", "model_dump"), "to_dict()"),
         **dict.fromkeys(("to_json", "dumps", "bytes"), "to_bytes()"),
         **dict.fromkeys(("write", "to_file", "dump"), "save(path)"),
         **dict.fromkeys(("verify", "check", "ok"), "memoriter.verify(receipt)"),
@@ -84,6 +94,9 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "Commit": {
         **dict.fromkeys(("record_id", "memory_id", "uuid"), "id"),
         **dict.fromkeys(("text", "record"), "memory.get(commit.id)"),
+    },
+    "Status": {
+        **dict.fromkeys(("count", "total", "size", "memories"), "records"),
     },
     "Page": {
         **dict.fromkeys(("items", "results", "memories", "hits", "data"), "records"),
@@ -128,6 +141,11 @@ VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("summarize", "consolidate"), "reflect()"),
     **dict.fromkeys(("diff", "compare"), "memoriter.diff(before, after)"),
     **dict.fromkeys(("context", "prompt", "to_prompt"), "recall(query).context()"),
+    **dict.fromkeys(("supersede", "correct", "replace"), "remember(text, supersedes=id)"),
+    **dict.fromkeys(("receipt", "receipts"), "recall(query).receipt"),
+    **dict.fromkeys(("tags", "list_tags", "get_tags"), 'status(by="tags")'),
+    **dict.fromkeys(("tenant", "namespace", "collection"), "memoriter.open(place, tenant=…)"),
+    **dict.fromkeys(("recipes", "list_recipes"), "`memoriter recipe list` on the command line"),
     **dict.fromkeys(("expire_at", "archive"), "expire(id), or update(id, archived=True)"),
 }  # fmt: skip
 """Method names of other libraries, and ours."""
@@ -138,9 +156,11 @@ MODULE: Final[Mapping[str, str]] = {
          "Memoriter", "PersistentClient", "from_file", "DB", "Database"),
         'memoriter.open("agent.db")'),
     **dict.fromkeys(("async_open", "open_async", "AsyncClient"), 'memoriter.aopen("agent.db")'),
-    **dict.fromkeys(("remember", "recall", "forget", "add", "search", "browse"),
+    **dict.fromkeys(("remember", "recall", "forget", "browse", "replay", "why_not", "keywords"),
                     'memory = memoriter.open("agent.db"), then memory.{name}(…)'),
     **dict.fromkeys(("Error", "MemoriterException", "Exception"), "memoriter.MemoriterError"),
+    **dict.fromkeys(("add", "search"), 'memoriter.open("agent.db"), which has remember and recall'),
+    **dict.fromkeys(("recipes", "list_recipes"), "`memoriter recipe list` on the command line"),
     **dict.fromkeys(("compare",), "memoriter.diff(before, after)"),
     **dict.fromkeys(("verify_store", "check"), "memory.verify_store()"),
     **dict.fromkeys(("verify_receipt",), "memoriter.verify(receipt)"),
@@ -160,6 +180,7 @@ _INSTEAD: Final[Mapping[str, str]] = {
                     "every hit has it: result[0].explanation"),
     **dict.fromkeys(("offset", "skip", "page"), "results have no pages: use a larger limit"),
     **dict.fromkeys(("as_of", "at"), "it is called known_at here"),
+    **dict.fromkeys(("in_memory", "memory", "ephemeral"), 'use memoriter.open(":memory:")'),
     **dict.fromkeys(("ttl", "expires", "in", "after"),
                     "pass the time as the second argument, or at=…"),
 }  # fmt: skip
@@ -188,14 +209,61 @@ def no_such_attribute(of: object, name: str) -> AttributeError:
     """The error for an attribute that one of our objects does not have."""
     kind = type(of).__name__
     right = ATTRIBUTES_OF.get(kind, {}).get(name, "").format(name=name)
-    if not right:
-        names = [each for each in dir(type(of)) if not each.startswith("_")]
-        meant = attribute_meant(name)
-        right = (
-            meant if meant in names else next(iter(difflib.get_close_matches(name, names, 1)), "")
-        )
+    right = right or _attribute_meant_of(of, name)
     hint = f": use {right}" if right else ""
     return AttributeError(f"{kind} has no {name!r}{hint}")
+
+
+def _attribute_meant_of(of: object, name: str) -> str:
+    """The attribute of an object that a name means; empty if unknown."""
+    # `count` and `index` of a sequence are never meant: who misspells them finds another word.
+    names = [each for each in dir(type(of)) if not each.startswith("_")]
+    names = [each for each in names if each not in {"count", "index"}]
+    meant = attribute_meant(name)
+    if meant in names:
+        return meant or ""
+    if meant is not None and type(of).__name__ == "Hit":
+        return f"hit.record.{meant}"
+    return next(iter(difflib.get_close_matches(name, names, 1)), "")
+
+
+def _reads(key: object) -> str:
+    if not isinstance(key, str):
+        return "get(id) reads one memory, browse() lists them, recall(query) searches"
+    return f"get({key!r}) reads the memory with this id, recall({key!r}) searches"
+
+
+class NotAContainer:
+    """Mixin: iterating, indexing and `in` raise InputError that names the method to call."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers know that it is none
+
+        def __iter__(self) -> None:
+            raise InputError(
+                f"a {type(self).__name__} is not a list",
+                hint="for record in memory.browse(): … has a page of memories, newest first",
+            )
+
+        def __getitem__(self, key: object) -> None:
+            raise InputError(
+                f"a {type(self).__name__} is not a mapping",
+                hint=_reads(key),
+            )
+
+        def __contains__(self, key: object) -> bool:
+            raise InputError(
+                f"a {type(self).__name__} has no `in`",
+                hint=f"{_reads(key)}; get raises NotFound if there is none",
+            )
+
+
+def not_a_mapping(of: object, key: object) -> TypeError:
+    """The error for one of our objects that is read like a mapping."""
+    if isinstance(key, str) and hasattr(of, key):
+        return TypeError(f"{type(of).__name__} is not a mapping: use .{key}")
+    return TypeError(str(no_such_attribute(of, str(key))))
 
 
 class Hinting:
@@ -208,6 +276,9 @@ class Hinting:
         def __getattr__(self, name: str) -> None:
             raise no_such_attribute(self, name)
 
+        def __getitem__(self, key: object) -> None:
+            raise not_a_mapping(self, key)
+
 
 def command_meant(name: str) -> str | None:
     """Our method for a method name of another library, without arguments; None if unknown.
@@ -219,6 +290,27 @@ def command_meant(name: str) -> str | None:
     return None if right is None else right.partition("(")[0]
 
 
+_OPERATIONS: Final[Mapping[str, str]] = {
+    "count": "status", "import_file": "remember_many", "verify_store": "status",
+}  # fmt: skip
+"""Methods of the library that servers have under another name."""
+
+
+def operation_meant(name: str, known: Collection[str]) -> str:
+    """The hint for an operation or tool that a server does not have; empty if none is near.
+
+    >>> operation_meant("memory.search", ("recall", "forget")), operation_meant("fly", ("recall",))
+    ('it is called recall here', '')
+    """
+    plain = name[:80].rpartition(".")[2]
+    verb = command_meant(plain) or snake(plain)
+    right = verb if verb in known else _OPERATIONS.get(verb)
+    if right in known:
+        return f"it is called {right} here"
+    near = difflib.get_close_matches(plain, list(known), 1, NEAR)
+    return f"did you mean {near[0]}?" if near else ""
+
+
 def right_word(name: str, known: Collection[str], otherwise: str = "") -> str:
     """The hint for an unknown option: the right word, or the list of known ones.
 
@@ -227,12 +319,14 @@ def right_word(name: str, known: Collection[str], otherwise: str = "") -> str:
     >>> right_word("since", ("query", "where"))
     'use where={"created": {"gte": "7d"}}'
     >>> right_word("tag", ("query", "where")), right_word("reranker", ("query", "where"))
-    ('use where={"tags": …}', 'pass it to open: memoriter.open(…, reranker=…)')
+    ('use where={"tags": …}', 'pass it to open: memoriter.open(…, reranker=…); recall asks it')
     """
     field = attribute_meant(name)
     meant = OPTIONS.get(snake(name), field)
     if meant not in known and field in known:  # an option elsewhere, a field here
         meant = field
+    if meant == "text" and "text" not in known and "query" in known:
+        meant = "query"  # the text of a search
     if meant in known:
         return f"it is called {meant} here"
     if elsewhere := _elsewhere(name, meant, field, known):
@@ -247,7 +341,8 @@ def _elsewhere(name: str, meant: str | None, field: str | None, known: Collectio
         return f"use {meant}"
     opening = meant if meant in _OPEN_OPTIONS else name
     if opening in _OPEN_OPTIONS:
-        return f"pass it to open: memoriter.open(…, {opening}=…)"
+        asked = "; recall asks it" if opening == "reranker" else ""  # not every search does
+        return f"pass it to open: memoriter.open(…, {opening}=…){asked}"
     field = name if name == "metadata" else field
     if field is not None and "where" in known:
         return f'use where={{"{field}": …}}'

@@ -161,10 +161,10 @@ def parse_seeds(value: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...
     return {lane: ids for lane, ids in seeds.items() if ids}
 
 
-Pairs = tuple[tuple[str, float], ...]
+ScoredIds = tuple[tuple[str, float], ...]
 
 
-def parse_lists(value: object) -> dict[str, Pairs | str]:
+def parse_lists(value: object) -> dict[str, ScoredIds | str]:
     """Validate ranked lists by label: (id, score) pairs, or the name of an attribute to rank by.
 
     Raises BadQuery.
@@ -178,7 +178,7 @@ def parse_lists(value: object) -> dict[str, Pairs | str]:
             field="lists",
         )
     _check_count(cast("Mapping[object, object]", value), "lists", LISTS_LIMIT)
-    out: dict[str, Pairs | str] = {}
+    out: dict[str, ScoredIds | str] = {}
     for label, ranked in cast("Mapping[object, object]", value).items():
         if not isinstance(label, str) or not _LABEL.fullmatch(label):
             raise BadQuery(
@@ -190,7 +190,7 @@ def parse_lists(value: object) -> dict[str, Pairs | str]:
     return out
 
 
-def _pairs(value: object, field: str) -> Pairs:
+def _pairs(value: object, field: str) -> ScoredIds:
     if isinstance(value, Mapping):
         value = list(cast("Mapping[object, object]", value).items())
     if not isinstance(value, Sequence):
@@ -238,7 +238,7 @@ def _seeds(value: object) -> dict[str, tuple[str, ...]]:
     return {lane: names(ids, f"seeds.{lane}", BadQuery) for lane, ids in by_lane.items()}
 
 
-def _lists(value: object) -> dict[str, Pairs]:
+def _lists(value: object) -> dict[str, ScoredIds]:
     by_label = _object(value, "lists")
     return {label: _pairs(ranked, f"lists.{label}") for label, ranked in by_label.items()}
 

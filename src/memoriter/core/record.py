@@ -143,6 +143,8 @@ FIELDS: Final[dict[str, Field]] = {
     for name, hint in get_type_hints(Content, include_extras=True).items()
 }
 """The declaration of every field, by name."""
+FIXED: Final = frozenset({"refs"})
+"""Fields that no update changes."""
 CONTENT_FIELDS: Final = tuple(f.name for f in fields(Content))
 _SOURCE_FIELDS: Final = tuple(f.name for f in fields(Source))
 # One attrgetter for all fields: encoding a record is on the path of every write.

@@ -11,8 +11,8 @@ from memoriter.core.record import FIELDS
 from memoriter.core.times import TimeLike
 
 
-class RecordFields(TypedDict, total=False):
-    """The fields of a record except its text; None means absent."""
+class ChangeableFields(TypedDict, total=False):
+    """The fields of a record that `update` takes, except its text; None means absent."""
 
     title: Annotated["str | None", FIELDS["title"]]
     summary: Annotated["str | None", FIELDS["summary"]]
@@ -41,4 +41,9 @@ class RecordFields(TypedDict, total=False):
     metadata: Annotated["Mapping[str, object] | None", FIELDS["metadata"]]
     archived: Annotated["bool | None", FIELDS["archived"]]
     pinned: Annotated["bool | None", FIELDS["pinned"]]
+
+
+class RecordFields(ChangeableFields, total=False):
+    """The fields of a record except its text; None means absent."""
+
     refs: Annotated["Iterable[int] | None", FIELDS["refs"]]

@@ -39,13 +39,17 @@ class Scope:
         return cls(name(tenant, "tenant", InputError), **clean)
 
     def __repr__(self) -> str:
-        parts = {"tenant": self.tenant, **self.filters()}
-        return shown("Scope", ", ".join(f"{key} {named(value)}" for key, value in parts.items()))
+        parts = self.to_dict().items()
+        return shown("Scope", ", ".join(f"{key} {named(value)}" for key, value in parts))
 
     def filters(self) -> dict[str, str]:
         """The values of agent, user and session that every record in scope has."""
         parts = {"agent": self.agent, "user": self.user, "session": self.session}
         return {key: value for key, value in parts.items() if value is not None}
+
+    def to_dict(self) -> dict[str, str]:
+        """The tenant, and agent, user and session where they are set, as plain data."""
+        return {"tenant": self.tenant, **self.filters()}
 
     def contains(self, content: object) -> bool:
         """Whether a record, or the content of one, belongs to the agent, user and session."""

@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from memoriter.core.errors import BadRecord, InputError
+from memoriter.core.foreign import duration_meant
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO: Final = timedelta(microseconds=1)
@@ -121,7 +122,9 @@ def _parse(text: str, field: str, error: type[InputError]) -> datetime | date:
     try:
         return date.fromisoformat(text) if _DATE.fullmatch(text) else datetime.fromisoformat(text)
     except ValueError:
-        raise error(f"{field}: {text!r} is not a time", hint=_HINT, field=field) from None
+        meant = duration_meant(text)
+        hint = f'did you mean "{meant}"? {_HINT}' if meant else _HINT
+        raise error(f"{field}: {text!r} is not a time", hint=hint, field=field) from None
 
 
 def to_datetime(value: int) -> datetime:

@@ -32,6 +32,7 @@ from memoriter.core.fold import fold
 from memoriter.core.foreign import no_key
 from memoriter.core.names import EXACT_INT, flag, number, text
 from memoriter.core.times import micros
+from memoriter.core.where_meant import several
 from memoriter.core.where_mistakes import (
     Mistake,
     group_error,
@@ -41,11 +42,12 @@ from memoriter.core.where_mistakes import (
     null_error,
     object_error,
     operator_error,
-    several,
     shape_error,
+    value_error,
 )
+from memoriter.core.where_times import dated
 
-Op = Literal["eq", "in", "any", "all", "prefix", "range", "exists"]
+TestOp = Literal["eq", "in", "any", "all", "prefix", "range", "exists"]
 Scalar = None | bool | int | float | str
 DEPTH_LIMIT: Final = 32
 VALUES_LIMIT: Final = 10_000
@@ -78,7 +80,7 @@ class Test:
     """One test on one attribute."""
 
     attribute: str
-    op: Op
+    op: TestOp
     value: Scalar | tuple[Scalar, ...] | Range
     folded: bool = False
 
@@ -147,7 +149,7 @@ def tagged(where: Where, tags: object) -> Where:
 def _fits(data: object) -> bool:
     """Whether data can be parsed: error messages suggest only forms that can."""
     try:
-        _parsed(data, "where", DEPTH_LIMIT)
+        _parsed(dated(data, lambda: 0), "where", DEPTH_LIMIT)
     except (BadFilter, Mistake):
         return False
     return True
@@ -230,6 +232,13 @@ def _joined(path: str, key: object, at: str) -> str:
 
 def _tests(attribute: str, spec: object, at: str) -> list[Test]:
     kind = _type_of(attribute, spec, at)
+    try:
+        return _tests_of(attribute, kind, spec, at)
+    except BadFilter as error:
+        raise Mistake(partial(value_error, error, (attribute, kind, spec))) from None
+
+
+def _tests_of(attribute: str, kind: Type, spec: object, at: str) -> list[Test]:
     if not isinstance(spec, Mapping):
         return [_short(attribute, kind, spec, at)]
     operators = dict(cast("Mapping[object, object]", spec))
@@ -271,16 +280,18 @@ def _short(attribute: str, kind: Type, value: object, at: str) -> Test:
     items = several(value)
     if items is None:
         clean = _one(attribute, kind, value, at)
-        return Test(attribute, cast("Op", for_one), clean if for_one == "eq" else (clean,))
+        return Test(attribute, cast("TestOp", for_one), clean if for_one == "eq" else (clean,))
     if for_many is None:
         raise Mistake(partial(operator_error, attribute, kind, ("in", value), at))
-    return Test(attribute, cast("Op", for_many), _many(kind, items, at))
+    return Test(attribute, cast("TestOp", for_many), _many(kind, items, at))
 
 
 def _test(attribute: str, kind: Type, op: str, value: object, at: str) -> Test:
     word, fold_it, _ = op.partition("_fold")
     clean = _value(attribute, kind, (op, value), at)
-    return Test(attribute, cast("Op", word), _folded(clean) if fold_it else clean, bool(fold_it))
+    return Test(
+        attribute, cast("TestOp", word), _folded(clean) if fold_it else clean, bool(fold_it)
+    )
 
 
 def _folded(value: Scalar | tuple[Scalar, ...]) -> Scalar | tuple[Scalar, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Final, cast
@@ -18,35 +19,26 @@ from memoriter.core.foreign import (
     NOT_KEPT,
     attribute_meant,
     group_meant,
+    key_meant,
     metadata_meant,
     operator_meant,
     snake,
 )
-from memoriter.core.names import listed
+from memoriter.core.where_meant import (
+    conditions_meant,
+    operator_spec,
+    plain_operator,
+    sample,
+    several,
+    suited,
+    tests_meant,
+)
+from memoriter.core.where_times import Dated
 
 Fits = Callable[[object], bool]
 _SHOWN: Final = 120
 _PAGE: Final = "docs/where.md has every form"
 _EXAMPLE: Final = '{"all": [{"tags": "ops"}, {"not": {"kind": "plan"}}]}'
-_BY_TYPE: Final[Mapping[Type, object]] = {
-    "string": "…",
-    "strings": "ops",
-    "number": 0.5,
-    "numbers": 3,
-    "time": "2026-10-01",
-    "flag": True,
-    "json": "http",
-}
-_BY_NAME: Final[Mapping[str, object]] = {
-    "kind": "note",
-    "agent": "planner",
-    "user": "anna",
-    "session": "s-12",
-    "priority": "P1",
-    "trust": "system",
-    "position": 3,
-    "cycle": 3,
-}
 _HOLDS: Final[Mapping[Type, str]] = {
     "string": "holds one text",
     "strings": "holds several values",
@@ -59,6 +51,10 @@ _HOLDS: Final[Mapping[Type, str]] = {
 
 
 _OWN: Final = frozenset(word for words in OPERATORS.values() for word in words)
+
+
+_CONDITION: Final = re.compile(r"\s*(?P<name>[\w.]+)\s*(?P<op>[=!<>:]+)\s*(?P<value>.+?)\s*")
+"""A condition in words, as of SQL: `importance > 0.5`."""
 
 
 class Mistake(Exception):
@@ -75,21 +71,25 @@ class Mistake(Exception):
 # -- forms -----------------------------------------------------------------------------------------
 
 
-def several(value: object) -> list[object] | None:
-    """The items of a list, tuple or set; None for anything else, texts included."""
-    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, str | bytes):
-        return listed(cast("Sequence[object]", value))
-    return None
-
-
 def _written(data: object) -> str:
     """A condition as JSON; empty if it is too long to show or cannot be encoded."""
     try:
-        line = json.dumps(data, ensure_ascii=False, allow_nan=False, default=_jsonable)
+        line = json.dumps(_as_given(data), ensure_ascii=False, allow_nan=False, default=_jsonable)
         line.encode()
     except (TypeError, ValueError, RecursionError):
         return ""
     return line if len(line) <= _SHOWN else ""
+
+
+def _as_given(data: object) -> object:
+    """The condition with every duration as the caller wrote it."""
+    if isinstance(data, Dated):
+        return data.given
+    if isinstance(data, dict):
+        return {k: _as_given(v) for k, v in cast("dict[object, object]", data).items()}
+    if isinstance(data, list):
+        return [_as_given(each) for each in cast("list[object]", data)]
+    return data
 
 
 def _jsonable(value: object) -> object:
@@ -108,35 +108,6 @@ def _form(fits: Fits, *candidates: object) -> str:
     return next((each for each in forms if each), _written(candidates[-1]))
 
 
-def _sample(attribute: str, kind: Type) -> object:
-    return _BY_NAME.get(attribute, _BY_TYPE[kind])
-
-
-def _spec(op: str, value: object) -> dict[str, object]:
-    """An operator with its value in the shape that it takes (one value, or a list)."""
-    items = several(value)
-    word = op.removesuffix("_fold")
-    if word == "exists":
-        return {op: value if isinstance(value, bool) else True}
-    if word in {"in", "any", "all"}:
-        return {op: [value] if items is None else items}
-    return {op: items[0] if items is not None and len(items) == 1 else value}
-
-
-def _suited(kind: Type, op: str, value: object) -> str:
-    """The operator of this type with the same meaning; empty if there is none."""
-    word = op.removesuffix("_fold")
-    if kind in {"strings", "numbers"}:
-        word = {"eq": "any", "in": "any"}.get(word, word)
-    elif kind != "json":
-        one = "eq" if several(value) is None or kind == "flag" else "in"
-        word = {"any": one, "all": one, "in": "eq" if kind == "flag" else "in"}.get(word, word)
-    folded = f"{word}_fold"
-    if op.endswith("_fold") and folded in OPERATORS[kind]:
-        return folded
-    return word if word in OPERATORS[kind] else ""
-
-
 # -- operators -------------------------------------------------------------------------------------
 
 
@@ -153,8 +124,8 @@ def operator_error(
     inside = kind == "string" and meant == "any" and op != "any"
     if meant.startswith("prefix") and isinstance(value, str) and op != meant:  # LIKE of SQL
         inside, value = value.startswith("%"), value.rstrip("%")
-    meant = "match" if inside else meant
-    form = _form(fits, *_candidates(attribute, kind, meant, value))
+    meant = "match" if inside else plain_operator(attribute, kind, meant)
+    form = _form(fits, *tests_meant(attribute, kind, meant, value))
     if meant == "match" and "prefix" in OPERATORS[kind]:
         problem = (
             f"no operator looks inside a text, as {op!r} would: use {form}, or recall the words"
@@ -176,51 +147,11 @@ def _renamed(attribute: str, kind: Type, test: tuple[str, object, str], form: st
     ours = {"between": "with bounds", "missing": "'exists'"}.get(meant)
     if meant.startswith("not "):
         ours = "with 'not'"
-    elif ours is None and (suited := _suited(kind, meant, value)):
-        ours = f"{suited!r}"
+    elif ours is None and (right := suited(kind, meant, value)):
+        ours = f"{right!r}"
     if ours is None or (meant == "between" and "gte" not in OPERATORS[kind]):
         return f"{attribute} {_HOLDS[kind]}, so there is no {op!r}: use {form}"
     return f"{op!r} is written {ours}: {form}"
-
-
-def _candidates(attribute: str, kind: Type, meant: str, value: object) -> list[object]:
-    """Conditions that the caller may have meant, likeliest first; the last is an example."""
-    sample = _sample(attribute, kind)
-    if meant == "between" and "gte" in OPERATORS[kind]:
-        return [{attribute: bounds} for bounds in (_bounds(value), {"gte": sample})]
-    if meant == "missing":
-        return [{attribute: {"exists": value is False}}]
-    if meant == "match":
-        return _begins(attribute, kind, value)
-    word = meant.removeprefix("not ")
-    op = _suited(kind, word, value)
-    usual = "any" if "any" in OPERATORS[kind] else "gte" if kind == "time" else "eq"
-    tests: list[object] = [{attribute: _spec(op or usual, each)} for each in (value, sample)]
-    if word != meant:
-        return [{"not": _short(each)} for each in ({attribute: value}, *tests)]
-    return tests
-
-
-def _short(condition: object) -> object:
-    """`{"eq": x}` as `x`: shorter to read."""
-    ((attribute, spec),) = cast("dict[str, object]", condition).items()
-    if isinstance(spec, dict) and "eq" in spec:
-        return {attribute: cast("dict[str, object]", spec)["eq"]}
-    return {attribute: cast("object", spec)}
-
-
-def _begins(attribute: str, kind: Type, value: object) -> list[object]:
-    if "prefix" not in OPERATORS[kind]:
-        return [{attribute: _sample(attribute, kind)}]
-    text = value.strip("%*^.$") if isinstance(value, str) else value
-    return [{attribute: {"prefix": each}} for each in (text, "…")]
-
-
-def _bounds(value: object) -> object:
-    items = several(value)
-    if items is not None and len(items) == 2:  # noqa: PLR2004  # from and to
-        return {"gte": items[0], "lte": items[1]}
-    return value
 
 
 def _menu(attribute: str, kind: Type) -> str:
@@ -241,7 +172,7 @@ def _refused(message: str, hint: str, at: str) -> BadFilter:
 
 def no_test_error(attribute: str, kind: Type, at: str) -> BadFilter:
     """The error for an attribute with an empty object."""
-    form = _written({attribute: _sample(attribute, kind)})
+    form = _written({attribute: sample(attribute, kind)})
     return _refused(f"{at}: no test given, for example {form}", _menu(attribute, kind), at)
 
 
@@ -258,10 +189,21 @@ def shape_error(
     """The error for one value instead of a list, or a list instead of one value."""
     op, value = test
     word, fold, _ = op.partition("_fold")
-    right = _suited(kind, f"in{fold}", value) if word == "eq" else op
-    forms = ({attribute: _spec(right, each)} for each in (value, _sample(attribute, kind)))
+    right = suited(kind, f"in{fold}", value) if word == "eq" else op
+    forms = ({attribute: operator_spec(right, each)} for each in (value, sample(attribute, kind)))
     problem = "takes one value" if word == "eq" else "expected a list of values"
     return _refused(f"{at}.{op}: {problem}: {_form(fits, *forms)}", _menu(attribute, kind), at)
+
+
+def value_error(error: BadFilter, test: tuple[str, Type, object], fits: Fits) -> BadFilter:
+    """The error for a value that an attribute does not take, with the form that was meant."""
+    attribute, kind, spec = test
+    forms = (_written(each) for each in conditions_meant(attribute, spec) if fits(each))
+    form = next((each for each in forms if each), None)
+    if form is None:
+        return error
+    hint = f"{error.hint}; {_PAGE}" if error.hint else _menu(attribute, kind)
+    return _refused(f"{error.message}: use {form}", hint, error.field or attribute)
 
 
 # -- names -----------------------------------------------------------------------------------------
@@ -282,12 +224,23 @@ def name_error(name: str, spec: object, at: str, fits: Fits) -> BadFilter:
         return _refused(f"{message}: use {form}", known, at)
     more = _form(fits, {f"metadata.{name}": spec}, {"metadata.tool": "http"})
     hint = f"a key of your metadata is written {more}; {known}"
+    if (split := key_meant(name)) is not None:
+        right, op = split
+        form = _form(fits, *tests_meant(right, ATTRIBUTES[right], op, spec))
+        return _refused(f"{message}: use {form}", hint, at)
     near = difflib.get_close_matches(plain[:_SHOWN], ATTRIBUTES, 1)
     right = attribute_meant(name) or (near[0] if near else None)
     if right is None:
         return _refused(f"{message}; in the metadata it is {more}", known, at)
-    form = _form(fits, {right: spec}, {right: _sample(right, ATTRIBUTES[right])})
+    example = {right: sample(right, ATTRIBUTES[right])}
+    form = _form(fits, *conditions_meant(right, spec), example)
     return _refused(f"{message}; did you mean {right!r}? {form}", hint, at)
+
+
+def _conditions(name: str, spec: object) -> list[object]:
+    """What one condition may mean, with our name for the attribute."""
+    right = attribute_meant(name)
+    return [] if right is None else conditions_meant(right, spec)
 
 
 def _group_misnamed(name: str, group: str, spec: object, at: str, fits: Fits) -> BadFilter:
@@ -313,6 +266,10 @@ def object_error(data: object, at: str, fits: Fits) -> BadFilter:
         form = f'{{"not": {form}}}' if group == "any" else form
         problem = f"expected an object, got a list: several conditions are written {form}"
         return _refused(f"{at}: {problem}", hint, at)
+    if isinstance(data, str) and (match := _CONDITION.fullmatch(data)):
+        test = {match["op"].replace(":", "="): match["value"].strip("'\"")}
+        form = _form(fits, *_conditions(match["name"], test), {"tags": "ops"})
+        return _refused(f"{at}: expected an object, got text: use {form}", hint, at)
     got = "text" if isinstance(data, str) else type(data).__name__
     return _refused(f"{at}: expected an object, got {got}", hint, at)
 

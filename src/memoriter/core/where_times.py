@@ -12,15 +12,26 @@ from typing import Final, cast
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.errors import BadFilter
 from memoriter.core.times import Now, duration, iso, micros
-from memoriter.core.where import Where, to_data
 
-_AHEAD: Final = frozenset({"expires", "valid_until"})
+AHEAD: Final = frozenset({"expires", "valid_until"})
 """Times that lie ahead, as a rule: a duration counts forward there, as when they are written."""
 
 
-def shown_data(where: Where) -> object:
-    """The tree as data for people: as `to_data`, with times as ISO 8601 text."""
-    return _with_iso(to_data(where), is_time=False)
+class Dated(str):
+    """A time as ISO 8601 text that was given as a duration; error messages show the duration."""
+
+    __slots__ = ("given",)
+
+    def __new__(cls, moment: int, given: object) -> Dated:
+        """The text of a moment, and what the caller wrote for it."""
+        self = super().__new__(cls, iso(moment))
+        self.given = str(given)
+        return self
+
+
+def shown_data(data: Mapping[str, object]) -> object:
+    """A filter as `where.to_data` gives it, for people: with times as ISO 8601 text."""
+    return _with_iso(data, is_time=False)
 
 
 def _with_iso(data: object, *, is_time: bool) -> object:
@@ -40,7 +51,7 @@ def dated(data: object, now: Now) -> object:
     if isinstance(data, Mapping):
         mapping = cast("Mapping[object, object]", data)
         return {
-            key: _moments(value, now, ahead=key in _AHEAD)
+            key: _moments(value, now, ahead=key in AHEAD)
             if ATTRIBUTES.get(str(key)) == "time"
             else dated(value, now)
             for key, value in mapping.items()
@@ -69,4 +80,5 @@ def _moments(value: object, now: Now, *, ahead: bool, compared: bool = False) ->
             hint=f'compare with it: {{"gte": "{value}"}} is "since then", {{"lt": …}} "before"',
             field="where",
         )
-    return iso(micros(value, "where", BadFilter, now, ahead=ahead))  # readable if an error shows it
+    moment = micros(value, "where", BadFilter, now, ahead=ahead)
+    return Dated(moment, value) if isinstance(value, str) else iso(moment)

@@ -7,24 +7,25 @@ of `requests`, since a type checker does not see the fields that are added when 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final, cast
 
 from memoriter.core.errors import InputError, UnknownRecipe
+from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.doors import requests
 from memoriter.doors.tenant_session import TenantSession
+from memoriter.memory.options import DraftFields
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.diff import diff as diff_receipts
 from memoriter.why.receipt import verify as verify_receipt
 from memoriter.why.result import Hit, Result
 
-Plain = dict[str, Any]
 BATCH: Final = 1000
 """How many memories one request may contain."""
 
 
-def _options(request: requests.QuestionRequest) -> Plain:
+def _options(request: requests.QuestionRequest) -> JsonObject:
     """The options of a question as `Memory.recall` takes them."""
     options = request.options()
     # In Python a recipe may be the path of a file. Here only names are looked up: a caller over
@@ -48,28 +49,28 @@ def library_recipe(name: str) -> Recipe:
 # --- asking -----------------------------------------------------------------------------------
 
 
-def recall(tenant_session: TenantSession, request: requests.DetailedQuestion) -> Plain:
+def recall(tenant_session: TenantSession, request: requests.DetailedQuestion) -> JsonObject:
     """Memories that answer a question, best first."""
     memory = tenant_session.memory(request)
     result = memory.recall(request.query, request.limit, **_options(request))
     return result_reply(tenant_session, result, request.detail)
 
 
-def keywords(tenant_session: TenantSession, request: requests.DetailedQuestion) -> Plain:
+def keywords(tenant_session: TenantSession, request: requests.DetailedQuestion) -> JsonObject:
     """Memories found by their words alone."""
     memory = tenant_session.memory(request)
     result = memory.keywords(request.query, request.limit, **_options(request))
     return result_reply(tenant_session, result, request.detail)
 
 
-def reflections(tenant_session: TenantSession, request: requests.DetailedQuestion) -> Plain:
+def reflections(tenant_session: TenantSession, request: requests.DetailedQuestion) -> JsonObject:
     """Reflections only."""
     memory = tenant_session.memory(request)
     result = memory.reflections(request.query, request.limit, **_options(request))
     return result_reply(tenant_session, result, request.detail)
 
 
-def context(tenant_session: TenantSession, request: requests.QuestionRequest) -> Plain:
+def context(tenant_session: TenantSession, request: requests.QuestionRequest) -> JsonObject:
     """The answer as a block of text for a prompt."""
     memory = tenant_session.memory(request)
     result = memory.recall(request.query, request.limit, **_options(request))
@@ -77,20 +78,20 @@ def context(tenant_session: TenantSession, request: requests.QuestionRequest) ->
     return {**result.context().to_dict(), "status": result.status, "receipt": handle}
 
 
-def bundles(tenant_session: TenantSession, request: requests.PagedQuestion) -> Plain:
+def bundles(tenant_session: TenantSession, request: requests.PagedQuestion) -> JsonObject:
     """Hits, each with the memories that are linked to it."""
     memory = tenant_session.memory(request)
     page = memory.bundles(request.query, request.limit, offset=request.offset, **_options(request))
     return page.to_dict()
 
 
-def plan(tenant_session: TenantSession, request: requests.QuestionRequest) -> Plain:
+def plan(tenant_session: TenantSession, request: requests.QuestionRequest) -> JsonObject:
     """The steps that a recall would run."""
     memory = tenant_session.memory(request)
     return memory.plan(request.query, request.limit, **_options(request)).to_dict()
 
 
-def result_reply(tenant_session: TenantSession, result: Result, detail: str) -> Plain:
+def result_reply(tenant_session: TenantSession, result: Result, detail: str) -> JsonObject:
     """The reply to a question; `detail` is `full` or `brief`."""
     if detail == "full":
         return tenant_session.full_reply(result)
@@ -104,7 +105,7 @@ def result_reply(tenant_session: TenantSession, result: Result, detail: str) -> 
     }
 
 
-def _brief(hit: Hit) -> Plain:
+def _brief(hit: Hit) -> JsonObject:
     """A hit without the arithmetic of its score."""
     record = hit.record
     optional = {
@@ -131,7 +132,7 @@ def _brief(hit: Hit) -> Plain:
 # --- proving ----------------------------------------------------------------------------------
 
 
-def explain(tenant_session: TenantSession, request: requests.ExplainRequest) -> Plain:
+def explain(tenant_session: TenantSession, request: requests.ExplainRequest) -> JsonObject:
     """Why a memory is among the hits, or what kept it out."""
     memory = tenant_session.memory(request)
     with tenant_session.usable_receipt(request.receipt) as receipt:
@@ -141,26 +142,26 @@ def explain(tenant_session: TenantSession, request: requests.ExplainRequest) -> 
         return {"why_not": memory.why_not(receipt, request.id).to_dict()}
 
 
-def why_not(tenant_session: TenantSession, request: requests.ExplainRequest) -> Plain:
+def why_not(tenant_session: TenantSession, request: requests.ExplainRequest) -> JsonObject:
     """What kept a memory out of the hits."""
     memory = tenant_session.memory(request)
     with tenant_session.usable_receipt(request.receipt) as receipt:
         return memory.why_not(receipt, request.id).to_dict()
 
 
-def replay(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> Plain:
+def replay(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> JsonObject:
     """The search of a receipt, run again on the view it had then."""
     memory = tenant_session.memory(request)
     with tenant_session.usable_receipt(request.receipt) as receipt:
         return memory.replay(receipt).to_dict()
 
 
-def verify(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> Plain:
+def verify(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> JsonObject:
     """Whether every number of a receipt follows from the others."""
     return verify_receipt(tenant_session.receipt(request.receipt)).to_dict()
 
 
-def diff(tenant_session: TenantSession, request: requests.DifferRequest) -> Plain:
+def diff(tenant_session: TenantSession, request: requests.DifferRequest) -> JsonObject:
     """How the answers of two receipts differ."""
     with (
         tenant_session.usable_receipt(request.before) as before,
@@ -169,7 +170,7 @@ def diff(tenant_session: TenantSession, request: requests.DifferRequest) -> Plai
         return diff_receipts(before, after).to_dict()
 
 
-def receipt(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> Plain:
+def receipt(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> JsonObject:
     """The whole receipt of a recent answer."""
     document = tenant_session.receipt(request.receipt)
     return dict(document) if isinstance(document, dict) else dict(document.body)
@@ -178,7 +179,7 @@ def receipt(tenant_session: TenantSession, request: requests.OfReceiptRequest) -
 # --- looking ----------------------------------------------------------------------------------
 
 
-def browse(tenant_session: TenantSession, request: requests.BrowseBase) -> Plain:
+def browse(tenant_session: TenantSession, request: requests.BrowseBase) -> JsonObject:
     """A page of memories by date."""
     memory = tenant_session.memory(request)
     options = _without_nulls(request.sent_fields("sort", "cursor", "limit"))
@@ -186,37 +187,37 @@ def browse(tenant_session: TenantSession, request: requests.BrowseBase) -> Plain
     return page.to_dict()
 
 
-def get(tenant_session: TenantSession, request: requests.GetRequest) -> Plain:
+def get(tenant_session: TenantSession, request: requests.GetRequest) -> JsonObject:
     """One memory, as it is now or as it was known at a time."""
     return tenant_session.memory(request).get(request.id, known_at=request.known_at).to_dict()
 
 
-def history(tenant_session: TenantSession, request: requests.GetRequest) -> Plain:
+def history(tenant_session: TenantSession, request: requests.GetRequest) -> JsonObject:
     """All versions of a memory."""
     versions = tenant_session.memory(request).history(request.id, known_at=request.known_at)
     return {"id": request.id, "versions": [version.to_dict() for version in versions]}
 
 
-def links(tenant_session: TenantSession, request: requests.RecordRequest) -> Plain:
+def links(tenant_session: TenantSession, request: requests.RecordRequest) -> JsonObject:
     """The links of a memory, in both directions."""
     edges = tenant_session.memory(request).links(request.id)
     return {"id": request.id, "links": [edge.to_dict() for edge in edges]}
 
 
-def agents(tenant_session: TenantSession, request: requests.EmptyRequest) -> Plain:
+def agents(tenant_session: TenantSession, request: requests.EmptyRequest) -> JsonObject:
     """All registered agents."""
     registered = tenant_session.memory(request).agents.list()
     return {"agents": [agent.to_dict() for agent in registered]}
 
 
-def recipes(tenant_session: TenantSession, request: requests.EmptyRequest) -> Plain:
+def recipes(tenant_session: TenantSession, request: requests.EmptyRequest) -> JsonObject:
     """All recipes that can be read."""
     del tenant_session, request
     lines = (_recipe_line(name) for name in library())
     return {"recipes": [line for line in lines if line is not None]}
 
 
-def _recipe_line(name: str) -> Plain | None:
+def _recipe_line(name: str) -> JsonObject | None:
     try:
         recipe = recipe_of(name)
     except InputError:  # a broken recipe of another package must not break the list
@@ -224,14 +225,14 @@ def _recipe_line(name: str) -> Plain | None:
     return {"name": recipe.name, "version": recipe.version, "fingerprint": recipe.fingerprint}
 
 
-def recipe(tenant_session: TenantSession, request: requests.RecipeRequest) -> Plain:
+def recipe(tenant_session: TenantSession, request: requests.RecipeRequest) -> JsonObject:
     """One recipe, with every default filled in."""
     del tenant_session
     chosen = library_recipe(request.recipe)
     return {"fingerprint": chosen.fingerprint, "recipe": chosen.to_data()}
 
 
-def status(tenant_session: TenantSession, request: requests.StatusRequest) -> Plain:
+def status(tenant_session: TenantSession, request: requests.StatusRequest) -> JsonObject:
     """Counts of the caller's tenant."""
     counts = tenant_session.memory(request).status(request.by).to_dict()
     # The names of the other tenants of the store are not the caller's to know.
@@ -241,12 +242,12 @@ def status(tenant_session: TenantSession, request: requests.StatusRequest) -> Pl
 # --- writing ----------------------------------------------------------------------------------
 
 
-def remember(tenant_session: TenantSession, request: requests.DraftBase) -> Plain:
+def remember(tenant_session: TenantSession, request: requests.DraftBase) -> JsonObject:
     """Store one memory."""
     return tenant_session.memory(request).remember(**request.sent_fields()).to_dict()
 
 
-def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -> Plain:
+def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -> JsonObject:
     """Store up to `BATCH` memories in one commit."""
     if len(request.memories) > BATCH:
         raise InputError(
@@ -254,24 +255,24 @@ def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -
             hint="send them in several requests",
             field="memories",
         )
-    drafts = [draft.sent_fields() for draft in request.memories]
+    drafts = cast("list[DraftFields]", [draft.sent_fields() for draft in request.memories])
     return tenant_session.memory(request).remember_many(drafts).to_dict()
 
 
-def update(tenant_session: TenantSession, request: requests.UpdateBase) -> Plain:
+def update(tenant_session: TenantSession, request: requests.UpdateBase) -> JsonObject:
     """Change fields of a memory; a field sent as null is removed."""
     memory = tenant_session.memory(request)
     changes = request.sent_fields("id", "key")
     return memory.update(request.id, key=request.key, **changes).to_dict()
 
 
-def expire(tenant_session: TenantSession, request: requests.ExpireRequest) -> Plain:
+def expire(tenant_session: TenantSession, request: requests.ExpireRequest) -> JsonObject:
     """Make a memory expire: searches no longer return it."""
     memory = tenant_session.memory(request)
     return memory.expire(request.id, request.at, key=request.key).to_dict()
 
 
-def link(tenant_session: TenantSession, request: requests.LinkBase) -> Plain:
+def link(tenant_session: TenantSession, request: requests.LinkBase) -> JsonObject:
     """Link two memories."""
     memory = tenant_session.memory(request)
     options = request.sent_fields("source", "target", "kind", "key")
@@ -279,27 +280,27 @@ def link(tenant_session: TenantSession, request: requests.LinkBase) -> Plain:
     return commit.to_dict()
 
 
-def forget(tenant_session: TenantSession, request: requests.ForgetBase) -> Plain:
+def forget(tenant_session: TenantSession, request: requests.ForgetBase) -> JsonObject:
     """Erase memories for good."""
     memory = tenant_session.memory(request)
     return memory.forget(request.id, **request.sent_fields("id")).to_dict()
 
 
-def reflect(tenant_session: TenantSession, request: requests.ReflectBase) -> Plain:
+def reflect(tenant_session: TenantSession, request: requests.ReflectBase) -> JsonObject:
     """Sum up clusters of related memories as reflections."""
     options = _without_nulls(request.sent_fields("dry_run"))
     memory = tenant_session.memory(request)
     return memory.reflect(dry_run=request.dry_run, **options).to_dict()
 
 
-def agent(tenant_session: TenantSession, request: requests.AgentBase) -> Plain:
+def agent(tenant_session: TenantSession, request: requests.AgentBase) -> JsonObject:
     """Register an agent, or change its registry entry."""
     fields = _without_nulls(request.sent_fields("agent", "key"))
     registry = tenant_session.memory(request).agents
     return registry.upsert(request.agent, key=request.key, **fields).to_dict()
 
 
-def _without_nulls(fields: Plain) -> Plain:
+def _without_nulls(fields: JsonObject) -> JsonObject:
     """The fields that have a value: null stands for the default here, and removes nothing."""
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -307,7 +308,7 @@ def _without_nulls(fields: Plain) -> Plain:
 # --- keeping ----------------------------------------------------------------------------------
 
 
-def maintain(tenant_session: TenantSession, request: requests.MaintainRequest) -> Plain:
+def maintain(tenant_session: TenantSession, request: requests.MaintainRequest) -> JsonObject:
     """Do pending work: embed memories that lack a vector, publish and merge segments."""
     return tenant_session.memory(request).maintain(limit=request.limit).to_dict()
 

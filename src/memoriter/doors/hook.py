@@ -59,6 +59,16 @@ class HookAnswer(str):
         memories = counted(len(getattr(self, "citations", ())), "memory", "memories")
         return shown("HookAnswer", f"{memories}, {getattr(self, 'status', 'failed')}")
 
+    def to_dict(self) -> dict[str, object]:
+        """The answer as plain data."""
+        return {
+            "text": str(self),
+            "citations": dict(self.citations),
+            "status": self.status,
+            "receipt": self.receipt,
+            "problem": self.problem,
+        }
+
     @classmethod
     def nothing(cls, problem: str | None = None) -> Self:
         """An empty block; a failed one if there is a problem."""
@@ -103,7 +113,7 @@ class Hook:
         where = "a memory in this process" if self._server is None else self._server
         return shown("Hook", f"asks {where}")
 
-    @takes(QuestionOptions)
+    @takes(QuestionOptions, {"message": "What the user wrote; its last words are the query."})
     def __call__(self, message: str, **more: Unpack[QuestionOptions]) -> HookAnswer:
         """The memories for a message as a block; the options add to those of the hook.
 

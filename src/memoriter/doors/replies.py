@@ -5,11 +5,11 @@ They only describe: handlers return the plain data of the library, which is not 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Object = dict[str, Any]
+from memoriter.core.names import JsonObject
 
 
 class Reply(BaseModel):
@@ -66,8 +66,8 @@ class HitReply(Reply):
     copies: list[str] | None = None
     """As in a brief hit."""
     spans: list[list[int]]
-    lanes: dict[str, Object]
-    explanation: Object
+    lanes: dict[str, JsonObject]
+    explanation: JsonObject
 
 
 class ResultReply(Reply):
@@ -78,7 +78,7 @@ class ResultReply(Reply):
     skipped: dict[str, str]
     total: int
     hits: list[HitReply]
-    plan: Object
+    plan: JsonObject
     receipt: str
     """The handle of the receipt, for explain, replay and verify."""
 
@@ -110,7 +110,7 @@ class SupportReply(Reply):
 
     record: RecordReply
     depth: int
-    path: list[Object]
+    path: list[JsonObject]
 
 
 class BundleReply(Reply):
@@ -125,6 +125,7 @@ class BundlesReply(Reply):
 
     total: int
     offset: int
+    skipped: dict[str, str]
     bundles: list[BundleReply]
 
 
@@ -133,7 +134,7 @@ class PlanReply(Reply):
 
     recipe: str
     fingerprint: str
-    steps: list[Object]
+    steps: list[JsonObject]
 
 
 class WhyNotReply(Reply):
@@ -142,7 +143,7 @@ class WhyNotReply(Reply):
     id: str
     stage: str
     reason: str
-    change: Object | None
+    change: JsonObject | None
     admits: bool
     rank_then: int | None
 
@@ -178,10 +179,10 @@ class DiffReply(Reply):
 
     same: bool
     causes: list[str]
-    inputs: list[Object]
+    inputs: list[JsonObject]
     entered: list[str]
     left: list[str]
-    moves: list[Object]
+    moves: list[JsonObject]
 
 
 class PageReply(Reply):
@@ -236,10 +237,10 @@ class ErasureReply(Reply):
 class ReflectedReply(Reply):
     """The reflections that were made, kept and retired, or would be."""
 
-    created: list[Object]
+    created: list[JsonObject]
     kept: list[str]
     retired: list[str]
-    rejected: list[Object]
+    rejected: list[JsonObject]
     considered: int
     left_out: int
     dry_run: bool
@@ -309,7 +310,7 @@ class RecipeReply(Reply):
     """A recipe, with every default filled in."""
 
     fingerprint: str
-    recipe: Object
+    recipe: JsonObject
 
 
 class MaintainedReply(Reply):

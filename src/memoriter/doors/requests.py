@@ -9,12 +9,14 @@ schema in OpenAPI, which clients may use: it does not change.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memoriter.core.errors import InputError
+from memoriter.core.names import JsonObject
 from memoriter.core.options import Option, declared
 from memoriter.core.other_words import right_word
 from memoriter.core.where import parse_where
@@ -22,9 +24,8 @@ from memoriter.memory import options
 
 RequestT = TypeVar("RequestT", bound="Request")
 Time = str
-Object = dict[str, Any]
 ReceiptField = Annotated[
-    str | Object,
+    str | JsonObject,
     Field(description="The handle that recall answered with, or a whole receipt."),
 ]
 IdField = Annotated[str, Field(description="The id of a memory.")]
@@ -60,19 +61,16 @@ class Request(BaseModel):
         return {name: getattr(self, name) for name in type(self).model_fields if name in sent}
 
 
-def request_model(
-    name: str, base: type[RequestT], declared_in: type, *without: str
-) -> type[RequestT]:
+def request_model(name: str, base: type[RequestT], declared_in: type) -> type[RequestT]:
     """A subclass of `base` with a field for each option that the TypedDict `declared_in` has.
 
-    Options that cannot travel as JSON (`wire` is None), fields that the base has itself, and those
-    in `without` are left out.
+    Options that cannot travel as JSON (`wire` is None) and fields that the base has itself are left
+    out.
     """
-    left_out = {*without, *base.model_fields}
     fields: dict[str, Any] = {
         name: (_optional(each.option), each.option.default)
         for name, each in declared(declared_in).items()
-        if each.option.wire is not None and name not in left_out
+        if each.option.wire is not None and name not in base.model_fields
     }
     return create_model(name, __base__=base, __doc__=base.__doc__, **fields)
 
@@ -213,7 +211,7 @@ class UpdateBase(Request):
     key: KeyField = None
 
 
-UpdateRequest = request_model("Update", UpdateBase, options.UpdateKwargs, "refs")
+UpdateRequest = request_model("Update", UpdateBase, options.UpdateKwargs)
 
 
 class ExpireRequest(RecordRequest):
@@ -291,7 +289,9 @@ def parse_request(model: type[RequestT], data: object, *, spelled: bool = False)
     With `spelled`, values arrived as text (the query string of a URL): "5" is then taken for 5.
     """
     if not isinstance(data, Mapping):
-        raise InputError("expected an object", hint="send the fields as one JSON object")
+        lists = [name for name in model.model_fields if name == "memories"]
+        example = f': {{"{lists[0]}": […]}}' if lists and isinstance(data, list) else ""
+        raise InputError("expected an object", hint=f"send the fields as one JSON object{example}")
     try:
         return model.model_validate(dict(cast("Mapping[str, Any]", data)), strict=not spelled)
     except ValidationError as error:
@@ -303,7 +303,7 @@ def parse_request(model: type[RequestT], data: object, *, spelled: bool = False)
 
 def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputError:
     """The first problem that pydantic reports, in our words and under the path of the field."""
-    first = problems[0]
+    first = _telling(model, problems)
     # In a location pydantic also lists the arm of a union that it tried ("str", "list[str]").
     # Callers do not know those, so they are dropped, unless it is the name of an unknown field.
     *above, last = [str(part) for part in first["loc"]] or [""]
@@ -314,10 +314,38 @@ def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputEr
     if extra:
         return unknown_field(field, last, model.model_fields)
     if first["type"] == "missing":
-        return InputError(f"{field}: is required", hint="give it a value", field=field)
+        hint = _REQUIRED.get(field, "give it a value")
+        return InputError(f"{field}: is required", hint=hint, field=field)
     message = str(first["msg"]).removeprefix("Input should be ")
     message = message.replace("String should have", "a string of", 1)
-    return InputError(f"{field}: expected {message}", hint="check its type", field=field)
+    return InputError(f"{field}: expected {message}", hint=_shape_hint(first), field=field)
+
+
+_REQUIRED: Final = {"receipt": "send the receipt that recall answered with"}
+"""Where a required field comes from, if callers do not have it at hand."""
+
+
+def _telling(model: type[Request], problems: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The problem to report: an unknown field that means one that is missing, else the first."""
+    missing = {p["loc"][0] for p in problems if p["type"] == "missing" and len(p["loc"]) == 1}
+    for problem in problems:
+        if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
+            hint = right_word(str(problem["loc"][0]), list(model.model_fields))
+            if any(f"called {name} here" in hint for name in missing):
+                return problem
+    return problems[0]
+
+
+def _shape_hint(problem: Mapping[str, Any]) -> str:
+    """What to send instead of a text where a list or an object is expected."""
+    sent = problem["input"]
+    if not isinstance(sent, str) or len(sent) > 40:  # noqa: PLR2004  # what fits into a hint
+        return "check its type"
+    if problem["type"] == "list_type":
+        return f"send a list: {json.dumps([sent], ensure_ascii=False)}"
+    if problem["type"] == "model_type":
+        return f"send an object: {json.dumps({'text': sent}, ensure_ascii=False)}"
+    return "check its type"
 
 
 def unknown_field(path: str, name: str, known: Collection[str]) -> InputError:

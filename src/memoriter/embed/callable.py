@@ -14,7 +14,7 @@ from memoriter.core.errors import InputError, message_of
 from memoriter.embed.answers import checked_vectors, place_vectors, prepare_texts
 from memoriter.embed.port import Side
 
-Embed = Callable[[list[str]], object]
+EmbedFunction = Callable[[list[str]], object]
 """Takes a list of texts, returns a list of vectors or a two-dimensional array."""
 LARGEST: Final = 65_536
 """The largest dimension."""
@@ -39,7 +39,7 @@ class FunctionEmbedder:
 
     def __init__(
         self,
-        function: Embed,
+        function: EmbedFunction,
         name: str | None = None,
         dimension: int | None = None,
         window: int | None = None,
@@ -84,7 +84,7 @@ class FunctionEmbedder:
         return place_vectors(table, at, len(texts))
 
 
-def _length(function: Embed) -> int:
+def _length(function: EmbedFunction) -> int:
     """The dimension of a function's vectors, learned from the vector of a probe text."""
     try:
         answer = np.asarray(function([_PROBE]), dtype=np.float64)

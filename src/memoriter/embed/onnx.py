@@ -17,7 +17,7 @@ from memoriter.embed.port import Side
 from memoriter.models.batch import BATCH, batches, mask, padded
 from memoriter.models.runtime import OnnxRuntime, require_onnx
 
-Tokens = list[int]
+TokenIds = list[int]
 
 
 class EmbedderRuntime(Protocol):
@@ -37,7 +37,7 @@ class EmbedderRuntime(Protocol):
         ...
 
 
-Load = Callable[[EmbedderSetup, int], EmbedderRuntime]
+LoadEmbedder = Callable[[EmbedderSetup, int], EmbedderRuntime]
 
 
 class OnnxEmbedder:
@@ -48,7 +48,9 @@ class OnnxEmbedder:
     is missing.
     """
 
-    def __init__(self, setup: EmbedderSetup, threads: int = 1, load: Load | None = None) -> None:
+    def __init__(
+        self, setup: EmbedderSetup, threads: int = 1, load: LoadEmbedder | None = None
+    ) -> None:
         if load is None:
             require_onnx("embedder")
         self._setup = setup
@@ -114,7 +116,7 @@ class OnnxEmbedder:
                 self._loaded = self._load(self._setup, self._threads)
             return self._loaded
 
-    def _pooled(self, runtime: EmbedderRuntime, batch: Sequence[Tokens]) -> NDArray[np.floating]:
+    def _pooled(self, runtime: EmbedderRuntime, batch: Sequence[TokenIds]) -> NDArray[np.floating]:
         output = runtime.run(padded(batch, self._setup.pad), mask(batch))
         vectors = pool(output, [len(each) for each in batch], self._setup.pooling)
         return checked_vectors(vectors, len(batch), self._dimension)

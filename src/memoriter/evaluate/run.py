@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from memoriter.core.errors import NothingToRun
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
 from memoriter.evaluate.metrics import DEPTH, hit_at
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
-from memoriter.memory.options import OpenOptions
+from memoriter.memory.options import DraftFields, OpenOptions
 from memoriter.pipeline.recipe import Recipe
 
 _DAY: Final = 86_400_000_000
@@ -141,7 +141,8 @@ def _run_case(
     with open_memory(":memory:", **opened) as memory:
         for step in steps_of(case):
             clock.at = step.now
-            memory.remember_many([record.to_draft() for record in step.records])
+            drafts = [cast("DraftFields", record.to_draft()) for record in step.records]
+            memory.remember_many(drafts)
             for run, answered in zip(runs, outcomes, strict=True):
                 for place, question in step.questions:
                     answered[place] = _outcome(memory, run, question, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from memoriter.imports.source import BadRow, InputFile, Kind
+from memoriter.imports.source import BadRow, FileKind, InputFile
 
 
 class Entry(NamedTuple):
@@ -72,7 +72,7 @@ class Format(NamedTuple):
 
     name: str
     about: str
-    kinds: frozenset[Kind]
+    kinds: frozenset[FileKind]
     """The kinds of files that can have this format."""
     recognise: Callable[[InputFile], str | None]
     """Says why a file is of this format, for people; None if it is not."""

@@ -30,12 +30,12 @@ _SQLITE: Final = b"SQLite format 3\0"
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 _DOCUMENTS: Final = frozenset({".json", *_LINES})
 MARKDOWN: Final = frozenset({".md", ".markdown"})
-Kind = Literal["folder", "sqlite", "binary", "document", "lines", "text"]
-JSON: Final[frozenset[Kind]] = frozenset({"document", "lines"})
+FileKind = Literal["folder", "sqlite", "binary", "document", "lines", "text"]
+JSON: Final[frozenset[FileKind]] = frozenset({"document", "lines"})
 """Kinds of files that hold JSON values."""
-LINES: Final[frozenset[Kind]] = frozenset({"text", "lines"})
+LINES: Final[frozenset[FileKind]] = frozenset({"text", "lines"})
 """Kinds of files that are read line by line."""
-NOTES: Final[frozenset[Kind]] = frozenset({"folder", "text"})
+NOTES: Final[frozenset[FileKind]] = frozenset({"folder", "text"})
 """Kinds of files that may be notes."""
 
 
@@ -91,7 +91,7 @@ class InputFile:
             raise InputError(f"{path} is empty", hint="name a file that holds something")
 
     @cached_property
-    def kind(self) -> Kind:
+    def kind(self) -> FileKind:
         """The kind of file by its first bytes; the suffix decides only if they are ambiguous."""
         begun = self.head.removeprefix(b"\xef\xbb\xbf").lstrip()
         suffix = self.path.suffix.lower()
@@ -107,7 +107,7 @@ class InputFile:
             return "text" if suffix != ".json" else "lines"
         return self._json(begun, suffix)
 
-    def _json(self, begun: bytes, suffix: str) -> Kind:
+    def _json(self, begun: bytes, suffix: str) -> FileKind:
         """The kind of a file that begins like JSON: a value per line, one value, or neither."""
         # `{"a": 1}` alone on its line is JSON lines, `{` followed by more lines is one document.
         first = next(self.lines(), None)

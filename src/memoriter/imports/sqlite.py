@@ -55,6 +55,12 @@ def _damaged(path: Path, error: Exception) -> Corrupt:
     return Corrupt(f"{path.name} is damaged: {error}", hint=hint)
 
 
+def application_id(path: Path) -> int:
+    """The number by which a program marks its SQLite files; 0 if it does not."""
+    with open_readonly(path) as db:
+        return int(cast("int", db.pragma("application_id")))
+
+
 def table_columns(path: Path) -> dict[str, set[str]]:
     """The columns of each table of a file, without virtual tables."""
     with open_readonly(path) as db:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from memoriter.core import plugins
-from memoriter.core.errors import InputError
+from memoriter.core.errors import EARLIER_APPLICATION_ID, InputError, earlier_name_error
 from memoriter.imports import chat, locomo, markdown, ours
 from memoriter.imports.port import Format
 from memoriter.imports.source import InputFile
-from memoriter.imports.sqlite import table_columns
+from memoriter.imports.sqlite import application_id, table_columns
 
 AUTO: Final = "auto"
 EXPORT: Final = ours.EXPORT.name
@@ -51,12 +51,15 @@ class Recognised(NamedTuple):
 def detect_format(path: Path, name: str = AUTO) -> Recognised:
     """The format of a file: the given one, or detected from its content.
 
-    Raises `InputError` if there is no such format, or if none or several fit.
+    Raises `InputError` if there is no such format, or if none or several fit, and `Unsupported` for
+    a store that was written under the project's earlier name.
     """
     form = next((each for each in formats() if each.name == name), None)
     if form is None and name != AUTO:
         raise _no_format(name)
     source = InputFile(path)
+    if source.kind == "sqlite" and application_id(path) == EARLIER_APPLICATION_ID:
+        raise earlier_name_error(source.name)
     if form is not None:
         return _checked(source, form)
     # Specific formats first: plain text and JSON would fit nearly everything.

@@ -35,11 +35,11 @@ _LENGTH: Final = 16
 _PREFIX: Final = _LENGTH + SUM_BYTES
 
 
-Owner = tuple[str, str]
+IndexOwner = tuple[str, str]
 """The tenant, and the fingerprint of the index."""
 
 
-def save_segment(segment: Segment, folder: Path, owner: Owner) -> str:
+def save_segment(segment: Segment, folder: Path, owner: IndexOwner) -> str:
     """Write a segment to a new file, durably; returns the name of the file.
 
     On an OSError the file is removed and the error raised.
@@ -76,7 +76,7 @@ def _write(handle: int, header: bytes, blobs: list[tuple[int, bytes]]) -> None:
 
 
 def _layout(
-    segment: Segment, arrays: Arrays, owner: Owner
+    segment: Segment, arrays: Arrays, owner: IndexOwner
 ) -> tuple[bytes, list[tuple[int, bytes]]]:
     contents = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     blobs = {name: array.tobytes() for name, array in contents.items()}
@@ -114,7 +114,7 @@ def _layout(
 
 
 def load_segment(
-    path: Path, span: tuple[int, int] | None = None, owner: Owner | None = None
+    path: Path, span: tuple[int, int] | None = None, owner: IndexOwner | None = None
 ) -> Segment:
     """Map a segment file.
 

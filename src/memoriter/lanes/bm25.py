@@ -31,7 +31,7 @@ from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
-from memoriter.text.tree import Any, ParsedQuery, Term, excludes, tree_text
+from memoriter.text.tree import Any, Node, ParsedQuery, Term, excludes, tree_text
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -40,7 +40,7 @@ TextField = Literal[
 """Searchable fields: those that the analyzer indexes, and the agent registry's."""
 
 
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Bm25Lane(Lane):
@@ -84,9 +84,9 @@ class Bm25Lane(Lane):
         "searched fields and their weights"
     )
     least_mean: float = option("minimum mean length of a field", 1.0, ge=0.0, le=1000.0)
-    gate: dict[TextField, Share] = option(
+    gate: dict[TextField, Fraction] = option(
         "by field, the share of records above which a word does not count",
-        default_factory=dict[TextField, Share],
+        default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("number of records from which the gate applies", 20, ge=0)
     ladder: bool = option("an empty answer is retried with looser queries", default=False)
@@ -259,24 +259,33 @@ class _Search:
 
     def _rungs(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
         word = longest_word(text, self._df)
-        if word is not None and word != text.strip().lower():
+        if word is not None and word != text.strip().lower() and self._may_find(text, word):
             yield self._rung(1, "strongest_term", word)
-        if self._lane.dialect != "bare":
-            # A system that we imitate refreshes its index here and reports that as an attempt. Our
-            # index is current on every read, so the row finds nothing and our own dialect omits it.
-            yield Attempt(2, "force-refresh", None, 0), Ranking.empty()
+        if (idle := dialect(self._lane.dialect).idle_rung) is not None:
+            yield Attempt(2, idle, None, 0), Ranking.empty()
         clean = sanitised(text)
-        if clean:
+        if clean and self._may_find(text, clean):
             yield self._rung(3, "refreshed_sanitised", clean)
-            word = longest_word(clean, self._df)
-            if word is not None:
-                yield self._rung(4, "refreshed_strongest", word)
+        word = longest_word(clean, self._df)
+        if word is not None and self._may_find(text, word):
+            yield self._rung(4, "refreshed_strongest", word)
         words = content_words(text)
         if words:
             masks = self._ctx.selection.masks
             rows, scores, near = self._fuzzy(masks).near(words, self._lane.fuzzy)
             hits = self._ranked((rows, scores))
             yield Attempt(5, "trigram_fuzzy", " ".join(words), hits.rows.size, near), hits
+
+    def _may_find(self, text: str, looser: str) -> bool:
+        """Whether a looser query asks for a word that an OR of words without hits did not.
+
+        With any other query this cannot be seen from its words. If the dialect has an idle rung,
+        every rung is reported.
+        """
+        if dialect(self._lane.dialect).idle_rung is not None:
+            return True
+        asked, again = _ored(self.parsed(text).tree), _ored(self.parsed(looser).tree)
+        return asked is None or again is None or not again <= asked
 
     def _rung(self, number: int, name: str, text: str) -> tuple[Attempt, Ranking]:
         hits = self._search(text)
@@ -302,6 +311,13 @@ class _Search:
 def _winner(ranking: Ranking) -> Attempt:
     """The attempt that found the ranking; the first one if none found anything."""
     return next((each for each in ranking.attempts if each.hits), Attempt(0, "initial", "", 0))
+
+
+def _ored(tree: Node | None) -> set[str] | None:
+    """The words of a query that is an OR of words; None for any other query."""
+    parts = tree.parts if isinstance(tree, Any) else () if tree is None else (tree,)
+    words = {part.term for part in parts if isinstance(part, Term)}
+    return words if all(isinstance(part, Term) for part in parts) else None
 
 
 def _query(parsed: ParsedQuery) -> dict[str, object]:

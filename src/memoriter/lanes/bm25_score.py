@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.index.segment import Postings
-from memoriter.rank.bm25 import Array, Bm25Params, Rarity, idf, saturation
-from memoriter.rank.grid import STEP, snap, snap_one
+from memoriter.rank.bm25 import Bm25Params, Rarity, idf, saturation
+from memoriter.rank.grid import STEP, Array, snap, snap_one
 
 Form = Literal["fields", "row"]
 """`fields`: each field is scored with its own length, and the scores are added. `row`: the weighted

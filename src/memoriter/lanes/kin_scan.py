@@ -19,7 +19,7 @@ from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
 
-_SHORT: Final = 2_000
+SHORT: Final = 2_000
 """With fewer windows to read for a word, computing the threshold costs more than it saves."""
 Met = tuple[NDArray[np.int32], NDArray[np.intp]]
 """Distinct windows, and for each the index of the similar word that matched there."""
@@ -64,7 +64,7 @@ class KinScan:
         for most, n in self._order:
             work = sum(segment.work(n) for segment in self._segments)
             # `ceiling` bounds every score so far: below `left` the threshold cannot help yet.
-            if work > _SHORT and ceiling > left:
+            if work > SHORT and ceiling > left:
                 ceiling = floor = self._floor()
                 if floor > left:
                     # No new window can reach the pool any more, nor can one this far below it.

@@ -56,7 +56,7 @@ def no_records(rows: Sequence[int]) -> list[None]:
     return [None] * len(rows)
 
 
-Vector = NDArray[np.float32]
+FloatVector = NDArray[np.float32]
 Judge = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
 """Calls a reranker with (rows, texts, timeout in ms); returns scores, or the reason for none."""
 
@@ -69,13 +69,13 @@ class InSpace:
     """The name of its embedder."""
     view: View
     """The view with the vectors of that space."""
-    vector: Vector | None = None
+    vector: FloatVector | None = None
     """The query's vector on the grid; None while planning, or if there is none."""
     lacks: Skipped | None = None
     """Why embedding the query gave no vector."""
 
 
-def in_space(name: str, view: View, outcome: Vector | Skipped | None) -> InSpace:
+def in_space(name: str, view: View, outcome: FloatVector | Skipped | None) -> InSpace:
     """A query in a space, by the outcome of embedding it; None while nothing is embedded yet."""
     if isinstance(outcome, Skipped):
         return InSpace(name, view, lacks=outcome)
@@ -258,7 +258,7 @@ class Lane(RecipePart):
         del ctx, row
         return Miss("did not find it")
 
-    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
+    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, FloatVector]]:
         """By space and row, the vectors that its scores follow from: inputs of the receipt."""
         del ctx, rows
         return {}

@@ -23,7 +23,7 @@ from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
 from memoriter.lanes.missed import lane_with_options, score_of, with_pool
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
-from memoriter.lanes.port import EVERY, Context, InSpace, Lane, Miss, Ready, Skipped, Vector
+from memoriter.lanes.port import EVERY, Context, FloatVector, InSpace, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.grid import snap, snap_one
 
@@ -45,8 +45,8 @@ class VectorLane(Lane):
     exact_up_to: int = option(
         "number of vectors up to which the search is exact", 300_000, ge=0, le=2**31
     )
-    breadth: int | None = option(
-        "accepted for recipes of systems that search a graph of vectors; it changes no answer",
+    ef: int | None = option(
+        "width of the search in an HNSW graph; no graph is searched here, so it changes no answer",
         None,
         ge=1,
         le=1_000_000,
@@ -57,10 +57,10 @@ class VectorLane(Lane):
     stale: float = option("weight of a cosine while vectors are missing", 1.0, ge=0.0, le=1000.0)
 
     @model_serializer(mode="wrap")
-    def _without_unset_breadth(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
+    def _without_unset_ef(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
         # An option without effect is left out of our own recipes and of their fingerprints.
         data = cast("dict[str, object]", dump(self))
-        return {key: value for key, value in data.items() if (key, value) != ("breadth", None)}
+        return {key: value for key, value in data.items() if (key, value) != ("ef", None)}
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the query has a vector and the view has some, in at least one space."""
@@ -114,7 +114,7 @@ class VectorLane(Lane):
         return replace(judged, memo=[one.joined(other) for one, other in pairs])
 
     def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
-        query, weight = cast("Vector", each.vector), self._weight(each.view)
+        query, weight = cast("FloatVector", each.vector), self._weight(each.view)
         if not query.any():
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.view, _masks(ctx, each), query)
@@ -159,7 +159,7 @@ class VectorLane(Lane):
         reason = f"its cosine of {cosine:.4f} lies below min_cosine = {self.min_cosine:g}"
         return Miss(reason, with_pool(self.pool, place, {"min_cosine": max(cosine, -1.0)}))
 
-    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
+    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, FloatVector]]:
         """By space and row, the vector of the row's best part."""
         parts = {
             each.name: best_parts(each.view, rows, each.vector)

@@ -14,7 +14,7 @@ from memoriter.core.names import name
 from memoriter.core.options import check_known, explained, takes
 from memoriter.core.shown import named, quoted, shown
 from memoriter.memory.engine import Engine
-from memoriter.memory.options import AgentFields
+from memoriter.memory.options import AGENT_ARGUMENTS, AgentFields
 from memoriter.rank.bm25 import Bm25Params, bm25_contribution, idf
 from memoriter.store.rows import RESERVED
 from memoriter.write.writer import Writer, idempotency_key
@@ -49,7 +49,7 @@ class Agent:
         return out
 
 
-@explained
+@explained(AGENT_ARGUMENTS)
 class Agents:
     """The registry of one tenant."""
 

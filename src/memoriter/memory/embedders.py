@@ -9,7 +9,7 @@ import re
 from typing import Final, cast
 
 from memoriter.core.errors import InputError, Unsupported
-from memoriter.embed.callable import Embed, FunctionEmbedder
+from memoriter.embed.callable import EmbedFunction, FunctionEmbedder
 from memoriter.embed.given import GivenEmbedder
 from memoriter.embed.hash import Hash
 from memoriter.embed.kin import KinTable
@@ -30,7 +30,7 @@ KNOWN: Final = (
 """The forms of all names, for error messages."""
 
 
-def embedder_of(what: str | Embedder | Embed | None) -> Embedder | None:
+def embedder_of(what: str | Embedder | EmbedFunction | None) -> Embedder | None:
     """An embedder from its name, a function from texts to vectors, or an object; None for None.
 
     `auto` is `static`, the packaged table, which is always available.

@@ -17,7 +17,7 @@ from memoriter.core.edge import Edge, edge_of
 from memoriter.core.errors import BadQuery, BadRecord, InputError, NotFound
 from memoriter.core.names import integer, name
 from memoriter.core.options import check_known, explained, takes
-from memoriter.core.other_words import no_such_verb
+from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
@@ -32,7 +32,9 @@ from memoriter.memory.calibrating import calibrate
 from memoriter.memory.embedding import Embedding, fill_vectors
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import (
+    ARGUMENTS,
     BrowseKwargs,
+    DraftFields,
     ForgetKwargs,
     LinkKwargs,
     ReflectKwargs,
@@ -61,8 +63,8 @@ if TYPE_CHECKING:
     from memoriter.write.reflect import Reflected
 
 
-@explained
-class Memory:
+@explained(ARGUMENTS)
+class Memory(NotAContainer):
     """A memory, limited to one scope. Safe to share between threads."""
 
     def __init__(
@@ -80,8 +82,8 @@ class Memory:
         self._writer = Writer(engine.log, context, scope)
 
     def __repr__(self) -> str:
-        parts = {"tenant": self._scope.tenant, **self._scope.filters()}
-        scope = ", ".join(f"{key} {named(value)}" for key, value in parts.items())
+        parts = self._scope.to_dict().items()
+        scope = ", ".join(f"{key} {named(value)}" for key, value in parts)
         return shown(f"Memory {self._engine.place}", scope)
 
     if not TYPE_CHECKING:  # type checkers know what is there
@@ -122,9 +124,9 @@ class Memory:
         return self._wrote(self._writer.remember({"text": text, **fields}))
 
     def remember_many(
-        self, drafts: Iterable[object], *, progress: bool | ProgressCallback = False
+        self, drafts: Iterable[str | DraftFields], *, progress: bool | ProgressCallback = False
     ) -> Commit:
-        """Write many memories, texts or mappings of fields, a thousand per transaction."""
+        """Write many memories, a thousand per transaction."""
         total = len(drafts) if isinstance(drafts, Sequence) else None
         with show_progress(progress, "remembering", total) as report:
             return self._wrote(self._writer.remember_many(drafts, report))
@@ -159,13 +161,14 @@ class Memory:
         check_known(options, ForgetKwargs, InputError, "id")
         where, key = options.get("where"), options.get("key")
         if (id is None) == (where is None):
-            raise InputError("forget: pass either an id or a where", field="id")
+            hint = 'forget(id), or forget(where={"session": "s-12"})'
+            raise InputError("forget: pass either an id or a where", hint=hint, field="id")
         if id is None:
             if key is not None:
                 raise InputError("key: goes with ids, not with a where", field="key")
             return self._writer.forget(self._ids(where), None)
         if not isinstance(id, str | list | tuple):
-            raise BadQuery("id: expected text, or a list of texts", field="id")
+            raise BadQuery("id: expected text such as hit.id, or a list of texts", field="id")
         return self._writer.forget([id] if isinstance(id, str) else id, key)
 
     @takes(ReflectKwargs)
@@ -224,12 +227,12 @@ class Memory:
     def keywords(
         self, query: str, limit: int | None = None, **options: Unpack[SearchKwargs]
     ) -> Result:
-        """Search by the word lanes of a recipe only, without a reranker."""
+        """Search by the word lanes of a recipe only; a reranker is left out, as `skipped` says."""
         from memoriter.memory.build_query import word_lanes_only  # noqa: PLC0415  # imports pydantic
-        from memoriter.memory.search import run_recipe  # noqa: PLC0415  # imports the pipeline
+        from memoriter.memory.search import keyword_search  # noqa: PLC0415  # imports the pipeline
 
         only_words = word_lanes_only(options, self._engine.clock.now)
-        return run_recipe(self._engine, *self._query(query, limit, only_words))
+        return keyword_search(self._engine, *self._query(query, limit, only_words))
 
     @takes(SearchKwargs)
     def bundles(
@@ -240,9 +243,9 @@ class Memory:
         offset: int = 0,
         **options: Unpack[SearchKwargs],
     ) -> Bundles:
-        """Search by words; each hit comes with the records linked to it. No reranker is used.
+        """Search by words; each hit comes with the records linked to it.
 
-        The default recipe is `linked`.
+        The default recipe is `linked`. A reranker is left out, as `skipped` says.
         """
         from memoriter.memory.search import run_bundles  # noqa: PLC0415  # imports the pipeline
 
@@ -254,9 +257,10 @@ class Memory:
     def reflections(
         self, query: str = "", limit: int | None = None, **options: Unpack[SearchKwargs]
     ) -> Result:
-        """Search reflections only, by meaning; without a query, all of them. No reranker is used.
+        """Search reflections only, by meaning; without a query, all of them.
 
-        With a cycle, age counts too.
+        With a cycle, age counts too. The recipe `reflections` leaves a reranker out, as `skipped`
+        says.
         """
         from memoriter.memory.search import reflections  # noqa: PLC0415  # imports the pipeline
 
@@ -274,7 +278,7 @@ class Memory:
         """Why a search did not return a record, and the smallest change that would."""
         from memoriter.memory.receipts import run_why_not  # noqa: PLC0415  # rarely used
 
-        return run_why_not(self._engine, self._scope, receipt, name(id, "id", BadQuery))
+        return run_why_not(self._engine, self._scope, receipt, id)
 
     def _query(self, query: str, limit: int | None, options: SearchKwargs) -> tuple[Query, Recipe]:
         from memoriter.memory.build_query import build_query  # noqa: PLC0415  # imports pydantic

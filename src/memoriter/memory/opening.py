@@ -19,7 +19,7 @@ from memoriter.core.names import choice, flag, integer, number, text
 from memoriter.core.options import check_known, takes
 from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
-from memoriter.embed.callable import Embed
+from memoriter.embed.callable import EmbedFunction
 from memoriter.embed.port import Embedder
 from memoriter.embed.vector_space import AgentRegistry, VectorSpace
 from memoriter.index.cache import IndexCache, UpkeepOptions
@@ -30,7 +30,7 @@ from memoriter.memory.embedders import kin_of
 from memoriter.memory.embedding import embedding_settings, serving_embedder
 from memoriter.memory.engine import Engine
 from memoriter.memory.facade import Memory
-from memoriter.memory.options import OpenOptions
+from memoriter.memory.options import PLACE, OpenOptions
 from memoriter.memory.rerankers import reranker_of
 from memoriter.memory.spaces import OtherSpace, Wordless, embedders_of, patience_of
 from memoriter.rerank.port import Reranker
@@ -43,26 +43,24 @@ from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.entities import Extractor, names_in
 from memoriter.write.prepare import WriteContext
 
-EmbedderLike = str | Embedder | Embed | Sequence[str | Embedder] | None
-"""The option `embedder`: a name, an object, a function, or several names and objects."""
+EmbedderLike = str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None
+"""The option `embedder`: a name, an object, a function, or several of them."""
 
 
-@takes(OpenOptions)
+@takes(OpenOptions, PLACE)
 def open_memory(
     place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
 ) -> Memory:
-    """Open a memory, or create it if the file does not exist; a context manager.
-
-    Args:
-        place: A file, or `:memory:` for one that ends with the process.
-        tenant: A hard partition with its own statistics, graph and hash chain.
-        **options: As below.
-
-    """
+    """Open a memory, or create it if the file does not exist; a context manager."""
     scope = Scope.of(tenant)
     store = open_store(place, options)
     engine = open_engine(store, store.embedder(tenant))
     return Memory(engine, write_context_for(store, engine, tenant), scope)
+
+
+# Inside the package `open` would hide the builtin; `help()` shows the name that callers know.
+open_memory.__name__ = open_memory.__qualname__ = "open"
+open_memory.__module__ = "memoriter"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,16 @@ fields of a record are declared in `core.record`. A `…Kwargs` is what one meth
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Required, TypedDict
 
+from memoriter.core.names import JsonObject
 from memoriter.core.options import Option
-from memoriter.core.record_fields import RecordFields
+from memoriter.core.record_fields import ChangeableFields, RecordFields
 from memoriter.core.times import TimeLike
 
 if TYPE_CHECKING:
     from memoriter.core.clock import Clock, Entropy
-    from memoriter.embed.callable import Embed
+    from memoriter.embed.callable import EmbedFunction
     from memoriter.embed.port import Embedder
     from memoriter.pipeline.recipe import Recipe
     from memoriter.rerank.callable import RerankFunction
@@ -24,11 +25,57 @@ if TYPE_CHECKING:
     from memoriter.text.entities import Extractor
     from memoriter.write.reflect import Algorithm, Summary
 
-Object = dict[str, Any]
 Show = Literal["hide", "show"]
 WhereLike = Mapping[str, object]
 """A filter as data; docs/where.md."""
-_KEY: Final = Option("Idempotency key: a second call with the same key changes nothing.", str)
+_ONCE: Final = "Idempotency key: a second call with the same key changes nothing."
+_KEY: Final = Option(_ONCE, str)
+PLACE: Final[Mapping[str, str]] = {
+    "place": "A file, or `:memory:` for a memory that ends with the process.",
+    "tenant": "A hard partition with its own statistics, graph and hash chain.",
+}
+"""The arguments of `open` besides its options."""
+ARGUMENTS: Final[Mapping[str, str]] = {
+    "agent": "Of this agent alone.",
+    "user": "Of this user alone.",
+    "session": "Of this session alone.",
+    "text": "What to remember.",
+    "drafts": 'Texts, or mappings of fields such as {"text": "…", "tags": ["ops"]}.',
+    "progress": "True shows a progress bar; a function is called with the number done so far.",
+    "id": "The id of a memory, as `commit.id` and `hit.id` have it.",
+    "forget.id": "The id of a memory, or a list of ids.",
+    "at": "When it expires (default: now); a duration such as 30d counts from now.",
+    "key": _ONCE,
+    "source": "The id of the memory that the link starts at.",
+    "target": "The id of the memory that it points to.",
+    "kind": "What the link means, in a word; supersedes, corrects and invalidates also hide.",
+    "query": "What to look for, in plain words.",
+    "reflections.query": "What to look for; without it, all reflections.",
+    "limit": "How many memories at most (default: as the recipe says).",
+    "bundles.limit": "How many bundles at most (default: as the recipe says).",
+    "browse.limit": "How many memories are on a page.",
+    "maintain.limit": "How many records are embedded at most.",
+    "offset": "How many bundles to skip.",
+    "receipt": "A result, its receipt, the path of a saved one, or its data.",
+    "sort": '"newest" or "oldest" first.',
+    "cursor": "The `cursor` of the page before; None for the first page.",
+    "known_at": "As it was known at this time (default: now).",
+    "path": "The file.",
+    "where": 'Only memories that pass this filter, for example {"tags": "ops"}.',
+    "format": 'The format of the file, for example jsonl; "auto" finds it out.',
+    "dry_run": "Only report what would be written.",
+    "by": "An attribute to count by, for example agent or kind.",
+}
+"""The arguments of the methods of `Memory` that are not declared below."""
+AGENT_ARGUMENTS: Final[Mapping[str, str]] = {
+    "agent": "The name of the agent, as memories have it.",
+    "description": "What it does.",
+    "alias": "Another name of it.",
+    "key": _ONCE,
+    "text": "Words to look for.",
+    "limit": "How many agents at most.",
+}
+"""The arguments of the methods of `memory.agents`."""
 
 
 class ScopeOptions(TypedDict, total=False):
@@ -46,7 +93,7 @@ class SelectOptions(ScopeOptions, total=False):
         "WhereLike | None",
         Option(
             'Only memories that pass this filter, for example {"tags": "ops"}.',
-            Object,
+            JsonObject,
             metavar="JSON",
         ),
     ]
@@ -72,7 +119,7 @@ class SearchKwargs(SelectOptions, total=False):
         "str | Path | Recipe | Mapping[str, object] | None",
         Option(
             "The name of a recipe, or a .toml file of your own; in Python and over HTTP also data.",
-            str | Object,
+            str | JsonObject,
         ),
     ]
     now: Annotated[
@@ -85,7 +132,7 @@ class SearchKwargs(SelectOptions, total=False):
         "Mapping[str, object] | None",
         Option(
             "Change a value of the recipe, for example lanes.words.k1=1.5.",
-            Object,
+            JsonObject,
             flag="--override",
             metavar="PATH=VALUE",
         ),
@@ -117,7 +164,7 @@ class SearchKwargs(SelectOptions, total=False):
         "Mapping[str, object] | None",
         Option(
             "A ranked list of your own, such as top=id-1:0.9,id-2:0.4, or an attribute to rank by.",
-            Object,
+            JsonObject,
             flag="--list",
             metavar="LABEL=ID:SCORE,…",
         ),
@@ -166,7 +213,7 @@ class WriteOptions(TypedDict, total=False):
     vector: Annotated["Sequence[float] | None", Option("Its vector.", list[float], flag=None)]
     links: Annotated[
         "Iterable[Mapping[str, object]] | None",
-        Option("Its links: objects with target and kind.", list[Object], flag=None),
+        Option("Its links: objects with target and kind.", list[JsonObject], flag=None),
     ]
     supersedes: Annotated[
         "str | Iterable[str] | None",
@@ -194,7 +241,13 @@ class RememberKwargs(RecordFields, WriteOptions, total=False):
     """The keyword arguments of `remember` besides its text."""
 
 
-class UpdateKwargs(RecordFields, total=False):
+class DraftFields(RememberKwargs, total=False):
+    """One of the memories of `remember_many`: its text and the keyword arguments of `remember`."""
+
+    text: Required[Annotated[str, Option("What to remember.", str)]]
+
+
+class UpdateKwargs(ChangeableFields, total=False):
     """The keyword arguments of `update` besides the id; None removes an optional field."""
 
     text: Annotated[str | None, Option("The new text.", str)]
@@ -212,7 +265,7 @@ class LinkKwargs(TypedDict, total=False):
     valid_until: Annotated[
         "TimeLike | None", Option("When it no longer holds.", str, metavar="TIME")
     ]
-    metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", Object)]
+    metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", JsonObject)]
     key: Annotated[str | None, _KEY]
 
 
@@ -233,7 +286,7 @@ class ForgetKwargs(TypedDict, total=False):
         "WhereLike | None",
         Option(
             'All memories that pass this filter, for example {"session": "s-12"}.',
-            Object,
+            JsonObject,
             metavar="JSON",
         ),
     ]
@@ -267,7 +320,7 @@ class OpenOptions(TypedDict, total=False):
         ),
     ]
     embedder: Annotated[
-        "str | Embedder | Embed | Sequence[str | Embedder] | None",
+        "str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None",
         Option(
             'The embedder: "static" (the packaged table, the default), None, "given:<n>" for'
             " vectors of your own, a local model, a server, a function from texts to vectors, or"
@@ -287,7 +340,8 @@ class OpenOptions(TypedDict, total=False):
         Option(
             "The reranker of the best candidates: a local cross-encoder, a server, a function of"
             " the query and texts, or an object of yours (docs/rerankers.md). A recall whose"
-            " recipe does not use it is refused."
+            " recipe does not use it is refused; keywords, bundles and reflections leave it out and"
+            " say so."
         ),
     ]
     entities: Annotated[

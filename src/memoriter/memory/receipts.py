@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import BadQuery, Expired, Forbidden, MemoriterError, NotFound
+from memoriter.core.names import name
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.core.scope import Scope
@@ -39,6 +41,7 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
     The outcomes of embedder and reranker are taken from the receipt. Raises Expired if forgotten
     records make it impossible.
     """
+    _check_receipt(what, "replay(memory.recall({query!r}))")
     receipt = receipt_from(what)
     case = case_within(Case.of(receipt), scope)
     again = Rerun(engine, case)
@@ -59,6 +62,16 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
         ) from None
     check_vectors(case, receipt, result)
     return replay_of(receipt, result, gone, forgotten)
+
+
+def _check_receipt(what: object, call: str) -> None:
+    """Raise BadQuery for a text that names no file: most likely it is a query."""
+    if isinstance(what, str) and not os.path.isfile(what):  # noqa: PTH113  # unlike Path, it never raises
+        raise BadQuery(
+            f"receipt: there is no file {what[:80]!r}",
+            hint=f"for a query, recall first: {call.format(query=what[:80])}",
+            field="receipt",
+        )
 
 
 def case_within(case: Case, scope: Scope) -> Case:
@@ -231,6 +244,14 @@ def _fits(case: Case, view: View) -> None:
 
 def run_why_not(engine: Engine, scope: Scope, what: ReceiptLike, id: str) -> WhyNot:
     """Why a search did not return a record; records outside the scope seem not to exist."""
+    if not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+        raise BadQuery(
+            f"id: expected text, got {type(id).__name__}",
+            hint="the answer comes first: why_not(result, id)",
+            field="id",
+        )
+    id = name(id, "id", BadQuery)
+    _check_receipt(what, f"why_not(memory.recall({{query!r}}), {id!r})")
     case = case_within(Case.of(receipt_from(what)), scope)
     run = Rerun(engine, case, live=True)
     versions = engine.log.versions(scope.tenant, id, engine.log.head(scope.tenant).seq)

@@ -12,7 +12,8 @@ from memoriter.core.ranking import Scores
 from memoriter.lanes.port import Context, Effects, Judge, Skipped, Wording
 from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
-from memoriter.pipeline.plan import Plan, plan, reranks
+from memoriter.pipeline.passes import not_asked
+from memoriter.pipeline.plan import Plan, PlanStep, plan, reranks
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import run_plan
 from memoriter.rerank.call import Failed, ask_reranker
@@ -31,6 +32,19 @@ def search(engine: Engine, query: Query, recipe: Recipe) -> Result:
     """Run a query; raises BadQuery if the recipe would ignore the reranker of this memory."""
     _must_rerank(engine, query, recipe)
     return run_recipe(engine, query, recipe)
+
+
+def keyword_search(engine: Engine, query: Query, recipe: Recipe) -> Result:
+    """Run a query by a recipe of word lanes; the result says that no reranker was asked."""
+    return _unless_reranked(engine, run_recipe(engine, query, recipe), "keywords")
+
+
+def _unless_reranked(engine: Engine, result: Result, verb: str) -> Result:
+    """The result; it names the reranker of the memory as skipped if the recipe has none."""
+    if engine.reranker is None or reranks(result.plan.recipe):
+        return result
+    left_out = PlanStep("rerank", {}, not_asked(verb), idle=True)
+    return replace(result, plan=replace(result.plan, steps=(*result.plan.steps, left_out)))
 
 
 def run_recipe(engine: Engine, query: Query, recipe: Recipe) -> Result:
@@ -90,7 +104,7 @@ def reflections(engine: Engine, query: Query, recipe: Recipe) -> Result:
     else:
         none = Skipped("nothing to compare with", idle=True)
         ctx = replace(ctx, spaces=tuple(replace(each, lacks=none) for each in ctx.spaces))
-    return _result(engine, recipe, ctx)
+    return _unless_reranked(engine, _result(engine, recipe, ctx), "reflections")
 
 
 def _result(engine: Engine, recipe: Recipe, ctx: Context) -> Result:

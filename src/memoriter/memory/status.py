@@ -11,6 +11,7 @@ import numpy as np
 
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import choice
+from memoriter.core.other_words import Hinting
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import iso, to_datetime
@@ -29,7 +30,7 @@ VALUES_SHOWN: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Status(Hinting):
     """One tenant at this moment. Counts are of the whole tenant, whatever the scope."""
 
     tenant: str

@@ -23,7 +23,7 @@ from memoriter.models.worker_thread import run_in_thread
 
 LARGEST_ANSWER: Final = 64 * 1024 * 1024
 """Bytes of the largest response body that is accepted."""
-_FIRST_WAIT: Final = 0.25
+FIRST_WAIT: Final = 0.25
 """Seconds before the first retry; each further wait is twice as long."""
 _TOO_MANY_REQUESTS: Final = 429
 _SERVER_ERROR: Final = 500
@@ -145,7 +145,7 @@ class Post:
             try:
                 return self._once(self._server.path + path, body)
             except _Retryable as failed:
-                wait = _FIRST_WAIT * 2**nth if failed.wait is None else failed.wait
+                wait = FIRST_WAIT * 2**nth if failed.wait is None else failed.wait
                 if nth + 1 == self._tries:
                     raise self._failed(f"{failed} ({self._tries} tries)") from None
                 if time.monotonic() + wait >= self._until:

@@ -17,6 +17,8 @@ from memoriter.core.ranking import Knots, Mask, Matrix, Scores
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.fuse import (
     SCALES,
+    Absent,
+    Scale,
     by_knots,
     by_max,
     rrf_parts,
@@ -28,8 +30,6 @@ from memoriter.rank.grid import snap
 
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
-Scale = Literal["max", "min_max", "none", "coverage"]
-Absent = Literal["redistribute", "keep", "fixed"]
 
 
 @dataclass(frozen=True, slots=True)

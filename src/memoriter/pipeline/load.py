@@ -95,12 +95,14 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
 def only_reading(recipe: Recipe, generation: str) -> Recipe:
     """The recipe cut down to its lanes that read one generation, ranked by their raw scores.
 
-    A recipe that has nothing else is returned unchanged. Raises BadRecipe if it has no such lane.
+    Nothing reranks it. A recipe that has nothing else is returned unchanged. Raises BadRecipe if
+    it has no such lane.
     """
     labels = [label for label, lane in recipe.lanes.items() if lane.generation == generation]
     if not labels:
         raise BadRecipe(f"recipe {recipe.name} has no lane that reads {generation}", field="recipe")
-    if len(labels) == len(recipe.lanes) and not recipe.boosts and not recipe.order:
+    only = len(labels) == len(recipe.lanes) and len(recipe.passes) == 1
+    if only and not recipe.boosts and not recipe.order:
         return recipe
     data = recipe.to_data()
     scores = {"kind": "weighted", "scale": "none", "weights": dict.fromkeys(labels, 1.0)}
@@ -126,7 +128,10 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
     known = _children(at)
     if not isinstance(at, dict) or keys[-1] not in known:
         listed = ", ".join(names or known)
-        hint = f"known there: {listed}" if listed else "recipe show prints every path"
+        hint = f"known there: {listed}" if listed else "`memoriter recipe show NAME` has every path"
+        longer = (f"{head}.{path}" for head in ("lanes", "boosts", "final", "select"))
+        if meant := next((each for each in longer if value_at(data, each) is not None), None):
+            hint = f"did you mean {meant}?"
         raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=hint, field=path)
     if keys[0] in _OPEN and len(keys) == 2 and value is None:  # noqa: PLR2004  # as above
         del data[keys[0]][keys[1]]
@@ -255,6 +260,15 @@ def library() -> tuple[str, ...]:
     return tuple(sorted({*ours(), *plugins.points("recipes")}))
 
 
+_MEANT: Final = {
+    **dict.fromkeys(("bm25", "words", "keywords", "keyword", "fts", "text"), "lexical"),
+    **dict.fromkeys(("vector", "vectors", "embedding", "meaning", "dense"), "semantic"),
+    **dict.fromkeys(("default", "hybrid", "standard"), "memoriter"),
+    **dict.fromkeys(("graph", "links"), "linked"),
+}
+"""What other systems call such a ranking, and the name of our recipe."""
+
+
 def source(name: str) -> str:
     """The TOML text of a named recipe, comments included; UnknownRecipe if there is none.
 
@@ -265,6 +279,8 @@ def source(name: str) -> str:
     point = plugins.points("recipes").get(name)
     if point is None:
         hint = f"{plugins.known(library())}, or the path of a .toml file"
+        if name in _MEANT:
+            hint = f"did you mean {_MEANT[name]}? {hint}"
         raise UnknownRecipe(f"there is no recipe {name!r}", hint=hint)
     try:
         value = plugins.load("recipes", name, object)

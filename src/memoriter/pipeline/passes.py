@@ -90,3 +90,8 @@ class Pass(Spec):
                 ' boosts: remove them, or set score = "replace"'
             )
         return self
+
+
+def not_asked(verb: str) -> str:
+    """Why a search leaves out the reranker of its memory, for the results of that verb."""
+    return f"not_asked: {verb} asks no reranker; recall does"

@@ -10,16 +10,17 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
+from memoriter.core.query import Query
 from memoriter.core.ranking import Attempt
 from memoriter.core.shown import counted, drawn, plain, shown
 from memoriter.core.times import iso
 from memoriter.lanes.port import Context, Lane, Ready, Seeded, Skipped
 from memoriter.pipeline.foreign_names import first_fitting
 from memoriter.pipeline.orderings.port import Ordering
-from memoriter.pipeline.plan_text import attempt_text, step_text
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.strict import refuse_unused
 from memoriter.pipeline.waves import cannot_start, waves_of
+from memoriter.text.figures import attempt_text, step_text
 from memoriter.text.past import past_words
 from memoriter.text.prompt import head_size
 
@@ -96,8 +97,10 @@ class Plan:
             if lane.enabled and name in mode.lanes and name not in mode.may_miss
         }
         lanes = {s.name: s.skipped for s in self.steps if s.name in wanted}
-        rest = (s for s in self.steps if s.name not in self.recipe.lanes and not s.idle)
-        others = {s.name: s.skipped for s in rest}
+        # A reranker that the recipe does not know was passed to `open`: the caller should read it.
+        beside = () if reranks(self.recipe) else ("rerank",)
+        rest = (s for s in self.steps if s.name not in self.recipe.lanes)
+        others = {s.name: s.skipped for s in rest if not s.idle or s.name in beside}
         return {name: reason for name, reason in (lanes | others).items() if reason is not None}
 
     @property
@@ -214,7 +217,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     )
     if recipe.missing == "refuse":
         refuse_unused(made, query)
-    _must_run(made, query.require)
+    _must_run(made, query)
     return made
 
 
@@ -377,9 +380,9 @@ def _selecting(recipe: Recipe, ctx: Context) -> dict[str, object]:
     return {**shown, **{f"after {step}": count for step, count in ctx.selection.funnel}}
 
 
-def _must_run(made: Plan, require: frozenset[str]) -> None:
+def _must_run(made: Plan, query: Query) -> None:
     reasons = {s.name: s.skipped for s in made.steps if s.skipped is not None}
-    if missing := sorted(require & set(reasons)):
+    if missing := sorted(query.require & set(reasons)):
         label = missing[0]
         raise Unavailable(
             f"lane {label!r} is required and cannot run: {reasons[label]}",
@@ -390,5 +393,7 @@ def _must_run(made: Plan, require: frozenset[str]) -> None:
         listed = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
         raise NothingToRun(
             f"no lane of recipe {made.recipe.name} can run: {listed}",
-            hint="each reason says what is missing",
+            hint="each reason says what is missing"
+            if query.text.strip()
+            else "the query is empty; browse lists memories without one",
         )

@@ -10,17 +10,13 @@ from __future__ import annotations
 import math
 from typing import Final, Literal, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from memoriter.rank.grid import snap, snap_one
+from memoriter.rank.grid import Array, snap, snap_one
 
 Rarity = Literal["positive", "floored"]
 _FLOOR: Final = 1e-6
 """The smallest `floored` idf, as in FTS5."""
 
-Array = NDArray[np.float64]
-Numbers = TypeVar("Numbers", float, Array)
+NumberT = TypeVar("NumberT", float, Array)
 """One number, or an array."""
 
 
@@ -48,7 +44,7 @@ class Bm25Params(NamedTuple):
     """Normalization by length."""
 
 
-def saturation(tf: Numbers, length: Numbers, mean: float, params: Bm25Params) -> Numbers:
+def saturation(tf: NumberT, length: NumberT, mean: float, params: Bm25Params) -> NumberT:
     """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)).
 
     >>> saturation(np.array([2.0]), np.array([3.0]), 3.0, Bm25Params(k1=1.2, b=0.75))

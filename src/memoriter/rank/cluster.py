@@ -15,7 +15,8 @@ from memoriter.rank.grid import STEP, exact_cosines, scan_margin, snap, unit
 
 ROUNDS: Final = 20
 """Maximum rounds of label propagation."""
-_BLOCK: Final = 1024
+BLOCK: Final = 1024
+"""Rows whose similarities are computed at once."""
 
 
 def near(vectors: NDArray[np.float32], least: float) -> NDArray[np.bool_]:
@@ -28,14 +29,14 @@ def near(vectors: NDArray[np.float32], least: float) -> NDArray[np.bool_]:
     """
     margin = scan_margin(vectors.shape[1]) + STEP
     out = np.zeros((len(vectors), len(vectors)), np.bool_)
-    for start in range(0, len(vectors), _BLOCK):
-        scanned = vectors[start : start + _BLOCK] @ vectors.T
+    for start in range(0, len(vectors), BLOCK):
+        scanned = vectors[start : start + BLOCK] @ vectors.T
         block = scanned >= least + margin
         doubtful = ~block & (scanned >= least - margin)
         for at in np.flatnonzero(doubtful.any(axis=1)).tolist():
             others = np.flatnonzero(doubtful[at])
             block[at, others] = snap(exact_cosines(vectors[others], vectors[start + at])) >= least
-        out[start : start + _BLOCK] = block
+        out[start : start + BLOCK] = block
     np.fill_diagonal(out, val=False)
     return out
 

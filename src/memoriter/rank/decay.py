@@ -13,9 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.rank.grid import snap
+from memoriter.rank.grid import Array, snap
 
-Array = NDArray[np.float64]
 _LN2: Final = math.log(2.0)
 _SECOND: Final = 1e6
 _NEUTRAL: Final = 0.5

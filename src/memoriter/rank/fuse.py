@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from memoriter.rank.grid import STEP, snap
 
-Scale = Literal["max", "min_max", "none"]
-"""How a lane's scores are scaled: a name of `SCALES`."""
+Scale = Literal["max", "min_max", "none", "coverage"]
+"""How a lane's scores are scaled: a name of `SCALES`, or by the knots of its coverage."""
 Absent = Literal["redistribute", "keep", "fixed"]
 """Whether the weight of an empty lane goes to the others or is lost; `fixed`: weights are not
 divided by their sum, so that a score does not depend on which lanes ran."""

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
 STEP: Final = 2.0**-32
 """One grid step: contributions and scores are multiples of it."""
 UNIT_STEP: Final = 2.0**-23

@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.ranking import Mask
 from memoriter.rank.grid import STEP
 
 Nodes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 ROOT: Final = -1
 """The parent and the step of a seed, which has none."""
 

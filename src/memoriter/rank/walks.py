@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memoriter.rank.walk import ROOT, Adjacency, Mask, Nodes, StepFilter, Tree, bfs, parallel
 
-Numbers = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,9 @@ class EdgeWorth:
     """The worth of edges by kind, 0 or more."""
 
     table: NDArray[np.float64]
-    kinds: Numbers
+    kinds: IntArray
 
-    def of(self, edges: Numbers) -> NDArray[np.float64]:
+    def of(self, edges: IntArray) -> NDArray[np.float64]:
         """The worth of some edges."""
         return self.table[self.kinds[edges]]
 
@@ -29,13 +29,13 @@ class EdgeWorth:
 class Forest:
     """Several trees concatenated; parents are places within the same tree."""
 
-    starts: Numbers
+    starts: IntArray
     """The begin of each tree, and the end of the last one."""
     nodes: Nodes
-    depths: Numbers
-    parents: Numbers
-    steps: Numbers
-    read: Numbers
+    depths: IntArray
+    parents: IntArray
+    steps: IntArray
+    read: IntArray
     truncated: Mask
 
     def __len__(self) -> int:
@@ -97,11 +97,11 @@ def walks(
 class _Level:
     """The nodes at one depth: the walk they belong to, node, place of the parent, step."""
 
-    walk: Numbers
+    walk: IntArray
     nodes: Nodes
-    parents: Numbers
-    steps: Numbers
-    places: Numbers
+    parents: IntArray
+    steps: IntArray
+    places: IntArray
     """The place of each one in its own tree."""
 
 
@@ -119,7 +119,7 @@ class _GrowingForest:
         self.cut = np.zeros(seeds.size, np.bool_)
         """Which walks would exceed the bound."""
 
-    def _key(self, walk: Numbers, nodes: Nodes) -> Numbers:
+    def _key(self, walk: IntArray, nodes: Nodes) -> IntArray:
         return walk * self._count + nodes
 
     def deeper(self, max_visited: int) -> bool:
@@ -147,7 +147,7 @@ class _GrowingForest:
         self._sizes += counts
         return True
 
-    def _onward(self, front: _Level) -> tuple[Numbers, Numbers]:
+    def _onward(self, front: _Level) -> tuple[IntArray, IntArray]:
         """(index into the front, step) of the allowed steps, one for each hop."""
         graph = self._graph
         low = graph.starts[front.nodes]
@@ -201,13 +201,13 @@ class Gathered:
     """All nodes that the walks reached, in order of first occurrence, as columns."""
 
     nodes: Nodes
-    depths: Numbers
-    seeds: Numbers
+    depths: IntArray
+    seeds: IntArray
     worths: NDArray[np.float64]
-    trees: Numbers
-    places: Numbers
+    trees: IntArray
+    places: IntArray
     """`trees` and `places`: the tree of the best path, and the node's place in it."""
-    paths: tuple[Nodes, Numbers, Numbers]
+    paths: tuple[Nodes, IntArray, IntArray]
     """(node, tree, place) of every path, in the order of the seeds."""
 
     def __iter__(self) -> Iterator[Reached]:
@@ -263,7 +263,7 @@ def gather(forest: Forest, graph: Adjacency, allowed: StepFilter, worth: EdgeWor
 
 
 def worths(
-    forest: Forest, owners: Numbers, graph: Adjacency, allowed: StepFilter, worth: EdgeWorth
+    forest: Forest, owners: IntArray, graph: Adjacency, allowed: StepFilter, worth: EdgeWorth
 ) -> NDArray[np.float64]:
     """For each place of each tree the largest worth of an edge on its path; 0 for a seed."""
     if not worth.kinds.size:

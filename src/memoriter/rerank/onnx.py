@@ -78,7 +78,7 @@ class RerankerRuntime(Protocol):
         ...
 
 
-Load = Callable[[RerankerSetup, int], RerankerRuntime]
+LoadReranker = Callable[[RerankerSetup, int], RerankerRuntime]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class OnnxReranker:
     """
 
     def __init__(
-        self, setup: RerankerSetup, threads: int | None = None, load: Load | None = None
+        self, setup: RerankerSetup, threads: int | None = None, load: LoadReranker | None = None
     ) -> None:
         if load is None:
             require_onnx("reranker")

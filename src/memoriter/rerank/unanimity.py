@@ -8,8 +8,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = Sequence[int] | NDArray[np.int64]
-Kind = Literal["positional", "overlap"]
+RowNumbers = Sequence[int] | NDArray[np.int64]
+AgreeBy = Literal["positional", "overlap"]
 """Whether a row counts if it has the same rank in both lists, or if it is in both heads."""
 
 DEPTH: Final = 3
@@ -18,7 +18,9 @@ ENOUGH: Final = 2
 """From so many agreements on the reranker is not called."""
 
 
-def agreement(first: Rows, second: Rows, depth: int = DEPTH, kind: Kind = "positional") -> int:
+def agreement(
+    first: RowNumbers, second: RowNumbers, depth: int = DEPTH, kind: AgreeBy = "positional"
+) -> int:
     """How many of the first `depth` rows two rankings share; 0 if one has fewer rows.
 
     >>> agreement([1, 2, 3], [2, 1, 3]), agreement([1, 2, 3], [2, 1, 3], kind="overlap")

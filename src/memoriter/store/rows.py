@@ -131,7 +131,7 @@ class CommitRow(NamedTuple):
     time: int
 
 
-Entry = TypeVar("Entry", EdgeRow, AgentRow, TombRow)
+SaltedRow = TypeVar("SaltedRow", EdgeRow, AgentRow, TombRow)
 Bookkeeping = TypeVar("Bookkeeping", CommitRow, KeyRow, DebtRow)
 
 RECORD: Final = 1
@@ -281,7 +281,7 @@ def read_tomb(tomb: TombRow) -> Erased:
     return Erased(**json.loads(tomb.body))
 
 
-def check_entry(tenant: str, row: Entry, expected: bytes) -> Entry:
+def check_entry(tenant: str, row: SaltedRow, expected: bytes) -> SaltedRow:
     """The edge, agent or tombstone itself; Corrupt if it does not match its digest."""
     match row:
         case EdgeRow():

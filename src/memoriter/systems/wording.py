@@ -15,13 +15,13 @@ from pydantic import Field
 
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.errors import Forbidden
+from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.doors.requests import AskRequest, Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of, value_at
 from memoriter.pipeline.recipe import Recipe
 
-JsonObject = dict[str, Any]
 """The JSON object of a request, an answer or a part of one."""
 _TESTS: Final = {
     "in": "One of these",

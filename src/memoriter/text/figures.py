@@ -1,4 +1,4 @@
-"""Formats numbers and facts of an explanation as short text, for terminal and HTML output.
+"""Formats explanations and plans as short text, for terminal and HTML output.
 
 `node_text` is the line of a node whose maker has no line of its own; the kinds of lanes and boosts
 that have one override `RecipePart.node_text`.
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Attempt
 from memoriter.text.safe import one_line
 
 _TINY: Final = 1e-4
@@ -77,3 +78,26 @@ def node_text(node: Explanation) -> NodeText:
         label += f", {_OPS[node.op]}"
     facts = {key: value for key, value in node.facts.items() if value not in ([], {})}
     return NodeText("", label, one_line(pairs(facts)))
+
+
+# -- steps of a plan -------------------------------------------------------------------------------
+
+
+def attempt_text(attempt: Attempt) -> str:
+    """One retry of a lane, with its number of hits."""
+    query = "" if attempt.query is None else f" {one_line(attempt.query)!r}"
+    return f"then {attempt.name}{query}: {attempt.hits}"
+
+
+def step_text(shows: Mapping[str, object]) -> str:
+    """The options of a step in one line."""
+    return ", ".join(f"{key} {_option(value)}" for key, value in shows.items())
+
+
+def _option(value: object) -> str:
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value).items()
+        return "{" + ", ".join(f"{key} {_option(item)}" for key, item in items) + "}"
+    if isinstance(value, list):
+        return " ".join(map(str, cast("list[object]", value)))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple
 from memoriter.core.record import Content
 from memoriter.text.english import is_english
 
-Label = Literal["preference", "concrete-fact", "both"]
+IntentLabel = Literal["preference", "concrete-fact", "both"]
 LONG: Final = 300
 """A text of more characters is prose, not a note of one fact."""
 DOCUMENTS: Final = frozenset({"document", "chunk", "file", "page", "article", "raw"})
@@ -92,7 +92,7 @@ _DATED: Final = re.compile(r"\[(?:date|observed on):")
 class Intent(NamedTuple):
     """The intent of a question, and the words of it that show it."""
 
-    label: Label | None
+    label: IntentLabel | None
     signs: tuple[str, ...] = ()
 
     @property
@@ -123,7 +123,9 @@ def intent_of(query: str) -> Intent:
     facts = [*_CONCRETE.findall(text), *_FACT_OF.findall(text), *_acts(text)]
     if not (likings or facts) or not is_english(query):
         return NONE
-    label: Label = "both" if likings and facts else "preference" if likings else "concrete-fact"
+    label: IntentLabel = (
+        "both" if likings and facts else "preference" if likings else "concrete-fact"
+    )
     return Intent(label, tuple(dict.fromkeys([*likings, *facts])))
 
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import overload
 
 import numpy as np
@@ -18,6 +18,7 @@ from memoriter.core.shown import counted, named, quoted, shown
 from memoriter.index.filter import Fetch
 from memoriter.lanes.graph_lane import SeedWalkLane, Walked, on_paths
 from memoriter.lanes.port import Context, Lane, Skipped
+from memoriter.pipeline.passes import not_asked
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.result import Hit, LaneScore
 
@@ -77,6 +78,8 @@ class Bundles(Sequence[Bundle]):
     total: int
     """The number of bundles on all pages."""
     offset: int
+    skipped: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What was left out → why: a reranker, if the memory has one."""
 
     def __repr__(self) -> str:
         return shown("Bundles", f"{len(self):,} of {self.total:,}, from {self.offset:,}")
@@ -97,7 +100,12 @@ class Bundles(Sequence[Bundle]):
     def to_dict(self) -> dict[str, object]:
         """The page as plain data."""
         bundles = [bundle.to_dict() for bundle in self.bundles]
-        return {"total": self.total, "offset": self.offset, "bundles": bundles}
+        return {
+            "total": self.total,
+            "offset": self.offset,
+            "skipped": dict(self.skipped),
+            "bundles": bundles,
+        }
 
 
 _Known = dict[int, tuple[Record | None, tuple[str, ...]]]
@@ -116,6 +124,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
         raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
     if ctx.query.budget:
         raise BadQuery("budget: bundles are not packed into one", hint="use recall", field="budget")
+    skipped = {} if ctx.effects.judge is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
     label, words = next(
         ((name, lane) for name, lane in lanes if lane.generation == "words"), ("", None)
@@ -124,7 +133,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     if words is None or isinstance(ready, Skipped):
         if words is None or ctx.wording.unread is not None:
             raise NothingToRun(f"bundles: {getattr(ready, 'reason', '')}", hint="use recipe linked")
-        return Bundles((), 0, offset)
+        return Bundles((), 0, offset, skipped)
     ranking = words.rank(ctx)
     page = ranking.rows[offset : offset + ctx.query.limit]
     linked = _linked(recipe, ctx, ranking.rows)
@@ -136,7 +145,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
         Bundle(hit, linked.support(hit.record.row, records))
         for hit in _hits(recipe, ctx, _Page(label, words, ranking, page, offset), records)
     ]
-    return Bundles(tuple(bundles), int(ranking.rows.size), offset)
+    return Bundles(tuple(bundles), int(ranking.rows.size), offset, skipped)
 
 
 @dataclass(frozen=True, slots=True)

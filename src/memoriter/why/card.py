@@ -132,7 +132,7 @@ def _style() -> Html:
 def _hit(hit: Hit, best: float, colours: Colours) -> Html:
     numbers = [_tag("b", _text(number)) for number in (str(hit.rank), figure(hit.score))]
     head = _tag("p", *numbers, *_chips(hit, colours), of="rc-head")
-    parts = [head, _bar(hit.explanation, best, colours), _sum(hit.explanation, colours)]
+    parts = [head, score_bar(hit.explanation, best, colours), _sum(hit.explanation, colours)]
     parts += [_marked_text(hit), _attributes(hit), *_journey(hit)]
     return _tag("article", *parts, _reasons(hit, colours), of="rc-hit")
 
@@ -152,7 +152,7 @@ def _key(label: str, colours: Colours) -> Html:
     return _chip(label, label, colours)
 
 
-def _bar(root: Explanation, best: float, colours: Colours) -> Html:
+def score_bar(root: Explanation, best: float, colours: Colours) -> Html:
     """A bar with a segment per contribution."""
     drawn: list[Html] = []
     at = 0.0

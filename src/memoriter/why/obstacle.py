@@ -275,7 +275,9 @@ def _where(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
     failed: list[Where] = []
     rest = _holding(ctx.query.where, ctx, row, failed)
-    tests = " and ".join(json.dumps(shown_data(part), ensure_ascii=False) for part in failed)
+    tests = " and ".join(
+        json.dumps(shown_data(to_data(part)), ensure_ascii=False) for part in failed
+    )
     where = None if rest is None or rest == EVERYTHING else to_data(rest)
     return Obstacle("where", f"it fails {tests}", ({"where": where},))
 

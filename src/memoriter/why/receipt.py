@@ -50,6 +50,10 @@ class Receipt(Hinting):
         """The receipt as canonical JSON."""
         return canonical(self.body) if self._json is None else self._json
 
+    def to_dict(self) -> dict[str, object]:
+        """The receipt as plain data."""
+        return dict(self.body)
+
     def save(self, path: str | Path) -> None:
         """Write the receipt to a file."""
         Path(path).write_bytes(self.to_bytes() + b"\n")

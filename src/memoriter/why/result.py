@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, cast, overload
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.explanation import Explanation, Facts
-from memoriter.core.other_words import Hinting
+from memoriter.core.other_words import Hinting, not_a_mapping
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
@@ -269,6 +269,8 @@ class Result(Hinting, Sequence[Hit]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
     def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        if isinstance(index, str):  # as answers of other libraries are read
+            raise not_a_mapping(self, index)
         return self.hits[index]
 
     def __iter__(self) -> Iterator[Hit]:

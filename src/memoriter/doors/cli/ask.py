@@ -84,7 +84,7 @@ def recall(
 def keywords(
     query: QueryArgument, ask: QueryOptions, at: ScopedOptions, answer: AnswerOptions
 ) -> None:
-    """Find memories by their words alone."""
+    """Find memories by their words alone; no reranker is asked."""
     with opened_memory(at, "read") as memory:
         result = memory.keywords(query, ask.limit, **ask.declared)
     _print_answer(result, answer, as_json=at.json)
@@ -99,7 +99,7 @@ def bundles(
         int, typer.Option("--offset", metavar="N", help="How many bundles to skip.")
     ] = 0,
 ) -> None:
-    """Find memories by their words, each with the memories that are linked to it."""
+    """Find memories by their words, each with the memories linked to it; no reranker is asked."""
     with opened_memory(at, "read") as memory:
         page = memory.bundles(query, ask.limit, offset=offset, **ask.declared)
     show(page.to_dict(), lambda: render.hits.bundle_list(page), as_json=at.json)
@@ -115,7 +115,7 @@ def reflections(
     *,
     explain: ExplainOption = False,
 ) -> None:
-    """Find reflections by meaning; without a query, list them."""
+    """Find reflections by meaning; without a query, list them. No reranker is asked."""
     with opened_memory(at, "read") as memory:
         result = memory.reflections(query, ask.limit, **ask.declared)
     _print_answer(result, AnswerOptions(explain=explain), as_json=at.json)

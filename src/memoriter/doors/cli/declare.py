@@ -20,6 +20,7 @@ import typer
 
 from memoriter.core.errors import BadFilter, BadQuery, BadRecord, InputError
 from memoriter.core.options import Declared, Option, declared
+from memoriter.core.where import parse_where
 from memoriter.doors.cli.options import Completion, complete_recipe
 
 # --- commands ---------------------------------------------------------------------------------
@@ -210,6 +211,11 @@ _QUOTES: Final = 'write JSON in single quotes, for example \'{"tags": "ops"}\''
 
 def where_of(text: str | None) -> dict[str, object] | None:
     """A filter from its JSON; the library checks its shape."""
+    if text is not None and not text.lstrip().startswith(("{", "[", '"')):
+        try:
+            parse_where(text)
+        except BadFilter as error:  # for a condition such as tags=ops it shows the right form
+            raise BadFilter(error.message, hint=_QUOTES, field="where") from None
     return None if text is None else cast("dict[str, object]", _json(text, "where", BadFilter))
 
 

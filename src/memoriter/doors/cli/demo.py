@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from memoriter.memory.facade import Memory
+    from memoriter.memory.options import DraftFields
     from memoriter.why.result import Result
 
 _QUESTIONS: Final = (
@@ -63,7 +64,7 @@ def _place(keep: Path | None) -> Generator[Path]:
 
 
 def _fill(memory: Memory) -> None:
-    memory.remember_many([dict(fields) for fields in _MEMORIES])
+    memory.remember_many(_MEMORIES)
     for source, target, kind in _EDGES:
         memory.link(source, target, kind)
     memory.agents.upsert(
@@ -103,14 +104,16 @@ def _draw(out: Console, results: list[Result], keep: Path | None) -> None:
 
 # --- the memories: a few weeks of a coding assistant called Scout -----------------------------
 
+
 _SCOUT: Final = {"agent": "scout", "user": "ana"}
 
 
-def _memory(id: str, text: str, created: str, *tags: str, **more: object) -> Mapping[str, object]:
-    return {"id": id, "text": text, "created": created, "tags": tags, **_SCOUT, **more}
+def _memory(id: str, text: str, created: str, *tags: str, **more: object) -> DraftFields:
+    made = {"id": id, "text": text, "created": created, "tags": tags, **_SCOUT, **more}
+    return cast("DraftFields", made)
 
 
-_MEMORIES: Final[tuple[Mapping[str, object], ...]] = (
+_MEMORIES: Final[tuple[DraftFields, ...]] = (
     _memory("port-old", "Prod SSH listens on port 22", "2026-03-02", "ops", kind="fact"),
     _memory(
         "small-prs",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Collection, Iterable, Sequence
@@ -74,7 +75,7 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
         note("")
         return INTERRUPTED
     if isinstance(error, MemoriterError):
-        _print_error(error.to_dict(), as_json=as_json)
+        _print_error({**error.to_dict(), "hint": in_commands(error.hint)}, as_json=as_json)
         return error.exit_code
     if type(error).__name__ == "NoArgsIsHelpError":
         note(str(error)) if str(error) else None
@@ -85,6 +86,29 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
         return _USAGE
     _print_bug(error, as_json=as_json)
     return _FAILED
+
+
+_SPOKEN: Final = (
+    (r"(recall\(…\)|result)\.receipt\.save\(path\)", "memoriter recall QUERY --receipt FILE"),
+    (r"recall\(…, seeds=\{.*?\}\)", "--seed ID"),
+    (r"recall\(…, (\w+=.*)\)", r"\1"),
+    (r'overrides=\{"([^"]+)": ([^}]+)\}', r"--override \1=\2"),
+    (r"where=(\{.*\})", r"--where '\1'"),
+    (r"=True\b", "=true"),
+    (r"=False\b", "=false"),
+)
+"""Calls of the library in hints, and what to type instead."""
+
+
+def in_commands(hint: str) -> str:
+    """A hint in words of the command line.
+
+    >>> in_commands('leave it out: overrides={"pass.1.enabled": False}')
+    'leave it out: --override pass.1.enabled=false'
+    """
+    for call, typed in _SPOKEN:
+        hint = re.sub(call, typed, hint)
+    return hint
 
 
 def _wants_json(argv: Sequence[str]) -> bool:
@@ -140,10 +164,16 @@ def exit_process(code: int) -> NoReturn:
 _COMMANDS: Final = {
     "remember_many": "import", "import_file": "import", "count": "status", "ls": "browse",
     "rm": "forget", "show": "get", "cat": "get", "gc": "maintain", "server": "serve",
-    "recall(query)[0].explanation": "explain", "create": "init",
+    "create": "init", "open": "init", "new": "init",
 }  # fmt: skip
 """Verbs of the library whose command has another name, and commands of other tools."""
 _BARE: Final = str.maketrans({"{": "", "}": "", '"': "", ":": "=", " ": ""})
+
+
+_LETTERS: Final = {
+    "t": "tags", "s": "store", "d": "store", "w": "where", "r": "recipe", "l": "limit", "u": "user",
+}  # fmt: skip
+"""Options that people type as one letter."""
 
 
 class Usage(NamedTuple):
@@ -161,8 +191,12 @@ def usage_error(error: Any) -> Usage:
     plain = str(error.message).rstrip(".")
     option = getattr(error, "option_name", None)
     if option and plain.startswith("No such option"):
-        known = _options(context)
-        hint = _option_meant(str(option), known, path) or _near(str(option), known)
+        hint = (
+            _argument_meant(str(option), context)
+            or _option_meant(str(option), context)
+            or _option_elsewhere(str(option), context)
+            or _near(str(option), _options(context))
+        )
         return Usage(f"there is no option {option}", hint or see)
     if plain.startswith("No such command"):
         typed = plain.split("'")[1] if "'" in plain else ""
@@ -170,31 +204,86 @@ def usage_error(error: Any) -> Usage:
         hint = _command_meant(typed, commands) or _near(typed, commands)
         return Usage(f"there is no command {typed!r}", hint or see)
     if context and "unexpected extra argument" in plain:
-        usage = " ".join((path, *context.command.collect_usage_pieces(context)))
+        if "--query" in _options(context):  # explain and why-not: the argument is an id
+            return Usage(_lower(plain), f'the query is an option: {path} ID --query "…"')
         quoted = "put quotes around a text of several words; --store FILE names the store"
-        return Usage(_lower(plain), f"usage: {usage}; {quoted}")
-    return Usage(_lower(str(error.format_message()).rstrip(".")), see)
+        if not _arguments(context) or plain.endswith(".db)"):
+            quoted = "--store FILE names the store"
+        return Usage(_lower(plain), f"usage: {_usage(context)}; {quoted}")
+    message = _lower(str(error.format_message()).rstrip("."))
+    if context and message.startswith("missing argument"):
+        return Usage(message, f"usage: {_usage(context)}; {see}")
+    return Usage(message, see)
+
+
+def _usage(context: Any) -> str:
+    return " ".join((context.command_path, *context.command.collect_usage_pieces(context)))
 
 
 def _options(context: Any) -> list[str]:
-    parameters = context.command.get_params(context) if context else ()
+    return _options_of(context.command, context) if context else []
+
+
+def _options_of(command: Any, context: Any) -> list[str]:
+    parameters = command.get_params(context)
     return [
         name for p in parameters for name in (*p.opts, *p.secondary_opts) if name.startswith("-")
     ]
 
 
-def _option_meant(typed: str, options: Iterable[str], path: str) -> str:
+def _commands_of(context: Any) -> dict[str, Any]:
+    return getattr(getattr(context, "command", None), "commands", {})
+
+
+def _arguments(context: Any) -> list[str]:
+    parameters = context.command.params if context else ()
+    return [p.name for p in parameters if p.param_type_name == "argument"]
+
+
+def _argument_meant(typed: str, context: Any) -> str:
+    """The hint for an argument that was typed as an option: `recall --query x`."""
+    arguments = _arguments(context)
+    name = typed.lstrip("-").replace("-", "_")
+    if name not in arguments:
+        name = right_word(name, arguments, "").removeprefix("it is called ").removesuffix(" here")
+    if name not in arguments:
+        return ""
+    return f"it is an argument, not an option: {context.command_path} {name.upper()}"
+
+
+def _option_elsewhere(typed: str, context: Any) -> str:
+    """The hint for an option that only a recall has."""
+    if context is None or context.parent is None:
+        return ""
+    recall = _commands_of(context.parent).get("recall")
+    has_it = recall is not None and typed in _options_of(recall, context)
+    return "it is an option of recall" if has_it else ""
+
+
+def _store_hint(context: Any) -> str:
+    """The hint for `--store` where it is no option."""
+    path = context.command_path
+    commands = _commands_of(context)
+    having = [name for name, each in commands.items() if "--store" in _options_of(each, context)]
+    if not having:
+        return f"{path} opens no store"
+    after = "recall" if "recall" in having else having[0]
+    return f"it comes after the command: {path} {after} --store FILE …"
+
+
+def _option_meant(typed: str, context: Any) -> str:
     """The hint for an option under the name it has in the library or in another system."""
-    known = {each.lstrip("-").replace("-", "_"): each for each in options}
+    known = {each.lstrip("-").replace("-", "_"): each for each in _options(context)}
     if "override" in known:  # the library takes all of them in one option
         known["overrides"] = known["override"]
     if "tag" in known:
         known["tags"] = known["tag"]
     known["place"] = known.get("store", "")
-    hint = right_word(typed.lstrip("-").replace("-", "_"), known, "none")
+    name = typed.lstrip("-").replace("-", "_")
+    hint = right_word(_LETTERS.get(name, name), known, "none")
     right = hint.removeprefix("it is called ").removesuffix(" here")
-    if right == "place" and not known["place"]:  # only commands have --store, not the root
-        return f"it comes after the command: {path} recall --store FILE …"
+    if right == "place" and not known["place"]:
+        return _store_hint(context)
     if right in known or typed.lstrip("-") in known:
         return f"it is called {known.get(right) or known[typed.lstrip('-')]} here"
     form, _, value = hint.removeprefix("use ").partition("=")

@@ -318,4 +318,5 @@ def must_exist(place: str) -> None:
     path = Path(place).expanduser()
     if place == ":memory:" or "://" in place or path.exists():
         return
-    raise NotFound(f"there is no store at {path}", hint="memoriter init makes one", field="store")
+    hint = "memoriter init makes one; --store FILE names another"
+    raise NotFound(f"there is no store at {path}", hint=hint, field="store")

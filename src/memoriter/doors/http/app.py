@@ -135,12 +135,19 @@ def _internal_error(_: Request, error: Exception) -> Response:
     return problem(public(error))
 
 
-def _routing_error(_: Request, error: Exception) -> Response:
+def _routing_error(request: Request, error: Exception) -> Response:
     """An unknown path or method, which starlette refuses itself, in our error format."""
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for it
     if error.status_code == _WRONG_METHOD:
-        refused = NoSuchMethod(
-            "this path has no such method", hint="the header Allow lists its methods"
-        )
-        return problem(refused, error.headers)
-    return problem(NotFound("there is no such path", hint="GET /openapi.json lists all paths"))
+        allowed = (error.headers or {}).get("Allow", "")
+        hint = _OTHER_ROUTES.get(request.method, f"it takes {allowed}")
+        return problem(NoSuchMethod("this path has no such method", hint=hint), error.headers)
+    hint = rest.route_meant(request.url.path) or "GET /openapi.json lists all paths"
+    return problem(NotFound("there is no such path", hint=hint))
+
+
+_OTHER_ROUTES: Final = {
+    "DELETE": "POST /v1/forget erases memories",
+    "PUT": "PATCH /v1/memories/{id} changes a memory",
+}
+"""What to send instead of a method that servers often have."""

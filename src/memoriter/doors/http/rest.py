@@ -12,10 +12,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memoriter.core.errors import InputError
+from memoriter.core.other_words import operation_meant
 from memoriter.doors.http.bodies import parse_body
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
-from memoriter.doors.operations import OPERATIONS, Operation
+from memoriter.doors.operations import BY_NAME, OPERATIONS, Operation
 from memoriter.doors.tenant_session import TENANT
 
 JSON: Final = "application/json"
@@ -36,6 +37,18 @@ def routes(server_state: ServerState) -> list[Route]:
         Route(path, _endpoint(server_state, paths[path]), methods=list(paths[path]))
         for path in sorted(paths, key=lambda path: path.count("{"))
     ]
+
+
+def route_meant(path: str) -> str:
+    """The hint for an unknown path: the route of the operation that its last part names, or empty.
+
+    >>> route_meant("/v1/search"), route_meant("/remember"), route_meant("/v1/fly")
+    ('use POST /v1/recall', 'use POST /v1/memories', '')
+    """
+    last = path.rstrip("/").rpartition("/")[2].replace("-", "_")
+    hint = operation_meant(last, BY_NAME) if last not in BY_NAME else last
+    right = hint.removeprefix("it is called ").removesuffix(" here")
+    return f"use {BY_NAME[right].route}" if right in BY_NAME else ""
 
 
 def _endpoint(

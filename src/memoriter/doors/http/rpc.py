@@ -14,7 +14,8 @@ from typing import Any, Final, cast
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memoriter.core.errors import InputError, MemoriterError
+from memoriter.core.errors import InputError, MemoriterError, NotFound
+from memoriter.core.other_words import operation_meant
 from memoriter.doors.http.bodies import parse_body, to_json
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
@@ -108,7 +109,9 @@ async def _run(call: Call, credential: Credential, server_state: ServerState) ->
     """The reply of a method as JSON; raises RpcError."""
     method = methods().get(call.method)
     if method is None:
-        raise RpcError(UNKNOWN, f"there is no method {call.method[:80]!r}")
+        hint = operation_meant(call.method, methods())
+        error = NotFound(f"there is no method {call.method[:80]!r}", hint=hint, field="method")
+        raise RpcError(UNKNOWN, error.message, error.to_dict() if hint else None)
     if not isinstance(call.params, dict):
         raise RpcError(PARAMS, "params must be an object: arguments are passed by name")
     try:

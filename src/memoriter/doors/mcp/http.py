@@ -14,11 +14,12 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memoriter.core.errors import NoSuchMethod
+from memoriter.core.names import JsonObject
 from memoriter.doors.http.app import Mounted
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
-from memoriter.doors.mcp.server import Context, Plain, mcp_server
+from memoriter.doors.mcp.server import McpContext, mcp_server
 from memoriter.doors.mcp.tools import Choice, Tool
 from memoriter.doors.operations import Right
 from memoriter.doors.tokens import Credential
@@ -43,17 +44,17 @@ class RemoteCaller:
     def __init__(self, server_state: ServerState) -> None:
         self._server_state = server_state
 
-    def right(self, ctx: Context) -> Right:
+    def right(self, ctx: McpContext) -> Right:
         """The right of the token."""
         return _credential(ctx).right
 
-    async def ask(self, ctx: Context, tool: Tool, arguments: Plain) -> Plain:
+    async def ask(self, ctx: McpContext, tool: Tool, arguments: JsonObject) -> JsonObject:
         """The reply of a tool, run in the worker threads and within the limits of the server."""
         body = await self._server_state.answer(_credential(ctx), tool, lambda: arguments)
-        return cast("Plain", json.loads(body))
+        return cast("JsonObject", json.loads(body))
 
 
-def _credential(ctx: Context) -> Credential:
+def _credential(ctx: McpContext) -> Credential:
     """The credential that the guard put into the scope of this request."""
     assert ctx.request is not None  # noqa: S101  # over HTTP every message has one
     return ctx.request.scope[CREDENTIAL]

@@ -17,13 +17,14 @@ from mcp.shared.exceptions import MCPError
 
 from memoriter import __version__
 from memoriter.core.errors import Forbidden, MemoriterError
+from memoriter.core.names import JsonObject
+from memoriter.core.other_words import operation_meant
 from memoriter.doors.mcp.tools import Choice, Tool, tools_of
 from memoriter.doors.operations import Right
 from memoriter.doors.public import public
 from memoriter.doors.tenant_session import TenantSession
 
-Context = ServerRequestContext[Any, Any]
-Plain = dict[str, Any]
+McpContext = ServerRequestContext[Any, Any]
 FRESH: Final = CacheHint(ttl_ms=3_600_000, scope="private")
 """How long a client may cache the list: it depends on the credential and on nothing else."""
 INSTRUCTIONS: Final = (
@@ -36,11 +37,11 @@ INSTRUCTIONS: Final = (
 class Caller(Protocol):
     """The side of a server that knows its client: its right, and where its calls run."""
 
-    def right(self, ctx: Context) -> Right:
+    def right(self, ctx: McpContext) -> Right:
         """The right of the client."""
         ...
 
-    async def ask(self, ctx: Context, tool: Tool, arguments: Plain) -> Plain:
+    async def ask(self, ctx: McpContext, tool: Tool, arguments: JsonObject) -> JsonObject:
         """The reply of a tool; raises the error of a call that failed."""
         ...
 
@@ -52,12 +53,12 @@ class LocalCaller:
     tenant_session: TenantSession
     may: Right
 
-    def right(self, ctx: Context) -> Right:
+    def right(self, ctx: McpContext) -> Right:
         """The right that the command line gave."""
         del ctx
         return self.may
 
-    async def ask(self, ctx: Context, tool: Tool, arguments: Plain) -> Plain:
+    async def ask(self, ctx: McpContext, tool: Tool, arguments: JsonObject) -> JsonObject:
         """The reply of a tool, run in a thread; once started, it is finished even if cancelled."""
         del ctx
         if not tool.allowed(self.may):
@@ -73,16 +74,21 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
     by_name = {tool.name: tool for tool in tools_of(choice, "admin")}
 
     async def list_tools(
-        ctx: Context, params: types.PaginatedRequestParams | None
+        ctx: McpContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         del params
         return types.ListToolsResult(tools=protocol_tools(choice, caller.right(ctx)))
 
-    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        ctx: McpContext, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         tool = by_name.get(params.name)
         if tool is None:
-            known = ", ".join(each.name for each in protocol_tools(choice, caller.right(ctx)))
-            message = f"there is no tool {params.name[:80]!r}; there are: {known}"
+            allowed = tools_of(choice, caller.right(ctx))
+            known = ", ".join(each.name for each in allowed)
+            hint = operation_meant(params.name, [tool.name for tool in allowed])
+            hint = f"; {hint}" if hint else ""
+            message = f"there is no tool {params.name[:80]!r}{hint}; there are: {known}"
             raise MCPError(types.INVALID_PARAMS, message)
         try:
             reply = await caller.ask(ctx, tool, params.arguments or {})

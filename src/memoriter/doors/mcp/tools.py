@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from memoriter.core.errors import InputError
+from memoriter.core.names import JsonObject
 from memoriter.doors.mcp.reply_text import as_text
 from memoriter.doors.operations import BY_NAME, RIGHTS, Right
 from memoriter.doors.port import ForeignTool, foreign_tools
@@ -19,7 +20,6 @@ from memoriter.doors.requests import unknown_field
 from memoriter.doors.schema import Schema, names_of, outline_of, schema_of
 from memoriter.doors.tenant_session import TenantSession
 
-Plain = dict[str, Any]
 Choice = Literal["core", "full", "compat"]
 CHOICES: Final[tuple[Choice, ...]] = ("core", "full", "compat")
 """The sets of tools: six, all of ours, or six and those of other systems."""
@@ -34,8 +34,8 @@ class Tool:
     about: str
     input_schema: Schema
     output_schema: Schema
-    act: Callable[[TenantSession, object], Plain]
-    text: Callable[[Plain], str]
+    act: Callable[[TenantSession, object], JsonObject]
+    text: Callable[[JsonObject], str]
     """The reply as text, for hosts that show nothing else."""
     destructive: bool = False
     repeatable: bool = True
@@ -44,12 +44,14 @@ class Tool:
         """Whether a credential with this right may use it."""
         return RIGHTS.index(self.right) <= RIGHTS.index(right)
 
-    def run(self, tenant_session: TenantSession, data: object, *, spelled: bool = False) -> Plain:
+    def run(
+        self, tenant_session: TenantSession, data: object, *, spelled: bool = False
+    ) -> JsonObject:
         """Run the tool; raises InputError for a field that its schema does not show."""
         del spelled  # arguments are always JSON
         known = self.input_schema.get("properties", {})
         # The request model accepts more fields than the small set shows: check against the schema.
-        for field in cast("Plain", data):
+        for field in cast("JsonObject", data):
             if field not in known:
                 raise unknown_field(field, field, known)
         return self.act(tenant_session, data)

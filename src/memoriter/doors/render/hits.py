@@ -61,7 +61,7 @@ class HitTable:
         lanes = inks_of(result.plan.recipe)
         yield _title(result, lanes)
         for label, reason in result.skipped.items():
-            yield Text(f"  {label} did not run: {reason}", BAD)
+            yield _skipped(label, reason)
         best = _best_scores(result)
         for hit in result:
             yield Text()
@@ -71,6 +71,10 @@ class HitTable:
         if result.near:
             listed = ", ".join(map(one_line, result.near[:_NEAR_SHOWN]))
             yield Text(f"\n  no memory has these words; did you mean: {listed}?", DIM)
+
+
+def _skipped(label: str, reason: str) -> Text:
+    return Text(f"  {label} did not run: {reason}", BAD)
 
 
 def _title(result: Result, lanes: Mapping[str, Ink]) -> Text:
@@ -205,7 +209,8 @@ def bundle_list(bundles: Bundles) -> RenderableType:
     """All bundles of a page: each hit, and below it the records linked to it."""
     noun = "bundle" if bundles.total == 1 else "bundles"
     head = Text(f"{len(bundles)} of {bundles.total} {noun}", STRONG)
-    return Group(head, *(_bundle(each) for each in bundles))
+    skipped = (_skipped(label, reason) for label, reason in bundles.skipped.items())
+    return Group(head, *skipped, *(_bundle(each) for each in bundles))
 
 
 def _bundle(bundle: Bundle) -> Tree:

@@ -55,8 +55,8 @@ def date_text(time: int | datetime) -> str:
 
 
 def time_text(time: int | datetime) -> str:
-    """A time to the second."""
-    return iso(time)[:19].replace("T", " ") + "Z"
+    """A time to the second, as ISO 8601."""
+    return iso(time)[:19] + "Z"
 
 
 def joined_line(parts: Iterable[Text | str], gap: str = " · ") -> Text:

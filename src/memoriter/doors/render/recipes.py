@@ -19,7 +19,7 @@ from memoriter.pipeline.recipe import Final_, Recipe, Select
 from memoriter.text.figures import short
 from memoriter.text.safe import one_line
 
-Data = Mapping[str, object]
+RecipeData = Mapping[str, object]
 PartClass = type[Spec] | None
 """The class of a part of a recipe; None if the package that defines it is not installed."""
 _NONE: Final = "—"
@@ -62,12 +62,15 @@ class Section(NamedTuple):
 class ComparedPart(NamedTuple):
     """A lane, a boost or an ordering: all its settings, and those that the recipe file sets."""
 
-    settings: Data
-    explicit: Data
+    settings: RecipeData
+    explicit: RecipeData
 
 
 def side_by_side(
-    heads: tuple[str, str], one: Data, two: Data, explicit: tuple[Data, Data] = ({}, {})
+    heads: tuple[str, str],
+    one: RecipeData,
+    two: RecipeData,
+    explicit: tuple[RecipeData, RecipeData] = ({}, {}),
 ) -> RenderableType:
     """The differences of two recipes as a table.
 
@@ -88,7 +91,9 @@ def side_by_side(
     return Group(*parts) if parts else Text("they differ in name alone")
 
 
-def recipe_sections(one: Data, two: Data, explicit: tuple[Data, Data] = ({}, {})) -> list[Section]:
+def recipe_sections(
+    one: RecipeData, two: RecipeData, explicit: tuple[RecipeData, RecipeData] = ({}, {})
+) -> list[Section]:
     """The stages at which two recipes differ, each with its rows."""
     first, second = (one, explicit[0]), (two, explicit[1])
     lanes, orders = (
@@ -144,7 +149,9 @@ def value_text(part: PartClass, key: str, setting: object) -> str:
 # -- stages ----------------------------------------------------------------------------------------
 
 
-def _compare_tables(one: Data, two: Data, key: str, part: PartClass) -> Iterator[ComparedSetting]:
+def _compare_tables(
+    one: RecipeData, two: RecipeData, key: str, part: PartClass
+) -> Iterator[ComparedSetting]:
     first, second = _data(one.get(key)), _data(two.get(key))
     pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
     yield from _compare_keys(pairs, part)
@@ -162,7 +169,7 @@ def _compare_keys(
             )
 
 
-def _parts_at(recipe: Data, explicit: Data, where: str) -> dict[str, ComparedPart]:
+def _parts_at(recipe: RecipeData, explicit: RecipeData, where: str) -> dict[str, ComparedPart]:
     """The parts of a section, by label or by number.
 
     A file that sets every key (as an exported recipe does) stresses none of them: then `explicit`
@@ -213,7 +220,7 @@ def _pair(name: str, first: ComparedPart, second: ComparedPart) -> tuple[object,
     return one, two
 
 
-def _fusion(one: Data, two: Data) -> Iterator[ComparedSetting]:
+def _fusion(one: RecipeData, two: RecipeData) -> Iterator[ComparedSetting]:
     first, second = _data(one.get("fuse")), _data(two.get("fuse"))
     if first.get("kind") != second.get("kind"):
         yield ComparedSetting("score", _about("fuse", first), _about("fuse", second))
@@ -224,7 +231,7 @@ def _fusion(one: Data, two: Data) -> Iterator[ComparedSetting]:
     yield from _compare_keys({"ties": (one.get("ties"), two.get("ties"))}, Recipe)
 
 
-def _fusion_settings(fuse: Data) -> dict[str, str]:
+def _fusion_settings(fuse: RecipeData) -> dict[str, str]:
     """The settings of a fusion: phrases and values."""
     part = _declared("fuse", fuse)
     return {
@@ -234,13 +241,15 @@ def _fusion_settings(fuse: Data) -> dict[str, str]:
     }
 
 
-def _boosts(one: tuple[Data, Data], two: tuple[Data, Data]) -> Iterator[ComparedSetting]:
+def _boosts(
+    one: tuple[RecipeData, RecipeData], two: tuple[RecipeData, RecipeData]
+) -> Iterator[ComparedSetting]:
     yield from _compare_parts(_boosts_with_weight(*one), _boosts_with_weight(*two), "boosts")
     first, second = _passes(one[0])[0], _passes(two[0])[0]
     yield from _compare_keys({"boosts": (first.get("boosts"), second.get("boosts"))}, Pass)
 
 
-def _boosts_with_weight(recipe: Data, explicit: Data) -> dict[str, ComparedPart]:
+def _boosts_with_weight(recipe: RecipeData, explicit: RecipeData) -> dict[str, ComparedPart]:
     """The boosts, each with its weight in the fusion."""
     weights = _data(_data(_passes(recipe)[0].get("fuse")).get("weights"))
     return {
@@ -251,12 +260,12 @@ def _boosts_with_weight(recipe: Data, explicit: Data) -> dict[str, ComparedPart]
     }
 
 
-def _second_passes(one: Data, two: Data) -> Iterator[ComparedSetting]:
+def _second_passes(one: RecipeData, two: RecipeData) -> Iterator[ComparedSetting]:
     if one != two:
         yield ComparedSetting("", _second_pass_text(one), _second_pass_text(two))
 
 
-def _second_pass_text(step: Data) -> str:
+def _second_pass_text(step: RecipeData) -> str:
     """A second pass in one sentence."""
     if not step:
         return _NONE
@@ -273,7 +282,7 @@ def _second_pass_text(step: Data) -> str:
     return _marked_off("; ".join(parts), step)
 
 
-def _vocabulary(one: Data, two: Data) -> Iterator[ComparedSetting]:
+def _vocabulary(one: RecipeData, two: RecipeData) -> Iterator[ComparedSetting]:
     """How many names of its own each recipe defines; `recipe show` lists them."""
     for key, what in _VOCABULARY.items():
         first, second = _data(one.get(key)), _data(two.get(key))
@@ -286,22 +295,22 @@ def _vocabulary(one: Data, two: Data) -> Iterator[ComparedSetting]:
 # -- words -----------------------------------------------------------------------------------------
 
 
-def _declared(where: str, part: Data) -> type[RecipePart] | None:
+def _declared(where: str, part: RecipeData) -> type[RecipePart] | None:
     """The class of a part; None if it is not installed."""
     kind = part.get("kind")
     return next((each for each in _PARTS.get(where, ()) if each.kind_name() == kind), None)
 
 
-def _about(where: str, part: Data) -> str:
+def _about(where: str, part: RecipeData) -> str:
     declared = _declared(where, part)
     return (declared.about if declared else "") or str(part.get("kind", ""))
 
 
-def _marked_off(what: str, part: Data) -> str:
+def _marked_off(what: str, part: RecipeData) -> str:
     return what if part.get("enabled", True) else f"off; if on: {what}"
 
 
-def _part_text(where: str, part: Data, explicit: Data) -> str:
+def _part_text(where: str, part: RecipeData, explicit: RecipeData) -> str:
     """What a part does, and its settings that are set or are not the default."""
     if not part:
         return _NONE
@@ -309,7 +318,7 @@ def _part_text(where: str, part: Data, explicit: Data) -> str:
     return _marked_off("; ".join([_about(where, part), *settings]), part)
 
 
-def _setting_texts(declared: PartClass, part: Data, explicit: Data) -> list[str]:
+def _setting_texts(declared: PartClass, part: RecipeData, explicit: RecipeData) -> list[str]:
     usual = _defaults(declared)
     return [
         _setting_text(declared, key, setting)
@@ -329,7 +338,7 @@ def _setting_text(declared: PartClass, key: str, setting: object) -> str:
     return f"{words}: {value_text(declared, key, setting)}"
 
 
-def _defaults(declared: PartClass) -> Data:
+def _defaults(declared: PartClass) -> RecipeData:
     """The defaults of a part."""
     fields = {} if declared is None else options_of(declared)
     return {
@@ -339,16 +348,16 @@ def _defaults(declared: PartClass) -> Data:
     }
 
 
-def _passes(recipe: Data) -> tuple[Data, Data]:
+def _passes(recipe: RecipeData) -> tuple[RecipeData, RecipeData]:
     steps = _listed(recipe.get("pass"))
     return _data(steps[0]), _data(steps[1] if len(steps) > 1 else None)
 
 
-def _data(part: object) -> Data:
-    return cast("Data", part) if isinstance(part, Mapping) else {}
+def _data(part: object) -> RecipeData:
+    return cast("RecipeData", part) if isinstance(part, Mapping) else {}
 
 
-def _labelled(part: object) -> Data:
+def _labelled(part: object) -> RecipeData:
     """Parts by label; those of a list by their number."""
     return {f"{n}.": each for n, each in enumerate(_listed(part), 1)} or _data(part)
 

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from memoriter.core.ranking import Attempt
 from memoriter.doors.render.ink import (
     DIM,
     MATCH,
@@ -23,7 +22,7 @@ from memoriter.doors.render.ink import (
     superseded_line,
 )
 from memoriter.pipeline.plan import Plan, PlanStep
-from memoriter.text.figures import figure, pairs
+from memoriter.text.figures import attempt_text, figure, pairs
 from memoriter.text.safe import one_line
 from memoriter.why.hit_text import (
     NodeLine,
@@ -120,17 +119,12 @@ def _step(step: PlanStep, ink: Ink | None, width: int) -> RenderableType:
     return grid
 
 
-def _tried(attempt: Attempt) -> str:
-    query = "" if attempt.query is None else f" {one_line(attempt.query)!r}"
-    return f"then {attempt.name}{query}: {attempt.hits}"
-
-
 def _detail(step: PlanStep) -> str:
     """The numbers of a step, the queries it tried, and how many rows each filter left."""
     left = {key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)}
     rest = {k: v for k, v in step.shows.items() if not k.startswith(_AFTER) and v not in ([], {})}
     parts = [pairs(rest)] if rest else []
-    parts += [_tried(attempt) for attempt in step.attempts[1:]]
+    parts += [attempt_text(attempt) for attempt in step.attempts[1:]]
     if left:
         parts.append("rows left: " + " → ".join(f"{key} {count}" for key, count in left.items()))
     return one_line(" · ".join(parts))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -18,15 +18,13 @@ from pydantic import Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.record import Record
-from memoriter.core.slate import Slate
+from memoriter.core.slate import Op, Slate
 from memoriter.index.reads import chain_length, numbers, strings
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.decay import priority
 from memoriter.rank.grid import snap
 from memoriter.text.figures import NodeText
-
-Op = Literal["sum", "product", "max"]
 
 
 @dataclass(frozen=True, slots=True)

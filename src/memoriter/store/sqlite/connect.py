@@ -17,14 +17,15 @@ from urllib.parse import quote
 import apsw
 
 from memoriter.core.errors import (
-    BRING_OVER,
+    EARLIER_APPLICATION_ID,
     Corrupt,
     Unavailable,
     Unsupported,
+    earlier_name_error,
 )
 from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
 from memoriter.store.sqlite.openers import OPENERS
-from memoriter.store.sqlite.schema import APPLICATION_ID, EARLIER_APPLICATION_ID, FORMAT, TABLES
+from memoriter.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
 
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
@@ -231,10 +232,7 @@ def truncate_wal(connection: apsw.Connection, seconds: float) -> bool:
 def _check_format(connection: apsw.Connection, path: Path) -> None:
     application = connection.pragma("application_id")
     if application == EARLIER_APPLICATION_ID:
-        raise Unsupported(
-            f"{path.name} was written under this project's earlier name",
-            hint=f"{BRING_OVER}; the file was not touched",
-        )
+        raise earlier_name_error(path.name)
     if application != APPLICATION_ID:
         raise Unsupported(
             f"{path.name} is not a Memoriter store",

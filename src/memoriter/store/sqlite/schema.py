@@ -10,8 +10,6 @@ from typing import Final
 
 APPLICATION_ID: Final = 0x4D454D4F
 """Spells MEMO."""
-EARLIER_APPLICATION_ID: Final = 0x5245434F
-"""Marks stores written under the project's earlier name, before the first release."""
 FORMAT: Final = 1
 
 TABLES: Final = """

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal, cast
 from pydantic import Field
 
 from memoriter.core.errors import BadRecord, InputError, NotFound
+from memoriter.core.names import JsonObject
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
 from memoriter.doors.operations import Right
@@ -22,7 +23,6 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import EmptyRequest, Request, parse_request
 from memoriter.doors.tenant_session import TenantSession, without_tenant
 from memoriter.pipeline.load import recipe_of
-from memoriter.systems.wording import JsonObject
 from memoriter.why.result import Hit
 
 NAME: Final = "comis"
@@ -37,8 +37,8 @@ _CUT: Final = 500
 _SOURCE: Final = {"who": "sourceWho", "channel": "sourceChannel", "path": "sourcePath"}
 _SESSION: Final = "sourceSessionKey"
 Trust = Annotated[str | None, Field(description="system, learned or external.")]
-Kind = Annotated[str | None, Field(description="working, episodic, semantic or procedural.")]
-Agent = Annotated[str | None, Field(description="Of this agent.")]
+KindField = Annotated[str | None, Field(description="working, episodic, semantic or procedural.")]
+AgentField = Annotated[str | None, Field(description="Of this agent.")]
 Tags = Annotated[list[str] | None, Field(description="Labels; as a filter all of them.")]
 Milli = int | str
 """Milliseconds since 1970, or ISO 8601."""
@@ -48,8 +48,8 @@ class MemoryFilters(Request):
     """Filters of memories."""
 
     scoping = False
-    agentId: Agent = None  # noqa: N815  # the names of another system, here and below
-    memoryType: Kind = None  # noqa: N815
+    agentId: AgentField = None  # noqa: N815  # the names of another system, here and below
+    memoryType: KindField = None  # noqa: N815
     trustLevel: Trust = None  # noqa: N815
     tags: Tags = None
 
@@ -78,8 +78,8 @@ class MemoryStore(Request):
     content: Annotated[str, Field(description="What to keep.")]
     tags: Tags = None
     trustLevel: Trust = None  # noqa: N815
-    memoryType: Kind = None  # noqa: N815
-    agentId: Agent = None  # noqa: N815
+    memoryType: KindField = None  # noqa: N815
+    agentId: AgentField = None  # noqa: N815
     userId: Annotated[str | None, Field(description="Whom it concerns.")] = None  # noqa: N815
     createdAt: Annotated[Milli | None, Field(description="When it was made.")] = None  # noqa: N815
     occurredAt: Annotated[Milli | None, Field(description="When it happened.")] = None  # noqa: N815

@@ -14,7 +14,7 @@ from memoriter.core.record import ESSENCE_CHARS
 from memoriter.imports.fields import FieldMap, edge_kind, parse_time, record_id
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
 from memoriter.imports.shapes import is_object
-from memoriter.imports.source import JSON, BadRow, InputFile, Kind
+from memoriter.imports.source import JSON, BadRow, FileKind, InputFile
 from memoriter.systems.engrava.rows import read_tables, recognise, row_count
 
 NAME: Final = "engrava"
@@ -31,7 +31,7 @@ _DEFAULTS: Final = {
 """Values that are the default there: not worth keeping in the metadata."""
 _EDGE_DEFAULTS: Final = {"decay_multiplier": 1.0, "created_cycle": 0}
 _KINDS: Final = {"ASSOCIATED": "related_to"}
-_FILES: Final[frozenset[Kind]] = frozenset({"sqlite", *JSON})
+_FILES: Final[frozenset[FileKind]] = frozenset({"sqlite", *JSON})
 _ASIDE: Final = "engrava's own history"
 
 

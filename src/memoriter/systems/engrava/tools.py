@@ -8,12 +8,13 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from memoriter.core.errors import BadFilter
+from memoriter.core.names import JsonObject
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
-from memoriter.systems.wording import JsonObject, RecallArgs, option_fields, recall_args
+from memoriter.systems.wording import RecallArgs, option_fields, recall_args
 from memoriter.why.result import Hit, Result
 
 NAME: Final = "engrava"

@@ -191,4 +191,7 @@ def _plain(text: str) -> str:
     )
 
 
-DIALECT: Final = Dialect("any of the words but stop words, or an expression", read)
+# jeffs-brain refreshes its index after the first retry. Here every read is current.
+DIALECT: Final = Dialect(
+    "any of the words but stop words, or an expression", read, idle_rung="force-refresh"
+)

@@ -41,10 +41,10 @@ _NUMBERS: Final = ("rrfK", "candidateK", "rerankTopN")
 Brain = Annotated[
     str | None, Field(description="The brain; it must be the one of your credential.")
 ]
-Scope = Annotated[
+FolderScope = Annotated[
     Literal["all", "global", "project", "agent"], Field(description="Whose notes, by their folder.")
 ]
-Query = Annotated[str, Field(min_length=1, max_length=8192, description="The question.")]
+QueryField = Annotated[str, Field(min_length=1, max_length=8192, description="The question.")]
 TopK = Annotated[int, Field(ge=1, le=50, description="How many passages at most.")]
 
 
@@ -54,7 +54,7 @@ class SearchFields(Request):
     query: Annotated[str, Field(min_length=1, max_length=4096, description="What to look for.")]
     brain: Brain = None
     top_k: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 10
-    scope: Scope = "all"
+    scope: FolderScope = "all"
     sort: Annotated[
         Literal["relevance", "recency", "relevance_then_recency"],
         Field(description="The order of the hits."),
@@ -64,19 +64,19 @@ class SearchFields(Request):
 class RecallFields(Request):
     """A question whose passages go into a prompt."""
 
-    query: Query
+    query: QueryField
     brain: Brain = None
     top_k: TopK = 5
-    scope: Scope = "all"
+    scope: FolderScope = "all"
 
 
 class QuestionFields(Request):
     """A question to be answered."""
 
-    query: Query
+    query: QueryField
     brain: Brain = None
     top_k: TopK = 10
-    scope: Scope = "all"
+    scope: FolderScope = "all"
 
 
 _fields = option_fields(NAME, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")

@@ -11,7 +11,15 @@ from memoriter.core.edge import REPLACING
 from memoriter.imports.fields import FieldMap, edge_kind, parse_time, record_id
 from memoriter.imports.port import Extracted, Format, ImportedAgent, ImportedEdge, Lost
 from memoriter.imports.shapes import is_object, list_or_empty, object_or_empty
-from memoriter.imports.source import JSON, BadRow, InputFile, Kind, Value, read_rows, sample_objects
+from memoriter.imports.source import (
+    JSON,
+    BadRow,
+    FileKind,
+    InputFile,
+    Value,
+    read_rows,
+    sample_objects,
+)
 
 NAME: Final = "mentisdb"
 _LISTS: Final = ("thoughts", "results")
@@ -22,7 +30,7 @@ _TAKEN: Final = (
 )  # fmt: skip
 _DROPPED: Final = ("prev_hash", "thought_signature", "signing_key_id")
 """Proofs of its hash chain; our log has a chain of its own."""
-_FILES: Final[frozenset[Kind]] = frozenset({"text", *JSON})
+_FILES: Final[frozenset[FileKind]] = frozenset({"text", *JSON})
 _SECTIONS: Final = (
     "Identity", "Knowledge", "Constraints And Decisions", "Corrections", "Open Threads",
     "Execution State",

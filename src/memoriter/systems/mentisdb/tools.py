@@ -45,11 +45,11 @@ class Expansion(BaseModel):
 
 
 WalkFields = create_model("WalkFields", __base__=Expansion, **option_fields(NAME, WALK))
-Graph = Annotated[
+GraphField = Annotated[
     bool | WalkFields | None,
     Field(description="Whether links are followed, or how."),
 ]
-Scope = Annotated[
+ScopeField = Annotated[
     Literal["user", "session", "agent"] | None,
     Field(description="Only thoughts with the tag of this scope."),
 ]
@@ -62,7 +62,7 @@ class ChainPage(Request):
     """A chain and a page of its thoughts."""
 
     chain_key: Chain = None
-    scope: Scope = None
+    scope: ScopeField = None
     offset: Annotated[int, Field(ge=0, le=10_000, description="How many to leave out.")] = 0
     limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = DEFAULT_LIMIT
 
@@ -76,13 +76,13 @@ class TextQuery(ChainPage):
 class GraphQuery(TextQuery):
     """A text, and whether links of its hits are followed."""
 
-    graph: Graph = None
+    graph: GraphField = None
 
 
 class BundleQuery(TextQuery):
     """A text, and how the records linked to its hits are collected."""
 
-    graph: Graph = True
+    graph: GraphField = True
 
 
 FilterSearch = create_model("FilterSearch", __base__=ChainPage, **option_fields(NAME, FILTERS))

@@ -23,7 +23,7 @@ from typing import Final
 
 from .again import check_second
 from .envelope import check_envelope, check_rest, check_shape
-from .evidence import check_evidence
+from .evidence import check_evidence, check_units
 from .fusing import check_first
 from .moves import check_hits, check_moves
 from .numbers import Data, canonical, unpacked_columns
@@ -31,7 +31,6 @@ from .ranking import check_lanes
 from .relevance import check_relevance
 from .search import Search
 from .skipping import check_skipped
-from .units import check_units
 
 __all__ = [
     "VERSION", "NotAReceipt", "Verified", "check_version", "parse_receipt",
@@ -118,7 +117,9 @@ def parse_receipt(source: object) -> Data:
             source = Path(source).read_bytes()
         if isinstance(source, Mapping):
             source = canonical(dict(source))  # pyright: ignore[reportUnknownArgumentType]  # JSON
-    except (OSError, TypeError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise NotAReceipt(f"receipt {str(error.filename)[:80]}: {error.strerror}") from None
+    except (TypeError, ValueError, RecursionError) as error:
         raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
     if not isinstance(source, bytes | bytearray):
         raise NotAReceipt(f"{type(source).__name__} is not a receipt")
