@@ -27,10 +27,17 @@ from memoriter.pipeline.plan import Plan, PlanStep
 from memoriter.text.safe import one_line
 from memoriter.why.figures import figure, lanes_outside_score, moves_of, node_text, pairs
 from memoriter.why.result import Hit
+from memoriter.why.strengths import COMPARABLE, relevance_text
 
 _AFTER: Final = "after "
 _NAME: Final = 8
 _COUNT: Final = 9
+
+
+def explained_hit(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
+    """The score of a hit, taken apart, and what may be compared with other questions."""
+    notes = [] if hit.strength is None else [Text(), Text(COMPARABLE, DIM)]
+    return Group(hit_tree(hit, lanes), *notes)
 
 
 def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
@@ -38,6 +45,8 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     head = joined_line([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
     journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
     head.append(f"\n{journey}", DIM)
+    if relevance := relevance_text(hit.relevance, hit.strength):
+        head.append(f"\n{relevance}")
     for stage, move in moves_of(hit.moves, hit.rank):
         head.append(f"\n{stage}: {move}", DIM)
     if hit.superseded_by:
