@@ -380,7 +380,8 @@ def test_a_recall_takes_lists_and_a_budget(cli: Cli, tmp_path: Path) -> None:
     assert {h["record"]["id"]: h["lanes"].get("mine", {}).get("rank") for h in output["hits"]} == {
         "cat": 2, "dog": 1, "owl,1": None,
     }  # fmt: skip
-    listed = cli("recall", "cat", "--list", 'mine=[["owl,1", 3]]', "--list", "by=importance")
+    both = ("--list", 'mine=[["owl,1", 3]]', "--list", "by=importance")
+    listed = cli("recall", "cat", *both, "--all")
     assert "mine#1 3.00" in listed.stdout
     assert "by#" in listed.stdout
     few = cli("recall", "sleeps", "--mode", "bm25", "--budget-chars", "160", ok=True)

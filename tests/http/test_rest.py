@@ -345,3 +345,25 @@ def test_a_header_may_name_the_own_tenant_in_any_script(site: Live) -> None:
     for name, status in (("tenänt-東", 200), ("tenant", 403)):
         reply = client.get("/v1/status", headers=[(b"X-Tenant", name.encode())])
         assert reply.status_code == status
+
+
+def test_an_answer_says_how_relevant_it_is_and_openapi_has_the_fields(site: Live) -> None:
+    client = site.client()
+    ask = {"query": "What is the capital of Mongolia?", "overrides": {"relevance.weak": 1.0}}
+    reply = client.post("/v1/recall", json={**ask, "detail": "full"}).json()
+    assert reply["strength"] == "none"
+    assert reply["relevance"] < 1.0
+    assert reply["remarks"] == ["no memory mentions Mongolia"]
+    block = client.post("/v1/context", json=ask).json()
+    assert (block["strength"], block["citations"]) == ("none", {})
+    assert "No recalled memory is relevant" in block["text"]
+    whole = client.post("/v1/context", json={**ask, "include": "all"}).json()
+    assert len(whole["citations"]) == len(reply["hits"])
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    for name in ("ResultReply", "BriefReply", "BlockReply"):
+        assert {"relevance", "strength", "remarks"} <= set(schemas[name]["properties"])
+    for name in ("HitReply", "BriefHitReply"):
+        assert {"relevance", "strength"} <= set(schemas[name]["properties"])
+    for name in ("RecallRequest", "ContextRequest"):
+        assert "min_relevance" in schemas[name]["properties"]
+    assert "include" in schemas["ContextRequest"]["properties"]

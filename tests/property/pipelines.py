@@ -277,7 +277,8 @@ _ORDERINGS = st.one_of(
                          ["source.path"]])},
     ),
     st.fixed_dictionaries(
-        {"kind": _kind("orderings", "copies"), "head": one_of([2, 50]), "alike": one_of([0.5, 0.9, 1.0])},
+        {"kind": _kind("orderings", "copies"), "head": one_of([2, 50]),
+         "alike": one_of([0.5, 0.9, 1.0])},
         optional={"same": one_of([[], ["session"], ["created", "agent"]])},
     ),
     st.fixed_dictionaries({"kind": _kind("orderings", "cap"), "share": one_of([0.0, 0.3, 1.0])}),

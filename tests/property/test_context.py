@@ -133,6 +133,7 @@ def test_a_recall_within_a_budget_is_what_its_context_shows(
         assert context.left_out == ()
         assert budget.holds(context.tokens, len(context))
         free = memory.recall("port", limit, recipe="lexical")
-        assert free.context(**budget.to_dict()) == context
+        tokens, chars = budget.tokens, budget.chars
+        assert free.context(budget_tokens=tokens, budget_chars=chars) == context
         shorter = memory.recall("port", max(limit - 1, 1), **ask)
         assert [hit.id for hit in shorter] == [hit.id for hit in result][: len(shorter)]

@@ -127,10 +127,11 @@ def test_copies_are_dropped_and_named_and_nothing_else_is(
     drafts: list[dict[str, str]], limit: int
 ) -> None:
     with memoriter.open(":memory:") as memory:
-        memory.remember_many([{**draft, "id": str(n)} for n, draft in enumerate(drafts)])
+        for n, draft in enumerate(drafts):
+            memory.remember(**draft, id=str(n))
         order = {"order": [{"kind": "copies"}]}
         every = memory.recall("port other", 100, overrides=order)
-        plain = memory.recall("port other", 100)
+        plain = memory.recall("port other", 100, overrides={"order": []})
         assert sorted(i for hit in every for i in (hit.id, *hit.copies)) == sorted(
             hit.id for hit in plain
         )

@@ -180,7 +180,8 @@ def test_diversity_names_its_penalty_and_who_caused_it() -> None:
 def test_an_empty_and_a_degraded_answer_say_so() -> None:
     memory = memoriter.open(":memory:", embedder=None)
     memory.remember("a cat")
-    assert "nothing found" in memory.recall("dog").to_html()
+    assert "nothing found" in memory.recall("dog", recipe="lexical").to_html()
+    assert "it is unknown how relevant these are" in memory.recall("dog").to_html()
     assert "meaning did not run: " in memory.recall("cat").to_html()
 
 

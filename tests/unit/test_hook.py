@@ -41,13 +41,13 @@ def test_a_message_gives_the_fenced_block_with_its_citations(memory: Memory) -> 
 
 def test_the_block_stays_within_its_budget(memory: Memory) -> None:
     memory.remember_many([f"ssh port note {n} " + "and so on " * 50 for n in range(20)])
-    block = Hook(memory, budget_chars=700)("ssh port")
+    block = Hook(memory, budget_chars=700)("which ssh port?")
     assert 0 < len(block) <= 700
 
 
 def test_options_of_the_hook_and_of_the_call_narrow_the_question(memory: Memory) -> None:
     assert "port" not in Hook(memory, agent="bot")("which port for ssh?").citations.values()
-    block = Hook(memory)("deploys on friday", agent="bot", limit=1)
+    block = Hook(memory)("any deploys on friday?", agent="bot", limit=1)
     assert list(block.citations.values()) == ["frozen"]
 
 
@@ -58,7 +58,13 @@ def test_a_blank_message_recalls_nothing(memory: Memory, message: str) -> None:
 
 
 def test_of_a_long_message_the_end_is_asked_with(memory: Memory) -> None:
-    block = Hook(memory)("lorem ipsum " * 20_000 + " which port for ssh?")
+    block = Hook(memory)("lorem ipsum. " * 20_000 + "which port for ssh?")
+    assert block.citations["1"] == "port"
+
+
+def test_of_a_long_message_the_last_question_is_asked(memory: Memory) -> None:
+    log = "\n".join(f"10:0{n % 10} worker {n} retried the batch" for n in range(60))
+    block = Hook(memory)(f"Here is what I see.\nwhich port for ssh?\n{log}")
     assert block.citations["1"] == "port"
 
 
@@ -169,7 +175,7 @@ def test_a_hook_that_is_spelled_wrong_does_not_drop_the_prompt(run: Run, args: l
 
 
 def test_a_prompt_that_is_no_utf8_is_read_as_far_as_it_is(run: Run) -> None:
-    code, out, _ = run(b"ssh port in Z\xfcrich", "recall")
+    code, out, _ = run(b"which ssh port in Z\xfcrich?", "recall")
     assert (code, out.startswith("Recalled memories")) == (0, True)
 
 

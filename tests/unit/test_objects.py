@@ -156,7 +156,7 @@ def test_reprs_say_what_matters() -> None:
     kept = memory.remember("Prod SSH port is 49222", id="port", tags=["ops"])
     result = memory.recall("which port for ssh?")
     hit = result[0]
-    assert repr(result) == "<Result: 1 hit, complete>"
+    assert repr(result) == f"<Result: 1 hit, {result.strength}, complete>"
     assert repr(hit) == f"<Hit 1: {hit.score:.3f} 'Prod SSH port is 49222'>"
     assert repr(kept) == f"<Commit {kept.seq}: 'port'>"
     assert repr(memory) == "<Memory ':memory:': tenant 'default'>"

@@ -84,7 +84,8 @@ def test_no_line_is_wider_than_the_screen(result: Result, width: int) -> None:
 
 def test_an_empty_answer_says_so() -> None:
     memory = memoriter.open(":memory:")
-    assert "nothing found" in drawn(HitTable(memory.recall("anything")))
+    assert "nothing found" in drawn(HitTable(memory.recall("anything", recipe="lexical")))
+    assert "Nothing relevant." in drawn(HitTable(memory.recall("anything")))
 
 
 def test_a_lane_that_did_not_run_is_named() -> None:

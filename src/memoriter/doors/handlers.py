@@ -20,6 +20,7 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.why.diff import diff as diff_receipts
 from memoriter.why.receipt import verify as verify_receipt
 from memoriter.why.result import Hit, Result
+from memoriter.why.strengths import judgement
 
 BATCH: Final = 1000
 """How many memories one request may contain."""
@@ -70,12 +71,17 @@ def reflections(tenant_session: TenantSession, request: requests.DetailedQuestio
     return result_reply(tenant_session, result, request.detail)
 
 
-def context(tenant_session: TenantSession, request: requests.QuestionRequest) -> JsonObject:
+def context(tenant_session: TenantSession, request: requests.ContextQuestion) -> JsonObject:
     """The answer as a block of text for a prompt."""
     memory = tenant_session.memory(request)
     result = memory.recall(request.query, request.limit, **_options(request))
     handle = tenant_session.handle(result)
-    return {**result.context().to_dict(), "status": result.status, "receipt": handle}
+    return {
+        **result.context(include=request.include).to_dict(),
+        "status": result.status,
+        **judgement(result.relevance, result.strength, result.remarks),
+        "receipt": handle,
+    }
 
 
 def bundles(tenant_session: TenantSession, request: requests.PagedQuestion) -> JsonObject:
@@ -98,6 +104,7 @@ def result_reply(tenant_session: TenantSession, result: Result, detail: str) -> 
     return {
         "status": result.status,
         "total": result.total,
+        **judgement(result.relevance, result.strength, result.remarks),
         "hits": [_brief(hit) for hit in result],
         "receipt": tenant_session.handle(result),
         **({"skipped": result.skipped} if result.skipped else {}),
@@ -117,6 +124,7 @@ def _brief(hit: Hit) -> JsonObject:
         "id": hit.id,
         "rank": hit.rank,
         "score": hit.score,
+        **judgement(hit.relevance, hit.strength),
         "text": record.text,
         "kind": record.kind,
         "created": iso(record.created),
@@ -313,6 +321,6 @@ def maintain(tenant_session: TenantSession, request: requests.MaintainRequest) -
     return tenant_session.memory(request).maintain(limit=request.limit).to_dict()
 
 
-def calibrate(tenant_session: TenantSession, request: requests.CalibrateRequest) -> Plain:
+def calibrate(tenant_session: TenantSession, request: requests.CalibrateRequest) -> JsonObject:
     """Measure a vector space and commit the numbers, if they differ from those in force."""
     return tenant_session.memory(request).calibrate(request.space).to_dict()

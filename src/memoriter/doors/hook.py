@@ -1,14 +1,14 @@
 """The recall hook: an agent loop calls it before each reply and gets a block for its prompt.
 
-It runs the operation `context`, on a memory in this process or on a running server. A memory that
-cannot be reached never stops the agent: the block is then empty and its `problem` says why.
+It runs the operation `context`, on a memory in this process or on a running server. Nobody asked
+for its block, so it is stricter than a recall: `_is_wanted` has the rule. A memory that cannot be
+reached never stops the agent: the block is then empty and its `problem` says why.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final, Self, Unpack, cast
@@ -22,11 +22,13 @@ from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import QuestionOptions
 from memoriter.models.http_client import Post, Server, ServerRole, key_for, parse_base_url
+from memoriter.text.question import has_topic, is_question, sentences_of
 
 BUDGET_TOKENS: Final = 800
 MESSAGE_LIMIT: Final = 8192
-WORDS_LIMIT: Final = 256
-"""A longer message is cut to its last words: the question usually comes at the end."""
+WORDS_LIMIT: Final = 48
+"""Of a longer message the last question is asked, or else so many of its last words: relevance is
+about the whole query, and most of a pasted log is no part of the question."""
 _WANT: Final = ServerRole("memory", "MEMORITER_TOKEN", {}, "memory.example.com:8321")
 _CONTEXT: Final = BY_NAME["context"]
 _log = logging.getLogger(__name__)
@@ -35,7 +37,7 @@ _log = logging.getLogger(__name__)
 class HookAnswer(str):
     """The block for a prompt; empty if nothing was found or the memory could not be reached."""
 
-    __slots__ = ("citations", "problem", "receipt", "status")
+    __slots__ = ("citations", "problem", "receipt", "status", "strength")
 
     citations: Mapping[str, str]
     """The id of the memory behind each number in the block."""
@@ -45,13 +47,22 @@ class HookAnswer(str):
     """The handle of the receipt; None if the block is empty for want of an answer."""
     problem: str | None
     """Why the memory could not be reached; None if it was."""
+    strength: str | None
+    """The strength of the answer; None if nothing was asked or the recipe has no relevance."""
 
     @classmethod
-    def of(cls, reply: Mapping[str, Any]) -> Self:
-        """The reply of the operation `context` as a block; raises KeyError if it is another."""
-        block = cls(reply["text"])
-        block.citations = dict(reply["citations"])
+    def of(cls, reply: Mapping[str, Any], query: str) -> Self:
+        """The reply of the operation `context` to a query as a block.
+
+        Empty if the answer is too weak to be put into a prompt unasked. Raises KeyError if the
+        reply is that of another operation.
+        """
+        strength = reply.get("strength")
+        wanted = _is_wanted(query, strength)
+        block = cls(reply["text"] if wanted else "")
+        block.citations = dict(reply["citations"] if wanted else {})
         block.status, block.receipt, block.problem = reply["status"], reply["receipt"], None
+        block.strength = strength
         return block
 
     def __repr__(self) -> str:
@@ -73,7 +84,7 @@ class HookAnswer(str):
     def nothing(cls, problem: str | None = None) -> Self:
         """An empty block; a failed one if there is a problem."""
         block = cls()
-        block.citations, block.receipt, block.problem = {}, None, problem
+        block.citations, block.receipt, block.problem, block.strength = {}, None, problem, None
         block.status = "complete" if problem is None else "failed"
         return block
 
@@ -121,12 +132,12 @@ class Hook:
         empty block.
         """
         check_known(more, QuestionOptions, InputError, "message")
-        query = _last_words(text(message, "message", InputError))
+        query = _asked(text(message, "message", InputError))
         if not query:
             return HookAnswer.nothing()
         request = cast("dict[str, Any]", _as_json_values({**self._options, **more, "query": query}))
         try:
-            return HookAnswer.of(self._reply(request))
+            return HookAnswer.of(self._reply(request), query)
         except InputError:  # a mistake of the programmer, who has to see it
             raise
         except MemoriterError as error:
@@ -144,7 +155,7 @@ class Hook:
             content = post.send(_CONTEXT.path, body)
         try:
             reply = json.loads(content)
-            HookAnswer.of(reply)  # only to check its shape here, where a failure has a cause
+            HookAnswer.of(reply, "")  # only to check its shape here, where a failure has a cause
         except (ValueError, TypeError, KeyError):
             raise Unavailable("the reply of the server is not a block for a prompt") from None
         return reply
@@ -176,15 +187,31 @@ def _as_json_values(value: object) -> object:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _last_words(message: str) -> str:
-    """The last `WORDS_LIMIT` words of a message.
+def _is_wanted(query: str, strength: str | None) -> bool:
+    """Whether the memories of an answer belong into the prompt, though nobody asked for them.
 
-    >>> _last_words("lorem ipsum, which port?")
+    A strong answer does, unless the prompt is only small talk; a weak one, or one of unknown
+    strength, only if the prompt is a question. Without a strength there is nothing to go by.
+    """
+    if strength is None:
+        return True
+    if strength == "strong":
+        return has_topic(query)
+    return strength != "none" and any(map(is_question, sentences_of(query)))
+
+
+def _asked(message: str) -> str:
+    """What to ask for a message: all of it, or of a long one its last question or last words.
+
+    >>> _asked("lorem ipsum, which port?")
     'lorem ipsum, which port?'
     """
     last = message[-MESSAGE_LIMIT:].strip()
-    starts = [word.start() for word in re.finditer(r"\S+", last)]
-    return last[starts[-WORDS_LIMIT] :] if len(starts) > WORDS_LIMIT else last
+    if len(last.split()) <= WORDS_LIMIT:
+        return last
+    questions = filter(is_question, reversed(sentences_of(last)))
+    words = next(questions, last).split()
+    return " ".join(words[-WORDS_LIMIT:])
 
 
 def _server(address: object) -> Server:

@@ -77,7 +77,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               "Find the memories that answer a question, best first, and why each was found.",
               brief=_r.BriefReply),
     Operation("context", "read", "POST /v1/context",
-              _q.AskRequest, _r.BlockReply, handlers.context,
+              _q.ContextRequest, _r.BlockReply, handlers.context,
               "Recall as a fenced block of text for a prompt, within a budget.", command="recall"),
     Operation("keywords", "read", "POST /v1/keywords",
               _q.RecallRequest, _r.ResultReply, handlers.keywords,

@@ -38,12 +38,19 @@ class LaneScoreReply(Reply):
     score: float
 
 
+Strength = Literal["strong", "weak", "none", "unknown"]
+
+
 class BriefHitReply(Reply):
     """A hit, without the arithmetic of its score."""
 
     id: str
     rank: int
     score: float
+    relevance: float | None = None
+    """0 to 1; absent if the recipe has no relevance. It can be compared between questions."""
+    strength: Strength | None = None
+    """What the relevance means."""
     text: str
     kind: str
     created: str
@@ -59,6 +66,9 @@ class HitReply(Reply):
 
     rank: int
     score: float
+    relevance: float | None = None
+    """As in a brief hit."""
+    strength: Strength | None = None
     record: RecordReply
     superseded_by: list[str]
     matched: dict[str, list[str]]
@@ -77,6 +87,12 @@ class ResultReply(Reply):
     used: list[str]
     skipped: dict[str, str]
     total: int
+    relevance: float | None = None
+    """The best relevance of a hit; absent if the recipe has none."""
+    strength: Strength | None = None
+    """What it means; `none`: nothing relevant."""
+    remarks: list[str] | None = None
+    """What should be known about the strength, in sentences."""
     hits: list[HitReply]
     plan: JsonObject
     receipt: str
@@ -88,6 +104,12 @@ class BriefReply(Reply):
 
     status: Literal["complete", "degraded"]
     total: int
+    relevance: float | None = None
+    """The best relevance of a hit; absent if the recipe has none."""
+    strength: Strength | None = None
+    """What it means; `none`: nothing relevant."""
+    remarks: list[str] | None = None
+    """What should be known about the strength, in sentences."""
     hits: list[BriefHitReply]
     receipt: str
     skipped: dict[str, str] | None = None
@@ -99,9 +121,17 @@ class BlockReply(Reply):
     text: str
     citations: dict[str, str]
     left_out: list[str]
+    not_relevant: list[str] | None = None
+    """The ids of the hits of strength `none`, which the text leaves out."""
     tokens: int
     chars: int
     status: Literal["complete", "degraded"]
+    relevance: float | None = None
+    """The best relevance of a hit; absent if the recipe has none."""
+    strength: Strength | None = None
+    """What it means; `none`: nothing relevant."""
+    remarks: list[str] | None = None
+    """What should be known about the strength, in sentences."""
     receipt: str
 
 

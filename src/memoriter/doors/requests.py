@@ -37,6 +37,8 @@ _CHOSEN: Final = declared(options.SelectOptions)
 KnownAtField = Annotated[Time | None, Field(description=_CHOSEN["known_at"].option.about)]
 _WHOSE: Final = declared(options.ScopeOptions)
 _SCOPE: Final = tuple(_WHOSE)
+_OWN: Final = ("query", "limit", "detail", "offset", "include")
+"""The fields of questions that are no options of `Memory.recall`."""
 
 
 class Request(BaseModel):
@@ -106,14 +108,19 @@ class QuestionRequest(ScopedRequest):
 
     def options(self) -> dict[str, Any]:
         """The keyword options for the library, without query and limit."""
-        return {
-            name: value
-            for name, value in self.sent_fields("query", "limit", "detail", "offset").items()
-            if value is not None
-        }
+        return {name: value for name, value in self.sent_fields(*_OWN).items() if value is not None}
 
 
 AskRequest = request_model("Ask", QuestionRequest, options.SearchKwargs)
+
+
+class ContextQuestion(QuestionRequest):
+    """A question that is answered with a block for a prompt."""
+
+    include: Annotated[
+        Literal["relevant", "all"],
+        Field(description="all: also hits without evidence that they are relevant."),
+    ] = "relevant"
 
 
 class DetailedQuestion(QuestionRequest):
@@ -131,6 +138,7 @@ class PagedQuestion(QuestionRequest):
     offset: Annotated[int, Field(description="How many bundles to skip.")] = 0
 
 
+ContextRequest = request_model("Context", ContextQuestion, options.SearchKwargs)
 RecallRequest = request_model("Recall", DetailedQuestion, options.SearchKwargs)
 BundlesRequest = request_model("Bundles", PagedQuestion, options.SearchKwargs)
 

@@ -103,6 +103,34 @@ def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
     return Selection(tuple(masks), tuple(funnel), tuple(readable))
 
 
+def superseded_only(view: View, criteria: Criteria, fetch: Fetch, limit: int) -> Selection | None:
+    """The rows that `select` drops only because they were superseded, at most the newest `limit`.
+
+    None if there are none, or if the recipe shows them.
+    """
+    replaced = _Replacement.of(view, criteria)
+    if criteria.superseded == "show" or not replaced.superseded.size:
+        return None
+    shown = replace(criteria, superseded="show")
+    masks: list[Mask] = []
+    for segment, visible in zip(view.segments, view.visible, strict=True):
+        mask = visible & np.isin(segment.arrays["position"], replaced.superseded)
+        for narrow in (_in_scope, _drop_hidden, _as_of):
+            mask = narrow(shown, segment, mask, replaced) if mask.any() else mask
+        masks.append(mask)
+    newest = np.concatenate(
+        [np.zeros(0, np.int64), *(s.rows[m] for s, m in zip(view.segments, masks, strict=True))]
+    )
+    # Cut before the filter, which may have to read records.
+    since = np.sort(newest)[-limit:][:1]
+    masks = [
+        passing(criteria.where, s, mask & (s.rows >= since), fetch) if mask.any() else mask
+        for s, mask in zip(view.segments, masks, strict=True)
+    ]
+    count = sum(int(mask.sum()) for mask in masks)
+    return Selection(tuple(masks), (("superseded", count),), tuple(masks)) if count else None
+
+
 def first_exclusion(view: View, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
     """The name of the first step that hides a row; None if the row may be returned.
 

@@ -69,7 +69,7 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
     counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
     question = None if plan.recipe.relevance is None else question_facts(ctx)
     if question is not None:
-        scored = replace(scored, slate=_with_relevance(plan.recipe, ctx, question, scored.slate))
+        scored = replace(scored, slate=with_relevance(plan.recipe, ctx, question, scored.slate))
     plan, scored, outcomes = _second_pass(plan, ctx, scored, pools)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
@@ -136,7 +136,7 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
     return slate, moves
 
 
-def _with_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Slate:
+def with_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Slate:
     """The slate with the relevance of each row."""
     rule, fuse = recipe.relevance, recipe.fusion(has_model=ctx.has_model)
     if rule is None:

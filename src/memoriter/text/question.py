@@ -10,10 +10,19 @@ import re
 from typing import Final
 
 from memoriter.text.port import Analyzer
-from memoriter.text.stops import FUNCTION_WORDS, word_table
+from memoriter.text.stops import FUNCTION_WORDS, TALK_WORDS, word_table
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _SENTENCE: Final = re.compile(r"(?:^|[.!?:]\s+|[\"“(]\s*)[^\w]*$")
+_BREAK: Final = re.compile(r"(?<=[.!?？؟])\s+|\n+")
+_QUESTION_MARKS: Final = ("?", "？", "؟")
+_ASKS: Final = re.compile(
+    r"(?:\W*(?:so|and|but|also|ok|okay|hey|hi|hello|please|tell me|remind me|do you know"
+    r"|do you remember|can you tell me|can you remind me|i wonder)\b\W*)*"
+    r"(?:who|whom|whose|what|which|when|where|why|how|what's|whats|who's|where's|when's|how's"
+    r"|did|does|is|are|was|were|has)\b"
+)
+_REQUEST: Final = re.compile(r"\b(?:can|could|would|will) you\b(?! (?:tell|remind) me\b)")
 CALENDAR: Final = word_table(
     """
     january february march april may june july august september october november december monday
@@ -48,3 +57,38 @@ def names_in(question: str) -> tuple[str, ...]:
         if named and not _SENTENCE.search(question[: match.start()]):
             out[word] = None
     return tuple(out)
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences and lines of a text, in order.
+
+    >>> sentences_of("It fails. Which port for ssh?")
+    ['It fails.', 'Which port for ssh?']
+    """
+    return [part.strip() for part in _BREAK.split(text) if part.strip()]
+
+
+def has_topic(text: str) -> bool:
+    """Whether a text has a word that is neither a function word nor a word of small talk.
+
+    >>> has_topic("thanks, go on!"), has_topic("the ssh port")
+    (False, True)
+    """
+    return any(
+        word not in FUNCTION_WORDS and word not in TALK_WORDS
+        for word in _WORD.findall(text.lower().replace("’", "'"))
+    )
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence asks for something that a memory may know.
+
+    A request in the form of a question ("could you add a test?") is none, nor is small talk. Only
+    a question mark is known in languages other than English.
+
+    >>> [is_question(text) for text in ("which port for ssh", "could you fix it?", "are you sure?")]
+    [True, False, False]
+    """
+    plain = sentence.lower().replace("’", "'").strip()
+    asks = plain.endswith(_QUESTION_MARKS) or _ASKS.match(plain) is not None
+    return asks and _REQUEST.search(plain) is None and has_topic(plain)

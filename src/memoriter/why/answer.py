@@ -19,6 +19,7 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE, Strength, unknown_because
 from memoriter.pipeline.run import Ran
 from memoriter.why.explain import Reasons
+from memoriter.why.remarks import remarks_of
 from memoriter.why.result import Hit, LaneScore, Result
 from memoriter.why.write_receipt import write_receipt
 
@@ -65,7 +66,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     best = judged.best(hits)
     return Result(
         tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget,
-        relevance=best, strength=judged.strength(best), remarks=judged.remarks(),
+        relevance=best, strength=judged.strength(best), remarks=judged.remarks(ctx, hits),
     )  # fmt: skip
 
 
@@ -73,13 +74,13 @@ class _Judgement:
     """The relevance of the shown rows and what it means; nothing if the recipe has none."""
 
     def __init__(self, ran: Ran, ctx: Context) -> None:
+        self._ran = ran
         self._rule = ran.plan.recipe.relevance
-        self._question = ran.question
         self._values = ran.shown.columns.get(RELEVANCE)
         self._unknown = (
             None
             if self._rule is None
-            else unknown_because(ctx, self._rule, ran.rankings, ran.plan.skipped)
+            else unknown_because(ctx, self._rule, ran.rankings, ran.plan.missing)
         )
 
     def relevance(self, at: int) -> float | None:
@@ -98,12 +99,12 @@ class _Judgement:
             return None
         return "unknown" if self._unknown is not None else self._rule.strength(relevance)
 
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self, ctx: Context, hits: Sequence[Hit]) -> tuple[str, ...]:
         """What a reader of the strength should know."""
-        if self._unknown is not None:
-            return (f"it is unknown how relevant these are: {self._unknown}",)
-        unseen = () if self._question is None else self._question.unseen_names
-        return tuple(f"no memory mentions {name}" for name in unseen)
+        if self._rule is None:
+            return ()
+        best = hits[0].record if hits else None
+        return remarks_of(self._ran, ctx, best, self._unknown)
 
 
 def _copies(ran: Ran, row: int) -> list[int]:

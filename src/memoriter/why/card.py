@@ -26,6 +26,7 @@ from memoriter.why.hit_text import (
     scale_of,
     score_lines,
 )
+from memoriter.why.strengths import COMPARABLE, NOTHING, relevance_text, strength_text
 
 if TYPE_CHECKING:
     from memoriter.pipeline.plan import Plan, PlanStep
@@ -62,7 +63,7 @@ def result_html(result: Result) -> str:
     legend = _tag("p", *(_key(label, colours) for label in labels), of="rc-legend")
     skipped = [
         _tag("p", _text(f"{label} did not run: {reason}"), of="rc-bad")
-        for label, reason in result.skipped.items()
+        for label, reason in result.plan.missing.items()
     ]
     # Bars are drawn relative to the best hit on the same scale: scores that a second pass gave
     # cannot be compared with those of the first.
@@ -72,14 +73,21 @@ def result_html(result: Result) -> str:
         best[scale] = max(_reach(hit.explanation), best.get(scale, 0.0))
     cards = [_hit(hit, best[scale_of(hit.explanation)], colours) for hit in result]
     title = _tag("p", _text(_summary(result)), of="rc-title")
-    nothing = [] if cards else [_tag("p", _text("nothing found"))]
-    return _tag("div", _style(), title, legend, *skipped, *nothing, *cards, of="rc")
+    notes = [_tag("p", _text(remark), of="rc-dim") for remark in result.remarks]
+    if result.strength == "none" or not cards:
+        nothing = "nothing found" if result.strength is None else f"{NOTHING}."
+        notes.insert(0, _tag("p", _text(nothing)))
+    if cards and result.strength is not None:
+        notes.append(_tag("p", _text(COMPARABLE), of="rc-dim"))
+    return _tag("div", _style(), title, legend, *skipped, *notes, *cards, of="rc")
 
 
 def hit_html(hit: Hit) -> str:
     """One hit as an HTML fragment."""
     labels = [*hit.lanes, *(label for label, _ in contributions(hit.explanation))]
-    return _tag("div", _style(), _hit(hit, _reach(hit.explanation), _colours(labels)), of="rc")
+    card = _hit(hit, _reach(hit.explanation), _colours(labels))
+    notes = [] if hit.strength is None else [_tag("p", _text(COMPARABLE), of="rc-dim")]
+    return _tag("div", _style(), card, *notes, of="rc")
 
 
 def explanation_html(node: Explanation) -> str:
@@ -113,7 +121,8 @@ def _summary(result: Result) -> str:
     if result.total > len(result):
         count += f" of {result.total} candidates"
     recipe = result.plan.recipe
-    return f"{count} · {recipe.name} v{recipe.version} · {result.status}"
+    parts = [] if result.strength is None else [strength_text(result.strength)]
+    return " · ".join([count, *parts, f"{recipe.name} v{recipe.version}", result.status])
 
 
 def _colours(labels: Iterable[str]) -> Colours:
@@ -131,10 +140,13 @@ def _style() -> Html:
 
 def _hit(hit: Hit, best: float, colours: Colours) -> Html:
     numbers = [_tag("b", _text(number)) for number in (str(hit.rank), figure(hit.score))]
+    relevance = relevance_text(hit.relevance, hit.strength)
+    numbers += [_tag("span", _text(relevance), of="rc-how")] if relevance else []
     head = _tag("p", *numbers, *_chips(hit, colours), of="rc-head")
     parts = [head, score_bar(hit.explanation, best, colours), _sum(hit.explanation, colours)]
     parts += [_marked_text(hit), _attributes(hit), *_journey(hit)]
-    return _tag("article", *parts, _reasons(hit, colours), of="rc-hit")
+    style = "rc-hit rc-faint" if hit.strength in ("weak", "none") else "rc-hit"
+    return _tag("article", *parts, _reasons(hit, colours), of=style)
 
 
 def _chips(hit: Hit, colours: Colours) -> list[Html]:

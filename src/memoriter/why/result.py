@@ -11,7 +11,9 @@ from functools import cached_property
 from typing import Literal, NamedTuple, cast, overload
 
 from memoriter.core.budget import FREE, Budget
+from memoriter.core.errors import BadQuery
 from memoriter.core.explanation import Explanation, Facts
+from memoriter.core.names import choice
 from memoriter.core.other_words import Hinting, not_a_mapping
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
@@ -22,8 +24,9 @@ from memoriter.pipeline.relevance import Strength
 from memoriter.text.figures import figure
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
-from memoriter.why.context import Block, block_of
+from memoriter.why.context import Block, Include, block_of, nothing_block
 from memoriter.why.receipt import Receipt
+from memoriter.why.strengths import judgement, strength_text
 from memoriter.why.trace import signals_of, trace_of
 
 
@@ -145,7 +148,7 @@ class Hit(Hinting):
         return {
             "rank": self.rank,
             "score": self.score,
-            **_relevance(self.relevance, self.strength),
+            **judgement(self.relevance, self.strength),
             "record": self.record.to_dict(),
             "superseded_by": list(self.superseded_by),
             **({"copies": list(self.copies)} if self.copies else {}),
@@ -157,10 +160,6 @@ class Hit(Hinting):
             "explanation": self.explanation.to_dict(),
             **({"moves": {k: dict(v) for k, v in self.moves.items()}} if self.moves else {}),
         }
-
-
-def _relevance(relevance: float | None, strength: Strength | None) -> dict[str, object]:
-    return {} if strength is None else {"relevance": relevance, "strength": strength}
 
 
 def _facts(node: Explanation) -> Iterator[Facts]:
@@ -189,7 +188,8 @@ class Result(Hinting, Sequence[Hit]):
     """What should be known about the strength: a name that no record has, why it is unknown."""
 
     def __repr__(self) -> str:
-        return shown("Result", f"{counted(len(self.hits), 'hit')}, {self.status}")
+        strength = "" if self.strength is None else f"{strength_text(self.strength)}, "
+        return shown("Result", f"{counted(len(self.hits), 'hit')}, {strength}{self.status}")
 
     @cached_property
     def receipt(self) -> Receipt:
@@ -277,15 +277,25 @@ class Result(Hinting, Sequence[Hit]):
         return iter(self.hits)
 
     def context(
-        self, *, budget_tokens: int | None = None, budget_chars: int | None = None
+        self,
+        *,
+        budget_tokens: int | None = None,
+        budget_chars: int | None = None,
+        include: Include = "relevant",
     ) -> Block:
         """The hits as text for a prompt, whole entries within a budget, by default the call's.
 
-        Entries are numbered in order; `citations` maps each number to an id.
+        Hits of strength `none` are left out unless `include` is `all`; if none remains, the block
+        says that nothing is relevant. Entries are numbered in order; `citations` maps each number
+        to an id.
         """
+        every = choice(include, "include", ("relevant", "all"), BadQuery) == "all"
+        used = [hit for hit in self.hits if every or hit.strength != "none"]
+        rest = [hit.id for hit in self.hits if not every and hit.strength == "none"]
         budget = Budget.of(budget_tokens, budget_chars) or self._budget
-        records = [(hit.record, bool(hit.superseded_by)) for hit in self.hits]
-        return block_of(records, budget)
+        if not used and self.strength == "none":
+            return nothing_block(budget, rest)
+        return block_of([(hit.record, bool(hit.superseded_by)) for hit in used], budget, rest)
 
     def to_html(self) -> str:
         """The result as a complete HTML page without scripts or external resources."""
@@ -307,8 +317,7 @@ class Result(Hinting, Sequence[Hit]):
             "used": list(self.used),
             "skipped": self.skipped,
             "total": self.total,
-            **_relevance(self.relevance, self.strength),
-            **({"remarks": list(self.remarks)} if self.remarks else {}),
+            **judgement(self.relevance, self.strength, self.remarks),
             **({"approximate": True} if self.approximate else {}),
             **({"near": list(self.near)} if self.near else {}),
             "plan": self.plan.to_dict(),

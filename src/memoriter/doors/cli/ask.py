@@ -49,6 +49,9 @@ class AnswerOptions:
     """Options that say what is printed and saved of an answer."""
 
     explain: ExplainOption = False
+    every: Annotated[
+        bool, typer.Option("--all", help="Also what has no evidence of being relevant.")
+    ] = False
     context: Annotated[
         bool, typer.Option("--context", help="Print the answer as a block for a prompt.")
     ] = False
@@ -140,13 +143,15 @@ def _print_answer(result: Result, answer: AnswerOptions, *, as_json: bool) -> No
     if not answer.context:
         show(
             result.to_dict(),
-            lambda: render.hits.hit_list(result, explain=answer.explain),
+            lambda: render.hits.hit_list(result, explain=answer.explain, every=answer.every),
             as_json=as_json,
         )
-    elif as_json:
-        print_json(result.context().to_dict())
+        return
+    block = result.context(include="all" if answer.every else "relevant")
+    if as_json:
+        print_json(block.to_dict())
     else:
-        print(result.context())
+        print(block)
 
 
 def _save(path: Path, content: bytes) -> None:

@@ -82,7 +82,7 @@ def _draw(out: Console, results: list[Result], keep: Path | None) -> None:
         out.rule(style="dim")
         out.print(f"# {about}", style="dim")
         out.print(f'$ memoriter recall "{text}"', style="bold")
-        out.print(render.hits.HitTable(result))
+        out.print(render.hits.HitTable(result, every=True))
     last = results[-1]
     out.print()
     out.print("Why is that first? Every number adds up:", style="bold")

@@ -64,7 +64,7 @@ def explain(
         recipe = result.plan.recipe
         show(
             {"hit": hit.to_dict()},
-            lambda: render.tree.hit_tree(hit, render.ink.inks_of(recipe)),
+            lambda: render.tree.explained_hit(hit, render.ink.inks_of(recipe)),
             as_json=at.json,
         )
     if missing is not None:

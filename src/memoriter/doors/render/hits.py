@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -10,11 +10,13 @@ from rich.text import Text
 from rich.tree import Tree
 
 from memoriter.core.explanation import Explanation, contributions
+from memoriter.core.shown import counted
 from memoriter.doors.render.ink import (
     BAD,
     DIM,
     MATCH,
     STRONG,
+    WARN,
     Ink,
     date_text,
     inks_of,
@@ -29,6 +31,14 @@ from memoriter.text.spans import Span
 from memoriter.why.bundles import Bundle, Bundles
 from memoriter.why.hit_text import boosts_of, copies_line, moves_of, scale_of
 from memoriter.why.result import Hit, Result
+from memoriter.why.strengths import (
+    COMPARABLE,
+    NO_EVIDENCE,
+    NOTHING,
+    WEAK,
+    relevance_text,
+    strength_text,
+)
 
 BAR: Final = 24
 _REST: Final = "·"
@@ -37,50 +47,93 @@ _LEAD: Final = 24
 """How far before the first match a cut text begins at most."""
 _NEAR_SHOWN: Final = 5
 """How many words of similar spelling are suggested."""
+_TRY: Final = "try other words, names or a wider filter; `memoriter browse` lists what is stored"
 
 
-def hit_list(result: Result, *, explain: bool = False) -> RenderableType:
-    """The ranked hits; with `explain`, also the score of every hit taken apart, and the plan."""
-    parts: list[RenderableType] = [HitTable(result)]
+def hit_list(result: Result, *, explain: bool = False, every: bool = False) -> RenderableType:
+    """The ranked hits; with `explain`, also the score of every hit taken apart, and the plan.
+
+    Hits of strength `none` are only counted, unless `every` is true.
+    """
+    table = HitTable(result, every=every)
+    parts: list[RenderableType] = [table]
     if explain:
         lanes = inks_of(result.plan.recipe)
-        for hit in result:
+        for hit in table.listed:
             parts += [Text(), hit_tree(hit, lanes)]
         parts += [Text(), plan_tree(result.plan)]
     return Group(*parts)
 
 
 class HitTable:
-    """A result, three lines to a hit, more where it has copies, was moved or superseded."""
+    """A result, three lines to a hit, more where it has copies, was moved or superseded.
 
-    def __init__(self, result: Result) -> None:
+    Weak hits are dimmed below the others, whatever their rank.
+    """
+
+    def __init__(self, result: Result, *, every: bool = False) -> None:
         self._result = result
+        self._first = [hit for hit in result if hit.strength not in ("weak", "none")]
+        self._weak = [hit for hit in result if hit.strength == "weak"]
+        rest = [hit for hit in result if hit.strength == "none"]
+        self._without = rest if every else []
+        self.listed = [*self._first, *self._weak, *self._without]
+        self._dropped = len(result) - len(self.listed)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         result = self._result
         lanes = inks_of(result.plan.recipe)
-        yield _title(result, lanes)
-        for label, reason in result.skipped.items():
+        yield _title(result, len(self.listed), lanes)
+        for label, reason in result.plan.missing.items():
             yield _skipped(label, reason)
+        yield from _notes(result)
         best = _best_scores(result)
-        for hit in result:
-            yield Text()
-            yield from _hit(hit, best[scale_of(hit.explanation)], lanes, options.max_width)
-        if not result:
-            yield Text("  nothing found", DIM)
+        groups = (("", self._first), (WEAK, self._weak), (NO_EVIDENCE, self._without))
+        for heading, hits in groups:
+            if heading and hits:
+                yield Text(f"\n  {heading}", WARN)
+            for hit in hits:
+                yield Text()
+                for line in _hit(hit, best[scale_of(hit.explanation)], lanes, options.max_width):
+                    yield _dimmed(line) if heading else line
+        yield from self._below()
+
+    def _below(self) -> RenderResult:
+        """What was not listed, what to try, and what the numbers mean."""
+        result = self._result
+        if self._dropped:
+            more = f"{self._dropped} more" if self.listed else counted(self._dropped, "candidate")
+            yield Text(f"\n  {more} {NO_EVIDENCE}; --all shows them", DIM)
         if result.near:
-            listed = ", ".join(map(one_line, result.near[:_NEAR_SHOWN]))
-            yield Text(f"\n  no memory has these words; did you mean: {listed}?", DIM)
+            near = ", ".join(map(one_line, result.near[:_NEAR_SHOWN]))
+            yield Text(f"\n  no memory has these words; did you mean: {near}?", DIM)
+        if result.strength is not None:
+            yield Text(f"\n  {COMPARABLE if self.listed else _TRY}", DIM)
 
 
 def _skipped(label: str, reason: str) -> Text:
     return Text(f"  {label} did not run: {reason}", BAD)
 
 
-def _title(result: Result, lanes: Mapping[str, Ink]) -> Text:
-    """How many hits, the recipe, the status, and the glyph of each lane."""
-    count = "1 memory" if len(result) == 1 else f"{len(result)} memories"
-    if result.total > len(result):
+def _notes(result: Result) -> Iterator[Text]:
+    """Whether there is nothing, and the remarks."""
+    if result.strength == "none":
+        yield Text(f"  {NOTHING}.")
+    elif not result:
+        yield Text("  nothing found", DIM)
+    for remark in result.remarks:
+        yield Text(f"  {one_line(remark)}", WARN)
+
+
+def _dimmed(line: Text) -> Text:
+    line.stylize(DIM)
+    return line
+
+
+def _title(result: Result, listed: int, lanes: Mapping[str, Ink]) -> Text:
+    """How many hits, their strength, the recipe, the status, and the glyph of each lane."""
+    count = "1 memory" if listed == 1 else f"{listed} memories"
+    if result.total > listed:
         count += f" of {result.total} candidates"
     recipe = result.plan.recipe
     status = Text(result.status, DIM if result.status == "complete" else BAD)
@@ -88,7 +141,8 @@ def _title(result: Result, lanes: Mapping[str, Ink]) -> Text:
     labels += ["rerank"] if result.plan.runs("rerank") else []
     key = [Text(f"{lanes[label].glyph} {label}", lanes[label].style) for label in labels]
     name = f"{recipe.name} v{recipe.version}"
-    return joined_line([Text(count, STRONG), name, status, *key])
+    strength = [] if result.strength is None else [strength_text(result.strength)]
+    return joined_line([Text(count, STRONG), *strength, name, status, *key])
 
 
 def _best_scores(result: Result) -> dict[str, float]:
@@ -100,7 +154,7 @@ def _best_scores(result: Result) -> dict[str, float]:
     return best
 
 
-def _hit(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> RenderResult:
+def _hit(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> Iterator[Text]:
     """Scores, the text, the record, its copies, and what moved or superseded it."""
     room = width - _INDENT
     yield from _scores(hit, best, lanes, width)
@@ -141,7 +195,8 @@ def bar(root: Explanation, best: float, inks: Mapping[str, Ink], width: int = BA
 
 
 def _chips(hit: Hit, lanes: Mapping[str, Ink]) -> list[Text]:
-    """`words#1 7.21` for each lane that found the hit, `session +0.120` for each boost."""
+    """Its relevance, `words#1 7.21` for each lane that found it, `session +0.120` per boost."""
+    relevance = relevance_text(hit.relevance, hit.strength)
     by_lane = [
         Text(f"{label}#{lane.rank} {lane.score:.2f}", lanes[label].style)
         for label, lane in hit.lanes.items()
@@ -150,7 +205,7 @@ def _chips(hit: Hit, lanes: Mapping[str, Ink]) -> list[Text]:
         Text(f"{label} {change}", lanes[label].style if label in lanes else "")
         for label, change in boosts_of(hit.explanation, hit.lanes)
     ]
-    return [*by_lane, *by_boost]
+    return [*([Text(relevance)] if relevance else []), *by_lane, *by_boost]
 
 
 def marked_text(hit: Hit, width: int) -> Text:

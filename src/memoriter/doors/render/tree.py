@@ -33,10 +33,17 @@ from memoriter.why.hit_text import (
     score_lines,
 )
 from memoriter.why.result import Hit
+from memoriter.why.strengths import COMPARABLE, relevance_text
 
 _AFTER: Final = "after "
 _NAME: Final = 8
 _COUNT: Final = 9
+
+
+def explained_hit(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
+    """The score of a hit, taken apart, and what may be compared with other questions."""
+    notes = [] if hit.strength is None else [Text(), Text(COMPARABLE, DIM)]
+    return Group(hit_tree(hit, lanes), *notes)
 
 
 def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
@@ -44,6 +51,8 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     head = joined_line([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
     journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
     head.append(f"\n{journey}", DIM)
+    if relevance := relevance_text(hit.relevance, hit.strength):
+        head.append(f"\n{relevance}")
     for stage, move in moves_of(hit):
         head.append(f"\n{stage}: {move}", DIM)
     if hit.copies:

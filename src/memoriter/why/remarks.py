@@ -1,0 +1,124 @@
+"""What should be known about an answer besides its strength: sentences, for `Result.remarks`.
+
+Names that no record has, why the strength is unknown, that somebody else said the best hit, and
+that a hidden, superseded record matches better. `why.answer` calls `remarks_of`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from memoriter.core.fold import fold
+from memoriter.core.record import Record
+from memoriter.core.shown import named, plain
+from memoriter.core.slate import Slate
+from memoriter.index.ids import ids_of
+from memoriter.index.reads import numbers
+from memoriter.index.selection import superseded_only
+from memoriter.lanes.port import Context
+from memoriter.pipeline.bind import criteria_of
+from memoriter.pipeline.boosts.who import SIDES, asked_speakers
+from memoriter.pipeline.candidates import Candidates
+from memoriter.pipeline.first_pass import FIRST, first_pass
+from memoriter.pipeline.relevance import RELEVANCE
+from memoriter.pipeline.run import Ran, with_relevance
+from memoriter.text.speakers import words_of
+
+SUPERSEDED_LIMIT: Final = 2_000
+"""How many superseded records are compared with the hits at most, the newest first."""
+
+
+def remarks_of(ran: Ran, ctx: Context, best: Record | None, unknown: str | None) -> tuple[str, ...]:
+    """The remarks of an answer whose recipe has relevance; `best` is the record of the first hit.
+
+    `unknown` says why the relevance cannot be known; None if it can.
+    """
+    return tuple(_remarks(ran, ctx, best, unknown))
+
+
+def _remarks(ran: Ran, ctx: Context, best: Record | None, unknown: str | None) -> Iterator[str]:
+    unseen = () if ran.question is None else ran.question.unseen_names
+    speaker = None if best is None else best.source.who
+    asked = asked_speakers(ctx) if unseen or speaker else None
+    # "I" and "you" name a side of a chat, and either side may tell about the other.
+    speakers = frozenset[str]() if asked is None else asked.values - SIDES
+    if unknown is not None:
+        yield f"it is unknown how relevant these are: {unknown}"
+    else:
+        known = {word for each in speakers for word in words_of(each)}
+        yield from (f"no memory mentions {plain(n)}" for n in unseen if fold(n) not in known)
+    if speakers and speaker is not None and speaker not in speakers | SIDES:
+        others = " or ".join(map(plain, sorted(speakers)))
+        yield f"the best match was said by {plain(speaker)}, not by {others}"
+    better = None if unknown is not None else _better_superseded(ran, ctx)
+    if better is not None:
+        yield (
+            f"a superseded memory matches better: id {named(better)};"
+            " the override select.superseded=show searches such memories too"
+        )
+
+
+def _better_superseded(ran: Ran, ctx: Context) -> str | None:
+    """The id of the hidden superseded record that is relevant and matches better than every hit.
+
+    One whose successor is a relevant hit does not count: what holds now was found. It is scored as
+    a candidate is, but without boosts, and so are the hits it is compared with. It costs nothing
+    where nothing was superseded. None where scores depend on the other candidates.
+    """
+    recipe = ran.plan.recipe
+    fuse = recipe.passes[0].fuse
+    if ran.question is None or fuse is None or not fuse.by_coverage or fuse.absent != "fixed":
+        return None
+    if not all(recipe.lanes[label].independent for label in ran.rankings):
+        return None
+    criteria = criteria_of(ctx.query, recipe, ctx.recorded)
+    hidden = superseded_only(ctx.view, criteria, ctx.fetch, SUPERSEDED_LIMIT)
+    if hidden is None:
+        return None
+    beside = replace(ctx, selection=hidden)
+    rows = hidden.rows(ctx.view)
+    rankings = {
+        label: replace(
+            recipe.lanes[label].judge(beside.at(label, {}), ranking, rows),
+            coverage=ranking.coverage,
+        )
+        for label, ranking in ran.rankings.items()
+    }
+    slate = first_pass(recipe, beside, Candidates(rankings), ()).slate
+    best_hit = max(ran.shown.columns[FIRST].tolist(), default=-math.inf)
+    slate = slate.take(np.flatnonzero(slate.columns[FIRST] > best_hit))
+    slate = _evident(ran, ctx, slate)
+    hits = numbers(ctx.view, _evident(ran, ctx, ran.shown).rows, "position")
+    for row, position in zip(slate.rows, numbers(ctx.view, slate.rows, "position"), strict=True):
+        if not np.isin(hits, _successors(ctx, position)).any():
+            return ids_of(ctx.view, row[None])[0]
+    return None
+
+
+def _evident(ran: Ran, ctx: Context, slate: Slate) -> Slate:
+    """The rows whose strength is not `none`."""
+    recipe = ran.plan.recipe
+    rule = recipe.relevance
+    if rule is None or ran.question is None:
+        return slate
+    known = (
+        slate if RELEVANCE in slate.columns else with_relevance(recipe, ctx, ran.question, slate)
+    )
+    return known.take(np.flatnonzero(known.columns[RELEVANCE] >= rule.weak))
+
+
+def _successors(ctx: Context, position: float) -> list[int]:
+    """The positions of the records that superseded one, and of those that superseded them."""
+    edges = ctx.view.superseding_edges(ctx.time, ctx.recorded)
+    known: list[int] = []
+    new = [int(position)]
+    while new:
+        above = edges.sources[np.isin(edges.targets, new)].tolist()
+        new = [each for each in dict.fromkeys(above) if each not in known]
+        known += new
+    return known
