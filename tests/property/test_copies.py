@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -124,7 +125,7 @@ records = st.lists(
 @given(records, st.integers(1, 10))
 @settings(max_examples=EXAMPLES)
 def test_copies_are_dropped_and_named_and_nothing_else_is(
-    drafts: list[dict[str, str]], limit: int
+    drafts: list[dict[str, Any]], limit: int
 ) -> None:
     with memoriter.open(":memory:") as memory:
         for n, draft in enumerate(drafts):

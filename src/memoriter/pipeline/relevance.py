@@ -17,16 +17,19 @@ from typing import Annotated, Final, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from memoriter.core.fold import fold
 from memoriter.core.ranking import Knots, Ranking, Scores
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import PhrasePattern
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import Spec, option
+from memoriter.pipeline.boosts.who import asked_speakers
 from memoriter.rank.fuse import by_knots
 from memoriter.rank.grid import snap, snap_one
 from memoriter.text.background import background_idf
 from memoriter.text.english import is_english
 from memoriter.text.question import informative_terms, names_in
+from memoriter.text.speakers import words_of
 
 RELEVANCE: Final = "relevance"
 """The column, and the move that drops hits below a minimum."""
@@ -96,7 +99,7 @@ class QuestionFacts:
     terms: tuple[tuple[str, float, int], ...]
     """(informative term, its idf in general English, records that contain it)."""
     names: tuple[tuple[str, int], ...]
-    """(name in the question, records that contain it)."""
+    """(name in the question, records that contain it, or 1 for a speaker)."""
 
     @property
     def mass(self) -> float:
@@ -146,7 +149,8 @@ def unknown_because(
 def question_facts(ctx: Context) -> QuestionFacts:
     """The informative terms and the names of the question, with what the view knows of them.
 
-    Document frequencies are counted over the tenant's view, as for BM25.
+    Document frequencies are counted over the tenant's view, as for BM25. A speaker whom the
+    question names counts as known, even if no text has the name.
     """
     analyzer = ctx.wording.analyzer
     stats = FieldStats(ctx.view, tuple(ctx.view.fields), analyzer)
@@ -156,7 +160,12 @@ def question_facts(ctx: Context) -> QuestionFacts:
 
     terms = informative_terms(ctx.query.text, analyzer)
     names = {name: analyzer.terms(name) for name in names_in(ctx.query.text)}
-    return QuestionFacts(
-        tuple((term, background_idf(term), df(term)) for term in terms),
-        tuple((name, min((df(t) for t in own), default=0)) for name, own in names.items() if own),
-    )
+    asked = asked_speakers(ctx) if names else None
+    spoken = {word for speaker in (asked.values if asked else ()) for word in words_of(speaker)}
+    counts = {
+        name: 1 if fold(name) in spoken else min(df(term) for term in own)
+        for name, own in names.items()
+        if own
+    }
+    facts = tuple((term, background_idf(term), df(term)) for term in terms)
+    return QuestionFacts(facts, tuple(counts.items()))
