@@ -15,6 +15,7 @@ BENCHES = {
     "commit": "bench.commit",
     "ingest": "bench.ingest",
     "recall": "bench.recall",
+    "ablation": "bench.ablation",
     "words": "bench.words",
     "meaning": "bench.meaning",
     "kin": "bench.kin",

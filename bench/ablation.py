@@ -1,0 +1,74 @@
+"""What each signal of the default recipe is worth: the recipe without it, on the public sets.
+
+`memoriter recipe compare` gives intervals and a paired test for any two recipes; this prints the
+whole list. The sets are looked for where MEMORITER_DATA says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.tools import Options, table
+from memoriter.evaluate.find import find_datasets
+from memoriter.evaluate.metrics import metrics_of
+from memoriter.evaluate.run import evaluate
+from memoriter.pipeline.load import overridden, recipe_of
+from memoriter.pipeline.recipe import Recipe
+
+SETS = ("everyday", "locomo", "longmemeval", "scifact")
+SHOWN = ("hit@1", "hit@3", "R@10", "nDCG@10")
+_LANES = ("words", "kin", "meaning", "moment")
+
+
+def _without(data: Mapping[str, Any], *boosts: str) -> dict[str, Any]:
+    first, *rest = data["pass"]
+    kept = [label for label in first["boosts"] if label not in boosts]
+    return {**data, "pass": [{**first, "boosts": kept}, *rest]}
+
+
+def variants() -> dict[str, Recipe]:
+    """The default recipe, and one without each of its signals."""
+    default = recipe_of("memoriter")
+    data = default.to_data()
+    out = {"default": default}
+    for lane in _LANES:
+        out[f"without {lane}"] = overridden(default, {f"lanes.{lane}.enabled": False})
+    for boost in ("around", "who", "past"):
+        out[f"without {boost}"] = recipe_of({**_without(data, boost), "name": "ablated"})
+    out["superseded hidden"] = overridden(default, {"select.superseded": "hide"})
+    out["without copies"] = recipe_of({**data, "order": [], "name": "ablated"})
+    first, *rest = data["pass"]
+    apart = {**first, "complete": False}
+    out["not completed"] = recipe_of({**data, "pass": [apart, *rest], "name": "ablated"})
+    asking = {"asking": {"kind": "asking"}, "dated": {"kind": "dated"}}
+    for label, boost in asking.items():
+        more = {**first, "boosts": [*first["boosts"], label]}
+        boosts = {**data["boosts"], label: boost}
+        changed = {**data, "boosts": boosts, "pass": [more, *rest], "name": "ablated"}
+        out[f"with {label}"] = recipe_of(changed)
+    return out
+
+
+def run(options: Options) -> None:
+    folder = os.environ.get("MEMORITER_DATA")
+    if not folder or not (place := Path(folder)).exists():
+        print("no data here: MEMORITER_DATA names a folder with locomo/, scifact/, everyday/ …")
+        return
+    recipes = variants()
+    rows: dict[str, list[str]] = {label: [label] for label in recipes}
+    heads = ["recipe"]
+    for name in SETS[:1] if options.small else SETS:
+        for dataset in find_datasets(place / name):
+            heads.append(dataset.name)
+            for ran in evaluate(dataset, recipes, lambda _: None):
+                rows[ran.label].append(_figures(ran))
+    table(heads, [tuple(row) for row in rows.values()])
+
+
+def _figures(ran: Any) -> str:
+    made = [metrics_of(o.reply.ids, o.question.gold) for o in ran.outcomes if o.question.gold]
+    means = [100 * sum(each[name] for each in made) / len(made) for name in SHOWN]
+    return " / ".join(f"{mean:.1f}" for mean in means)

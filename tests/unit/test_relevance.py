@@ -1,0 +1,189 @@
+"""Relevance by hand: what a question asks for, what counts as evidence, what it becomes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memoriter
+from memoriter.core.errors import BadQuery, BadRecipe
+from memoriter.pipeline.relevance import QuestionFacts, Relevance
+from memoriter.rank.grid import snap_one
+from memoriter.text.analyzers import analyzer
+from memoriter.text.background import UNLISTED, background_idf
+from memoriter.text.question import informative_terms, names_in
+
+LINE = ((0.0, 0.0), (1.0, 1.0))
+
+
+def rule(**more: Any) -> Relevance:
+    plain = {"score": 0.5, "coverage": 0.5, "seen": 0.0, "mass": 0.0, "unseen_name": 1.0}
+    return Relevance(**{**plain, "knots": LINE, **more})
+
+
+def facts(*terms: tuple[str, float, int], names: Any = ()) -> QuestionFacts:
+    return QuestionFacts(terms or (("port", 4.0, 1),), tuple(names))
+
+
+def one(spec: Relevance, question: QuestionFacts, score: float, near: float | None) -> float:
+    known = None if near is None else np.array([near])
+    return float(spec.of(question, np.array([score]), 0.5, known)[0])
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("What is it for, and with whom?", ()),
+        ("Who is paying for the hosting?", ("pay", "host")),
+        ("port port", ("port",)),
+        ("", ()),
+    ],
+)
+def test_function_words_carry_no_information(question: str, terms: tuple[str, ...]) -> None:
+    assert informative_terms(question, analyzer("memoriter")) == terms
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which street did Marcus move to?", ("Marcus",)),
+        ("Marcus moved where?", ()),
+        ("What did Ana and Bo say in March?", ("Ana", "Bo")),
+        ("Done. Anything else for I?", ()),
+        ("who is kornhaus", ()),
+    ],
+)
+def test_a_name_is_a_word_with_a_capital_inside_of_a_sentence(
+    question: str, names: tuple[str, ...]
+) -> None:
+    assert names_in(question) == names
+
+
+def test_rare_words_weigh_more_in_general_english() -> None:
+    assert background_idf("the") < background_idf("meet") < background_idf("qwzyx") == UNLISTED
+
+
+def test_score_and_coverage_are_weighted_and_divided_by_their_weights() -> None:
+    assert one(rule(), facts(), 0.25, 0.25) == 0.375
+    assert one(rule(score=0.25, coverage=0.75), facts(), 0.5, 0.0) == 0.25
+    # Without the lane the score counts alone.
+    assert one(rule(), facts(), 0.25, None) == 0.5
+    assert one(rule(), facts(), 0.25, math.nan) == 0.25
+
+
+def test_a_question_that_asks_little_has_little_relevance() -> None:
+    assert one(rule(mass=4.0), facts(("port", 4.0, 1)), 0.5, 1.0) == 0.5
+    assert one(rule(mass=4.0), facts(("port", 12.0, 1)), 0.5, 1.0) == 0.75
+    assert one(rule(mass=4.0), QuestionFacts((), ()), 0.5, 1.0) == 0.0
+
+
+def test_words_that_the_store_has_seen_count_by_their_mass() -> None:
+    question = facts(("port", 3.0, 7), ("zebra", 9.0, 0))
+    assert question.seen == 0.25
+    assert one(rule(seen=0.5), question, 0.5, 1.0) == 0.5 * 1.0 + 0.5 * 0.25
+
+
+def test_a_name_that_no_record_has_lowers_the_relevance() -> None:
+    known, unknown = facts(names=[("Ana", 3)]), facts(names=[("Ana", 3), ("Bo", 0)])
+    assert unknown.unseen_names == ("Bo",)
+    spec = rule(unseen_name=0.25)
+    assert one(spec, unknown, 0.5, 1.0) == 0.25 * one(spec, known, 0.5, 1.0)
+
+
+def test_knots_turn_evidence_into_relevance_and_thresholds_into_strength() -> None:
+    spec = rule(knots=((0.0, 0.0), (0.5, 0.25), (1.0, 1.0)), weak=0.25, strong=0.75)
+    assert one(spec, facts(), 0.25, 0.5) == 0.25
+    assert [spec.strength(x) for x in (0.2, 0.25, 0.75)] == ["none", "weak", "strong"]
+
+
+def test_knots_must_ascend() -> None:
+    with pytest.raises(ValueError, match="ascend"):
+        rule(knots=((0.5, 0.0), (0.5, 1.0)))
+
+
+# -- through the engine ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def memory() -> memoriter.Memory:
+    out = memoriter.open(":memory:")
+    out.remember("Deploys of the billing service run on Tuesdays", id="deploy")
+    out.remember("The office plants are watered by Ana", id="plants")
+    return out
+
+
+def test_a_question_about_nothing_has_no_relevant_answer(memory: memoriter.Memory) -> None:
+    assert memory.recall("banana").strength == "none"
+    assert memory.recall("what is the capital of Mongolia?").strength == "none"
+    assert memory.recall("when are deploys of the billing service?").strength == "strong"
+
+
+def test_a_hit_has_the_same_relevance_whatever_the_others_are(memory: memoriter.Memory) -> None:
+    alone = memory.recall("billing deploys", where={"id": "deploy"})[0].relevance
+    assert memory.recall("billing deploys")[0].relevance == alone
+
+
+def test_relevance_is_verified(memory: memoriter.Memory) -> None:
+    receipt = memory.recall("billing deploys").receipt
+    report = memoriter.verify(receipt)
+    assert report.ok
+    assert "slate/columns/relevance" in report.checked
+    assert "question" in report.attested
+
+
+def test_hits_below_the_minimum_are_dropped_and_why_not_says_so(memory: memoriter.Memory) -> None:
+    result = memory.recall("billing deploys", min_relevance=0.3)
+    assert [hit.id for hit in result] == ["deploy"]
+    assert memoriter.verify(result.receipt).ok
+    every = {hit.id: hit.relevance for hit in memory.recall("billing deploys")}
+    if "plants" in every:
+        why = memory.why_not(result, "plants")
+        assert why.stage == "min_relevance"
+
+
+def test_a_minimum_must_be_a_share(memory: memoriter.Memory) -> None:
+    with pytest.raises(BadQuery, match="from 0 to 1"):
+        memory.recall("billing", min_relevance=7)
+    with pytest.raises(BadQuery, match="no relevance"):
+        memory.recall("billing", recipe="lexical", min_relevance=0.5)
+
+
+def test_relevance_needs_scores_that_can_be_compared(memory: memoriter.Memory) -> None:
+    with pytest.raises(BadRecipe, match="coverage"):
+        memory.recall("billing", overrides={"pass.0.fuse.scale": "max"})
+
+
+def test_an_embedder_without_calibration_makes_the_strength_unknown() -> None:
+    memory = memoriter.open(":memory:", embedder=lambda texts: [[1.0, 0.5]] * len(texts))
+    memory.remember("Deploys run on Tuesdays")
+    result = memory.recall("when are deploys?")
+    assert result.strength == "unknown"
+    assert "calibrate" in result.remarks[0]
+
+
+def test_a_question_in_another_language_makes_the_strength_unknown(
+    memory: memoriter.Memory,
+) -> None:
+    assert memory.recall("Wann wird das deployt und warum nicht?").strength == "unknown"
+
+
+def test_the_arithmetic_of_a_whole_recall_by_hand(memory: memoriter.Memory) -> None:
+    result = memory.recall("billing deploys")
+    spec = result.plan.recipe.relevance
+    assert spec is not None
+    body = result.receipt.to_dict()
+    terms = body["question"]["terms"]
+    mass = math.fsum(idf for _, idf, _ in terms)
+    assert [df for _, _, df in terms] == [1, 1]
+    weights = result.plan.recipe.passes[0].fuse.weighed  # type: ignore[union-attr]
+    whole = weights["words"] + weights["kin"] + weights["meaning"]
+    hit = result[0]
+    xs, ys = zip(*body["coverage"]["meaning"], strict=True)
+    near = float(np.interp(hit.lanes["meaning"].score, xs, ys))
+    own = (spec.score * hit.score / whole + spec.coverage * near) / (spec.score + spec.coverage)
+    evidence = (own * (1 - spec.seen) + spec.seen) * mass / (mass + spec.mass)
+    expected = np.interp(evidence, [x for x, _ in spec.knots], [y for _, y in spec.knots])
+    assert hit.relevance == pytest.approx(float(expected), abs=1e-6)
