@@ -97,8 +97,8 @@ def test_a_speaker_outside_of_the_scope_changes_nothing() -> None:
     memory = memoriter.open(":memory:", embedder=None)
     memory.remember("a", id="t0", user="ann", source={"who": "Lena"})
     memory.remember("b", id="t1", user="bob", source={"who": "Marcus"})
-    mine = memory.scoped(user="ann")
-    result = ranked(mine, "What does Marcus like?", {"t0": 1.0}, {"kind": "who"})
+    own = memory.scoped(user="ann")
+    result = ranked(own, "What does Marcus like?", {"t0": 1.0}, {"kind": "who"})
     assert gains(result) == {}
 
 

@@ -93,7 +93,7 @@ def test_equal_quantiles_make_one_knot() -> None:
 
 def test_a_receipt_has_the_knots_and_verifies_them() -> None:
     receipt = memory_of("port", "tea").recall("port", recipe=WORDS).receipt
-    body = receipt.to_dict()
+    body: Any = receipt.to_dict()
     assert list(body["coverage"]) == ["words"]
     assert memoriter.verify(receipt).ok
 

@@ -6,22 +6,22 @@ from collections.abc import Iterable
 
 from memoriter.evaluate.compare import compare_runs
 from memoriter.evaluate.data import EvalQuestion
-from memoriter.evaluate.run import EvalReply, EvalRun, Outcome
+from memoriter.evaluate.run import EvalOutcome, EvalReply, EvalRun
 from memoriter.evaluate.score import CROSS, REMOVED, abstention_signal, score_run
-from memoriter.evaluate.tables import comparison_lines, score_lines
+from memoriter.evaluate.tables import comparison_lines, figure_lines
 from memoriter.pipeline.load import recipe_of
 
 
 def asked(
     category: str, gold: Iterable[str], ids: str, top: float | None = None, **more: object
-) -> Outcome:
+) -> EvalOutcome:
     """An outcome whose answer has one-letter ids."""
     again = more.pop("again", None)
     reply = EvalReply(tuple(ids), top, **more)  # pyright: ignore[reportArgumentType]  # of the tests
-    return Outcome(EvalQuestion("?", frozenset(gold), category), reply, again)  # pyright: ignore[reportArgumentType]  # as above
+    return EvalOutcome(EvalQuestion("?", frozenset(gold), category), reply, again)  # pyright: ignore[reportArgumentType]  # as above
 
 
-def run_of(*outcomes: Outcome, cross: Iterable[EvalReply] = (), label: str = "x") -> EvalRun:
+def run_of(*outcomes: EvalOutcome, cross: Iterable[EvalReply] = (), label: str = "x") -> EvalRun:
     return EvalRun(label, recipe_of("lexical"), list(outcomes), list(cross))
 
 
@@ -112,7 +112,7 @@ def test_a_set_without_answerable_questions_has_only_abstentions() -> None:
     assert score.abstention.kinds["absent"].auc is None
     assert score.abstention.wrongly_none is None
     assert score.to_dict()["abstention"]
-    assert any(line.split()[:1] == ["absent"] for line in score_lines([score], ["hit@1"]))
+    assert any(line.split()[:1] == ["absent"] for line in figure_lines([score], ["hit@1"]))
 
 
 def test_two_runs_are_compared_question_by_question() -> None:

@@ -11,10 +11,9 @@ import pytest
 import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.pipeline.relevance import QuestionFacts, Relevance
-from memoriter.rank.grid import snap_one
 from memoriter.text.analyzers import analyzer
 from memoriter.text.background import UNLISTED, background_idf
-from memoriter.text.question import informative_terms, names_in
+from memoriter.text.question import informative_terms, question_names
 
 LINE = ((0.0, 0.0), (1.0, 1.0))
 
@@ -59,7 +58,7 @@ def test_function_words_carry_no_information(question: str, terms: tuple[str, ..
 def test_a_name_is_a_word_with_a_capital_inside_of_a_sentence(
     question: str, names: tuple[str, ...]
 ) -> None:
-    assert names_in(question) == names
+    assert question_names(question) == names
 
 
 def test_rare_words_weigh_more_in_general_english() -> None:
@@ -174,11 +173,11 @@ def test_the_arithmetic_of_a_whole_recall_by_hand(memory: memoriter.Memory) -> N
     result = memory.recall("billing deploys")
     spec = result.plan.recipe.relevance
     assert spec is not None
-    body = result.receipt.to_dict()
+    body: Any = result.receipt.to_dict()
     terms = body["question"]["terms"]
     mass = math.fsum(idf for _, idf, _ in terms)
     assert [df for _, _, df in terms] == [1, 1]
-    weights = result.plan.recipe.passes[0].fuse.weighed  # type: ignore[union-attr]
+    weights = result.plan.recipe.fusion(has_model=False).weighed
     whole = weights["words"] + weights["kin"] + weights["meaning"]
     hit = result[0]
     xs, ys = zip(*body["coverage"]["meaning"], strict=True)

@@ -45,7 +45,7 @@ def test_the_same_values_give_the_same_interval_whatever_the_size_of_blocks(
 ) -> None:
     values = [math.sin(n) for n in range(50)]
     before = mean_estimate(values), auc_estimate(values, values[:20])
-    monkeypatch.setattr(resampling, "_CELLS", 500)
+    monkeypatch.setattr(resampling, "CELLS", 500)
     assert (mean_estimate(values), auc_estimate(values, values[:20])) == before
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from memoriter.core.names import JsonObject
+from memoriter.pipeline.relevance import Strength
 
 
 class Reply(BaseModel):
@@ -36,9 +37,6 @@ class LaneScoreReply(Reply):
 
     rank: int
     score: float
-
-
-Strength = Literal["strong", "weak", "none", "unknown"]
 
 
 class BriefHitReply(Reply):

@@ -19,7 +19,7 @@ from memoriter.evaluate.metrics import MEANING
 from memoriter.evaluate.protocols import STRICT, EvalProtocol, protocol_of, with_ablations
 from memoriter.evaluate.run import EvalOptions, EvalRun, evaluate, questions_to_ask
 from memoriter.evaluate.score import score_run
-from memoriter.evaluate.tables import comparison_lines, dataset_lines, score_lines
+from memoriter.evaluate.tables import comparison_lines, dataset_lines, figure_lines
 from memoriter.pipeline.load import recipe_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.write.progress import show_progress
@@ -66,7 +66,7 @@ def run_eval(
         out.append(_about(dataset) | {"scores": [score.to_dict() for score in scores]})
         if not json_out:
             _print(dataset_lines(dataset))
-            _print(score_lines(scores, protocol.metrics))
+            _print(figure_lines(scores, protocol.metrics))
     if json_out:
         _print_json(rows, data.options, out)
     return 0

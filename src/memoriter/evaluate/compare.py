@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memoriter.evaluate.metrics import METRICS
-from memoriter.evaluate.resampling import Difference, auc_difference, paired_difference
-from memoriter.evaluate.run import EvalRun, Outcome
+from memoriter.evaluate.resampling import PairedDifference, auc_difference, paired_difference
+from memoriter.evaluate.run import EvalOutcome, EvalRun
 from memoriter.evaluate.score import (
     ALL,
     Unanswerable,
@@ -18,12 +18,12 @@ from memoriter.evaluate.score import (
     unanswerable_kinds,
 )
 
-Differences = Mapping[str, Difference]
+Differences = Mapping[str, PairedDifference]
 """Differences by metric."""
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RecipeComparison:
     """Two recipes on one data set; every difference is the second minus the first."""
 
     first: str
@@ -52,7 +52,7 @@ def _data(groups: Mapping[str, Differences]) -> dict[str, object]:
 
 def compare_runs(
     first: EvalRun, second: EvalRun, metrics: Collection[str] = tuple(METRICS)
-) -> Comparison:
+) -> RecipeComparison:
     """The differences of two runs on the same questions."""
     one, two = _answerable(first), _answerable(second)
     groups = {ALL: (one, two)}
@@ -60,15 +60,15 @@ def compare_runs(
     if len(first_types) > 1:
         groups |= {name: (first_types[name], second_types[name]) for name in first_types}
     types = {name: _differences(*pair, metrics) for name, pair in groups.items()}
-    return Comparison(first.label, second.label, types, _abstentions(first, second))
+    return RecipeComparison(first.label, second.label, types, _abstentions(first, second))
 
 
-def _answerable(run: EvalRun) -> list[Outcome]:
+def _answerable(run: EvalRun) -> list[EvalOutcome]:
     return [outcome for outcome in run.outcomes if outcome.question.gold]
 
 
 def _differences(
-    first: Sequence[Outcome], second: Sequence[Outcome], metrics: Collection[str]
+    first: Sequence[EvalOutcome], second: Sequence[EvalOutcome], metrics: Collection[str]
 ) -> Differences:
     rows = metric_rows(first, metrics), metric_rows(second, metrics)
     pairs = {name: (values, rows[1][name]) for name, values in rows[0].items()}
@@ -108,8 +108,8 @@ def _abstention(
 
 def _asked_again_by_both(first: EvalRun, second: EvalRun) -> tuple[EvalRun, EvalRun]:
     """The runs with answers without gold only where both have one: a pair needs two."""
-    one: list[Outcome] = []
-    two: list[Outcome] = []
+    one: list[EvalOutcome] = []
+    two: list[EvalOutcome] = []
     for a, b in zip(first.outcomes, second.outcomes, strict=True):
         both = a.without_gold is not None and b.without_gold is not None
         one.append(a if both else a._replace(without_gold=None))
@@ -117,5 +117,5 @@ def _asked_again_by_both(first: EvalRun, second: EvalRun) -> tuple[EvalRun, Eval
     return replace(first, outcomes=one), replace(second, outcomes=two)
 
 
-def _present(differences: Mapping[str, Difference | None]) -> Differences:
+def _present(differences: Mapping[str, PairedDifference | None]) -> Differences:
     return {name: each for name, each in differences.items() if each is not None}

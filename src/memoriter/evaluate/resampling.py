@@ -21,7 +21,7 @@ FLIPS: Final = 10_000
 """How many random sign patterns a paired test draws, where there are too many to try them all."""
 _POSITIVE, _NEGATIVE, _SIGNS = 1, 2, 3
 """The seeds of independent streams."""
-_CELLS: Final = 2_000_000
+CELLS: Final = 2_000_000
 """How many numbers a block of resamples may have, to bound the memory."""
 _SLACK: Final = 1e-12
 """Sums of the same numbers in another order differ by less."""
@@ -43,7 +43,7 @@ class Estimate(NamedTuple):
         return {"value": round(self.value, 6), "interval": interval, "questions": self.questions}
 
 
-class Difference(NamedTuple):
+class PairedDifference(NamedTuple):
     """What the second of two recipes gains over the first on the same questions."""
 
     first: float
@@ -111,21 +111,21 @@ def auc_estimate(
     return Estimate(auc(positive, negative), low, high, len(negative))
 
 
-def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference | None:
+def paired_difference(first: Sequence[float], second: Sequence[float]) -> PairedDifference | None:
     """The difference of means over the same questions; None if there is no question."""
     if not first:
         return None
     gains = np.array(second, float) - np.array(first, float)
     low, high = _mean_interval(gains)
-    return Difference(
-        math.fsum(first) / len(first),
-        math.fsum(second) / len(second),
-        low,
-        high,
-        _sign_flip(gains),
-        len(first),
-        int((gains > 0).sum()),
-        int((gains < 0).sum()),
+    return PairedDifference(
+        first=math.fsum(first) / len(first),
+        second=math.fsum(second) / len(second),
+        low=low,
+        high=high,
+        p=_sign_flip(gains),
+        questions=len(first),
+        higher=int((gains > 0).sum()),
+        lower=int((gains < 0).sum()),
     )
 
 
@@ -134,7 +134,7 @@ def auc_difference(
     second: tuple[Sequence[float], Sequence[float]],
     *,
     paired: bool = False,
-) -> Difference | None:
+) -> PairedDifference | None:
     """The difference of two AUCs over the same questions; None if one cannot be computed.
 
     Each argument is (positive, negative), in the same order of questions. The p-value is that of
@@ -149,7 +149,16 @@ def auc_difference(
     tail = min(int((gains <= _SLACK).sum()), int((gains >= -_SLACK).sum()))
     p = min(1.0, 2 * (tail + 1) / (gains.size + 1))
     values = [float(each.mean()) for each in wins]
-    return Difference(values[0], values[1], low, high, p, len(first[1]), 0, 0)
+    return PairedDifference(
+        first=values[0],
+        second=values[1],
+        low=low,
+        high=high,
+        p=p,
+        questions=len(first[1]),
+        higher=0,
+        lower=0,
+    )
 
 
 def _sign_flip(gains: Floats) -> float:
@@ -204,7 +213,7 @@ def _counts(seed: int, n: int, resamples: range) -> Floats:
 
 def _blocks(total: int, wide: int) -> Iterator[range]:
     """Rows 0 to `total` in blocks, each row `wide` numbers long."""
-    step = max(1, _CELLS // max(1, wide))
+    step = max(1, CELLS // max(1, wide))
     for start in range(0, total, step):
         yield range(start, min(total, start + step))
 

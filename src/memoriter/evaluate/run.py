@@ -60,7 +60,7 @@ class EvalReply(NamedTuple):
         return not self.ids or self.strength == "none"
 
 
-class Outcome(NamedTuple):
+class EvalOutcome(NamedTuple):
     """A question and the answers to it."""
 
     question: EvalQuestion
@@ -80,7 +80,7 @@ class EvalRun:
 
     label: str
     recipe: Recipe
-    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    outcomes: list[EvalOutcome] = field(default_factory=list[EvalOutcome])
     """In the order of the data set's questions."""
     cross: list[EvalReply] = field(default_factory=list[EvalReply])
     """The answers to questions of other stores."""
@@ -134,7 +134,7 @@ def _run_case(
     """Ask the questions of one case, and those of other stores at its end."""
     done = sum(len(run.outcomes) + len(run.cross) for run in runs)
     clock = SetClock(0)
-    outcomes: list[dict[int, Outcome]] = [{} for _ in runs]
+    outcomes: list[dict[int, EvalOutcome]] = [{} for _ in runs]
     opened: OpenOptions = {"clock": clock}
     if options.embedders is not None:
         opened["embedder"] = options.embedders or None
@@ -176,9 +176,11 @@ def steps_of(case: EvalCase) -> Iterator[ReplayStep]:
         yield ReplayStep(max({end, *asked}), records[written:], untimed)
 
 
-def _outcome(memory: Memory, run: EvalRun, question: EvalQuestion, options: EvalOptions) -> Outcome:
+def _outcome(
+    memory: Memory, run: EvalRun, question: EvalQuestion, options: EvalOptions
+) -> EvalOutcome:
     start = time.perf_counter()
-    outcome = Outcome(question, _reply(memory, run.recipe, question.text, question.now))
+    outcome = EvalOutcome(question, _reply(memory, run.recipe, question.text, question.now))
     run.seconds += time.perf_counter() - start
     if not options.remove_gold or not outcome.in_ten:
         return outcome

@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 
 from memoriter.evaluate.metrics import METRICS, metrics_of
 from memoriter.evaluate.resampling import Estimate, auc_estimate, mean_estimate
-from memoriter.evaluate.run import EvalReply, EvalRun, Outcome
+from memoriter.evaluate.run import EvalOutcome, EvalReply, EvalRun
 
 CROSS: Final = "other stores"
 REMOVED: Final = "gold removed"
 ALL: Final = "all"
-Rows = Mapping[str, Sequence[float]]
+MetricRows = Mapping[str, Sequence[float]]
 """Values of questions by metric."""
 Figures = Mapping[str, Estimate]
 """Estimates by metric."""
@@ -116,15 +116,15 @@ def score_run(run: EvalRun, metrics: Collection[str] = tuple(METRICS)) -> Score:
     )
 
 
-def by_type(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+def by_type(outcomes: Iterable[EvalOutcome]) -> dict[str, list[EvalOutcome]]:
     """Outcomes by the type of their question, in the order of the names."""
-    types: dict[str, list[Outcome]] = {}
+    types: dict[str, list[EvalOutcome]] = {}
     for outcome in outcomes:
         types.setdefault(outcome.question.category, []).append(outcome)
     return dict(sorted(types.items()))
 
 
-def metric_rows(outcomes: Iterable[Outcome], metrics: Collection[str]) -> Rows:
+def metric_rows(outcomes: Iterable[EvalOutcome], metrics: Collection[str]) -> MetricRows:
     """The values of each metric, question by question, leaving out those it does not apply to."""
     rows: dict[str, list[float]] = {name: [] for name in METRICS if name in metrics}
     for question, reply, _ in outcomes:
@@ -134,7 +134,7 @@ def metric_rows(outcomes: Iterable[Outcome], metrics: Collection[str]) -> Rows:
     return {name: values for name, values in rows.items() if values}
 
 
-def _figures(outcomes: Iterable[Outcome], metrics: Collection[str]) -> Figures:
+def _figures(outcomes: Iterable[EvalOutcome], metrics: Collection[str]) -> Figures:
     estimates = {
         name: mean_estimate(values) for name, values in metric_rows(outcomes, metrics).items()
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from memoriter.evaluate.compare import Comparison, Differences
+from memoriter.evaluate.compare import Differences, RecipeComparison
 from memoriter.evaluate.data import Dataset
 from memoriter.evaluate.metrics import METRICS, PRINTED
-from memoriter.evaluate.resampling import Difference, Estimate
+from memoriter.evaluate.resampling import Estimate, PairedDifference
 from memoriter.evaluate.score import Abstention, Figures, Score
 
 _CELL: Final = 16
@@ -27,7 +27,7 @@ def dataset_lines(dataset: Dataset) -> Iterator[str]:
     yield f"{len(dataset.cases):,} stores, {records:,} records, {dataset.questions:,} questions."
 
 
-def score_lines(scores: Sequence[Score], metrics: Collection[str]) -> Iterator[str]:
+def figure_lines(scores: Sequence[Score], metrics: Collection[str]) -> Iterator[str]:
     """A table of recipes, and for each recipe its figures by type and its abstention."""
     shown = [name for name in printed_metrics(metrics) if any(name in s.figures for s in scores)]
     wide = max(len("recipe"), *(len(score.recipe) for score in scores))
@@ -88,7 +88,7 @@ def _share(figure: Estimate | None) -> str:
     return f"{figure.value:.2f} ({figure.low:.2f}–{figure.high:.2f})"
 
 
-def comparison_lines(comparison: Comparison, metrics: Collection[str]) -> Iterator[str]:
+def comparison_lines(comparison: RecipeComparison, metrics: Collection[str]) -> Iterator[str]:
     """A table of differences by type and metric, in percent; an AUC in hundredths."""
     shown = printed_metrics(metrics)
     rows = [
@@ -119,7 +119,7 @@ def _difference_rows(
             group = ""  # named once
 
 
-def _difference_cells(each: Difference, *, counted: bool) -> tuple[str, ...]:
+def _difference_cells(each: PairedDifference, *, counted: bool) -> tuple[str, ...]:
     return (
         f"{100 * each.first:.1f}",
         f"{100 * each.second:.1f}",

@@ -393,9 +393,7 @@ class Memory(NotAContainer):
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
+        self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.close()

@@ -28,8 +28,8 @@ from memoriter.rank.fuse import by_knots
 from memoriter.rank.grid import snap, snap_one
 from memoriter.text.background import background_idf
 from memoriter.text.english import is_english
-from memoriter.text.question import informative_terms, names_in
-from memoriter.text.speakers import words_of
+from memoriter.text.question import informative_terms, question_names
+from memoriter.text.speakers import name_words
 
 RELEVANCE: Final = "relevance"
 """The column, and the move that drops hits below a minimum."""
@@ -159,9 +159,9 @@ def question_facts(ctx: Context) -> QuestionFacts:
         return stats.df(PhrasePattern(((term, 0),)))
 
     terms = informative_terms(ctx.query.text, analyzer)
-    names = {name: analyzer.terms(name) for name in names_in(ctx.query.text)}
+    names = {name: analyzer.terms(name) for name in question_names(ctx.query.text)}
     asked = asked_speakers(ctx) if names else None
-    spoken = {word for speaker in (asked.values if asked else ()) for word in words_of(speaker)}
+    spoken = {word for speaker in (asked.values if asked else ()) for word in name_words(speaker)}
     counts = {
         name: 1 if fold(name) in spoken else min(df(term) for term in own)
         for name, own in names.items()

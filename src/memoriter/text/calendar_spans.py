@@ -12,7 +12,7 @@ from typing import Final
 
 from memoriter.text.time_words import DAYPARTS, FEASTS
 
-Span = tuple[datetime, datetime]
+TimeSpan = tuple[datetime, datetime]
 """The first instant, and the instant after the last."""
 ONE_DAY: Final = timedelta(days=1)
 OPEN: Final = timedelta(days=365)
@@ -24,12 +24,12 @@ def midnight(time: datetime) -> datetime:
     return time.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def day_at(since: datetime) -> Span:
+def day_at(since: datetime) -> TimeSpan:
     """The day that begins then."""
     return since, since + ONE_DAY
 
 
-def months_from(year: int, month: int, length: int = 1) -> Span:
+def months_from(year: int, month: int, length: int = 1) -> TimeSpan:
     """Whole months; a month below 1 or above 12 is one of another year.
 
     >>> [time.isoformat()[:10] for time in months_from(2026, 0, 3)]
@@ -42,7 +42,7 @@ def months_from(year: int, month: int, length: int = 1) -> Span:
     return first, last
 
 
-def period(unit: str, step: int, today: datetime) -> Span:
+def period(unit: str, step: int, today: datetime) -> TimeSpan:
     """The calendar week, weekend, month, quarter or year of today (0) or so many away."""
     monday = today + (7 * step - today.weekday()) * ONE_DAY
     match unit:
@@ -58,7 +58,7 @@ def period(unit: str, step: int, today: datetime) -> Span:
             return months_from(today.year + step, 1, 12)
 
 
-def units_away(unit: str, least: int, most: int, here: datetime) -> Span:
+def units_away(unit: str, least: int, most: int, here: datetime) -> TimeSpan:
     """So many units from here, which are before it if negative.
 
     An hour or a day is that one, a week the seven days around that day, a month or year the whole.
@@ -87,7 +87,7 @@ def latest_year(month: int, day: int, here: datetime) -> int:
     raise ValueError("there is no such date")
 
 
-def part_of_day(span: Span, part: str) -> Span:
+def part_of_day(span: TimeSpan, part: str) -> TimeSpan:
     """The hours of a part of a day; a span that is no day stays as it is."""
     since, until = span
     if until - since != ONE_DAY:
@@ -96,7 +96,7 @@ def part_of_day(span: Span, part: str) -> Span:
     return since + timedelta(hours=begin), since + timedelta(hours=end)
 
 
-def part_of_span(span: Span, part: str) -> Span:
+def part_of_span(span: TimeSpan, part: str) -> TimeSpan:
     """The `first half`, the `last week`, or the third that is `early`, `mid` or `late`.
 
     >>> [time.day for time in part_of_span(months_from(2026, 3), "mid")]
@@ -116,7 +116,7 @@ def part_of_span(span: Span, part: str) -> Span:
     return since, since + length
 
 
-def beside(span: Span, unit: str, least: int, most: int) -> Span:
+def beside(span: TimeSpan, unit: str, least: int, most: int) -> TimeSpan:
     """The day before a span (-1), two weeks after it (2)."""
     before = most < 0
     edge = span[0] if before else span[1] - ONE_DAY
@@ -125,7 +125,7 @@ def beside(span: Span, unit: str, least: int, most: int) -> Span:
     return units_away(unit, least, most, edge)
 
 
-def open_span(span: Span, side: str, here: datetime) -> Span:
+def open_span(span: TimeSpan, side: str, here: datetime) -> TimeSpan:
     """Everything `since`, `after` or `before` a span: up to today, or a year."""
     tomorrow = midnight(here) + ONE_DAY
     if side == "since":
@@ -135,7 +135,7 @@ def open_span(span: Span, side: str, here: datetime) -> Span:
     return span[1], tomorrow if span[1] < tomorrow else span[1] + OPEN
 
 
-def feast(name: str, year: int) -> Span:
+def feast(name: str, year: int) -> TimeSpan:
     """A feast of a year; Easter is from Good Friday to Monday."""
     if name == "easter":
         since, days = _easter(year) - 2 * ONE_DAY, 4

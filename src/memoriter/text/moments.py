@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from memoriter.text.calendar_spans import (
     ONE_DAY,
-    Span,
+    TimeSpan,
     beside,
     day_at,
     feast,
@@ -115,7 +115,7 @@ _AHEAD: Final = re.compile(r"\b(?:will|won't|shall|going\s+to|upcoming)\b|'ll\b"
 """With these a date without a year is the next one."""
 
 
-def _refined(text: str, hit: re.Match[str], span: Span, here: datetime) -> tuple[str, Span]:
+def _refined(text: str, hit: re.Match[str], span: TimeSpan, here: datetime) -> tuple[str, TimeSpan]:
     """The words that name a time and the time, changed by what stands before and after them."""
     first, end = hit.start(), hit.end()
     start = hit.start("time") if "time" in hit.re.groupindex else first
@@ -147,7 +147,7 @@ def _counted(hit: re.Match[str]) -> tuple[int, int]:
 # -- times counted from today ----------------------------------------------------------------------
 
 
-def _near(hit: re.Match[str], here: datetime) -> Span:
+def _near(hit: re.Match[str], here: datetime) -> TimeSpan:
     """Today and the days beside it, or a part of one."""
     today = midnight(here)
     if hit[0] == "the other day":
@@ -158,12 +158,12 @@ def _near(hit: re.Match[str], here: datetime) -> Span:
     return day if part is None else part_of_day(day, part)
 
 
-def _ago(hit: re.Match[str], here: datetime) -> Span:
+def _ago(hit: re.Match[str], here: datetime) -> TimeSpan:
     least, most = _counted(hit)
     return units_away(hit["unit"], -least, -most, here)
 
 
-def _rolling(hit: re.Match[str], here: datetime) -> Span:
+def _rolling(hit: re.Match[str], here: datetime) -> TimeSpan:
     """The past three weeks, up to and with today; the next three, from today on."""
     today, most = midnight(here), _counted(hit)[1]
     unit = hit["unit"] or hit["single"]
@@ -174,13 +174,13 @@ def _rolling(hit: re.Match[str], here: datetime) -> Span:
     return min(today, far), max(today, far) + ONE_DAY
 
 
-def _period(hit: re.Match[str], here: datetime) -> Span:
+def _period(hit: re.Match[str], here: datetime) -> TimeSpan:
     if hit["twice"] is None:
         return period(hit["unit"], _STEPS[hit["which"]], midnight(here))
     return period(hit["again"], -2 if "before" in hit["twice"] else 2, midnight(here))
 
 
-def _weekend(hit: re.Match[str], here: datetime) -> Span:
+def _weekend(hit: re.Match[str], here: datetime) -> TimeSpan:
     """The weekend that it is, or the one before today."""
     del hit
     today = midnight(here)
@@ -188,7 +188,7 @@ def _weekend(hit: re.Match[str], here: datetime) -> Span:
     return saturday, saturday + 2 * ONE_DAY
 
 
-def _weekday_of_week(hit: re.Match[str], here: datetime) -> Span:
+def _weekday_of_week(hit: re.Match[str], here: datetime) -> TimeSpan:
     """Monday two weeks ago, Friday of last week: that day of that calendar week."""
     which = hit["which"] or hit["first"]
     weeks = -_counted(hit)[0] if which is None else _STEPS[which]
@@ -196,7 +196,7 @@ def _weekday_of_week(hit: re.Match[str], here: datetime) -> Span:
     return day_at(monday + WEEKDAYS[hit["day"] or hit["then"]] * ONE_DAY)
 
 
-def _weekday(hit: re.Match[str], here: datetime) -> Span:
+def _weekday(hit: re.Match[str], here: datetime) -> TimeSpan:
     """The latest such day before today; with "this" the one of this week, with "next" ahead."""
     today, day = midnight(here), WEEKDAYS[hit["day"]]
     which = hit.groupdict().get("which")
@@ -207,7 +207,7 @@ def _weekday(hit: re.Match[str], here: datetime) -> Span:
     return day_at(today - ((today.weekday() - day) % 7 or 7) * ONE_DAY)
 
 
-def _recently(hit: re.Match[str], here: datetime) -> Span:
+def _recently(hit: re.Match[str], here: datetime) -> TimeSpan:
     del hit
     tomorrow = midnight(here) + ONE_DAY
     return tomorrow - _RECENT * ONE_DAY, tomorrow
@@ -216,7 +216,7 @@ def _recently(hit: re.Match[str], here: datetime) -> Span:
 # -- times of the calendar -------------------------------------------------------------------------
 
 
-def _date(year: int, month: int, day: int) -> Span:
+def _date(year: int, month: int, day: int) -> TimeSpan:
     return day_at(datetime(year, month, day, tzinfo=UTC))
 
 
@@ -229,7 +229,7 @@ def _year(hit: re.Match[str], month: int, day: int, here: datetime) -> int:
     return year + 1 if ahead else year
 
 
-def _iso(hit: re.Match[str], here: datetime) -> Span:
+def _iso(hit: re.Match[str], here: datetime) -> TimeSpan:
     del here
     year, month = int(hit["year"]), int(hit["number"])
     if hit["date"] is None:
@@ -237,7 +237,7 @@ def _iso(hit: re.Match[str], here: datetime) -> Span:
     return _date(year, month, int(hit["date"]))
 
 
-def _slashed(hit: re.Match[str], here: datetime) -> Span:
+def _slashed(hit: re.Match[str], here: datetime) -> TimeSpan:
     """A date of numbers; a ValueError where either could be the month."""
     month, day = sorted((int(hit["one"]), int(hit["two"])))
     if month != day <= 12:  # noqa: PLR2004  # months of a year
@@ -245,20 +245,20 @@ def _slashed(hit: re.Match[str], here: datetime) -> Span:
     return _date(_year(hit, month, day, here), month, day)
 
 
-def _written(hit: re.Match[str], here: datetime) -> Span:
+def _written(hit: re.Match[str], here: datetime) -> TimeSpan:
     """A date with the name of its month."""
     month, day = MONTHS[hit["month"] or hit["other"]], int(hit["date"] or hit["number"])
     return _date(_year(hit, month, day, here), month, day)
 
 
-def _day_of_month(hit: re.Match[str], here: datetime) -> Span:
+def _day_of_month(hit: re.Match[str], here: datetime) -> TimeSpan:
     """On the 12th: the latest one."""
     day = int(hit["date"])
     month = months_from(here.year, here.month - (day > here.day))[0]
     return _date(month.year, month.month, day)
 
 
-def _named(hit: re.Match[str], here: datetime) -> Span:
+def _named(hit: re.Match[str], here: datetime) -> TimeSpan:
     """A month, a quarter or a season."""
     groups = hit.groupdict()
     length = 1 if groups.get("month") else 3
@@ -287,7 +287,7 @@ def _named(hit: re.Match[str], here: datetime) -> Span:
     return months_from(year, month, length)
 
 
-def _named_feast(hit: re.Match[str], here: datetime) -> Span:
+def _named_feast(hit: re.Match[str], here: datetime) -> TimeSpan:
     name, groups = hit["feast"], hit.groupdict()
     which = groups.get("which")
     if groups.get("year"):
@@ -300,14 +300,14 @@ def _named_feast(hit: re.Match[str], here: datetime) -> Span:
     return feast(name, here.year - (not begun))
 
 
-def _named_year(hit: re.Match[str], here: datetime) -> Span:
+def _named_year(hit: re.Match[str], here: datetime) -> TimeSpan:
     del here
     return months_from(int(hit["year"]), 1, 12)
 
 
 # -- rules -----------------------------------------------------------------------------------------
 
-_Rule = tuple[str, Callable[[re.Match[str], datetime], Span]]
+_Rule = tuple[str, Callable[[re.Match[str], datetime], TimeSpan]]
 _PATTERNS: Final[tuple[_Rule, ...]] = (
     (
         rf"{_DAY},?\s+(?:of\s+)?(?:{_WHICH}\s+week|{_COUNT}\s+weeks?\s+ago)\b"

@@ -44,7 +44,7 @@ def informative_terms(question: str, analyzer: Analyzer) -> tuple[str, ...]:
     return tuple(dict.fromkeys(terms))
 
 
-def names_in(question: str) -> tuple[str, ...]:
+def question_names(question: str) -> tuple[str, ...]:
     """The words of a question that are written like names: with a capital, inside of a sentence.
 
     >>> names_in("Which street did Marcus move to in May?")

@@ -12,16 +12,15 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 from memoriter.core.fold import fold
+from memoriter.text.stops import word_table
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_ASSISTANT: Final = frozenset({"you", "your", "yours", "you've", "you'd", "yourself"})
-_USER: Final = frozenset(
-    {"i", "i'm", "i've", "i'd", "my", "me", "mine", "myself", "we", "our", "ours", "us"}
-)
-Side = Literal["assistant", "user"]
+_ASSISTANT: Final = word_table("you your yours you've you'd yourself")
+_USER: Final = word_table("i i'm i've i'd my me mine myself we our ours us")
+ChatSide = Literal["assistant", "user"]
 
 
-def words_of(text: str) -> list[str]:
+def name_words(text: str) -> list[str]:
     """The words of a text, folded, without a possessive 's.
 
     >>> words_of("Marcus's dog")
@@ -37,24 +36,24 @@ def named_speakers(question: str, speakers: Iterable[str]) -> frozenset[str]:
     >>> sorted(named_speakers("What does Marcus like?", ["Marcus Webb", "Lena"]))
     ['Marcus Webb']
     """
-    asked = words_of(question)
+    asked = name_words(question)
     known = set(asked)
     joined = f" {' '.join(asked)} "
     named: set[str] = set()
     for speaker in speakers:
-        words = words_of(speaker)
+        words = name_words(speaker)
         if words and (words[0] in known or f" {' '.join(words)} " in joined):
             named.add(speaker)
     return frozenset(named)
 
 
-def side_asked(question: str) -> Side | None:
+def side_asked(question: str) -> ChatSide | None:
     """Which side of a chat a question is about; None where it says neither "you" nor "I".
 
     >>> side_asked("What did you recommend to me?"), side_asked("Where do I live?")
     ('assistant', 'user')
     """
-    words = set(words_of(question))
+    words = set(name_words(question))
     if words & _ASSISTANT:
         return "assistant"
     return "user" if words & _USER else None

@@ -27,7 +27,7 @@ from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.first_pass import FIRST, first_pass
 from memoriter.pipeline.relevance import RELEVANCE
 from memoriter.pipeline.run import Ran, with_relevance
-from memoriter.text.speakers import words_of
+from memoriter.text.speakers import name_words
 
 SUPERSEDED_LIMIT: Final = 2_000
 """How many superseded records are compared with the hits at most, the newest first."""
@@ -50,7 +50,7 @@ def _remarks(ran: Ran, ctx: Context, best: Record | None, unknown: str | None) -
     if unknown is not None:
         yield f"it is unknown how relevant these are: {unknown}"
     else:
-        known = {word for each in speakers for word in words_of(each)}
+        known = {word for each in speakers for word in name_words(each)}
         yield from (f"no memory mentions {plain(n)}" for n in unseen if fold(n) not in known)
     if speakers and speaker is not None and speaker not in speakers | SIDES:
         others = " or ".join(map(plain, sorted(speakers)))
