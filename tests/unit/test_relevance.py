@@ -11,7 +11,6 @@ import pytest
 import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.pipeline.relevance import QuestionFacts, Relevance
-from memoriter.rank.grid import snap_one
 from memoriter.text.analyzers import analyzer
 from memoriter.text.background import UNLISTED, background_idf
 from memoriter.text.question import informative_terms, names_in
