@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.inside import log_of, view_of
 
 import memoriter
+from memoriter.index.reads import session_neighbours
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.boosts.session import session_neighbours
 from memoriter.pipeline.load import recipe_of
 
 acts = st.lists(
