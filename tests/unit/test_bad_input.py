@@ -497,7 +497,10 @@ def test_no_number_that_is_not_finite_is_ever_served(memory: Memory) -> None:
     ):
         result = memory.recall("one", overrides=overrides)
         assert len(result) == 2
-        assert all(0.0 <= hit.score <= 1.0 for hit in result)
+        weights = result.plan.recipe.to_data()["pass"][0]["fuse"]["weights"]
+        assert all(0.0 <= hit.score <= sum(weights.values()) for hit in result)
+        relevances = [hit.relevance for hit in result]
+        assert all(each is not None and 0.0 <= each <= 1.0 for each in relevances)
         result.receipt.to_bytes()
 
 

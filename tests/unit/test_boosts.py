@@ -231,7 +231,7 @@ def test_a_session_lends_from_the_better_neighbour() -> None:
     result = boosted(memory, {"a": 1.0, "b": 0.25, "c": 2.0, "d": 3.0}, {"talk": talk})
     assert gains(result, "talk") == {"a": 0.125, "b": 1.0, "c": 0.125}
     assert {h.id: h.explanation.parts[1].facts for h in result if h.id == "b"} == {
-        "b": {"row": "c"}
+        "b": {"row": "c", "score": 2.0}
     }
 
 

@@ -141,7 +141,7 @@ def test_the_bar_of_a_hit_adds_up_to_its_score() -> None:
         widths = [float(width) for width in re.findall(r'width="([\d.]+)"', bar)]
         assert sum(widths) == pytest.approx(1000 * hit.score / best, abs=0.05)
         assert sum(value for _, value in contributions(hit.explanation)) == hit.score
-    assert "session" in bars[0] + bars[1]
+    assert any("around" in bar for bar in bars)
 
 
 def test_json_and_page_tell_the_same(result: Result) -> None:

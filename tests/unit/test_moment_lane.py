@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import memoriter
 from memoriter.testing.fakes import HandClock
@@ -15,22 +14,21 @@ def micros(when: datetime) -> int:
     return int(when.timestamp()) * 1_000_000
 
 
-def test_the_lane_prefers_what_happened_then_and_is_an_option() -> None:
+def test_the_lane_prefers_what_happened_then_and_can_be_switched_off() -> None:
     clock = HandClock()
     clock.time = micros(NOW)
     with memoriter.open(":memory:", clock=clock) as memory:
         memory.remember("we ran along the river", id="then", occurred="2026-04-08")
         memory.remember("we ran along the river", id="long ago", occurred="2024-01-01")
         text = "where did we run last week?"
-        plain = memory.recall(text)
+        plain = memory.recall(text, overrides={"lanes.moment.enabled": False})
         assert {hit.score for hit in plain} == {plain[0].score}
-        on: dict[str, Any] = {"overrides": {"lanes.moment.enabled": True}}
-        result = memory.recall(text, **on)
+        result = memory.recall(text)
         assert [hit.id for hit in result] == ["then", "long ago"]
         why = result[0].lanes["moment"].why
         assert (why.value, why.facts["phrase"]) == (1.0, "last week")
         assert "2026-04-08" in str(why.facts["time"])
-        silent = memory.recall("where did we run?", **on)
+        silent = memory.recall("where did we run?")
         assert (silent.status, "moment" in silent.used) == ("complete", False)
 
 
@@ -56,8 +54,7 @@ def test_only_what_occurs_then_is_near_a_time_ahead() -> None:
     with memoriter.open(":memory:", embedder=None, clock=clock) as memory:
         memory.remember("training at the mill", id="planned", occurred="2026-04-21")
         memory.remember("training at the mill", id="written today")
-        on: dict[str, Any] = {"overrides": {"lanes.moment.enabled": True}}
-        hits = memory.recall("which training is next week?", **on)
+        hits = memory.recall("which training is next week?")
     assert {hit.id: "moment" in hit.lanes for hit in hits} == {
         "planned": True, "written today": False,
     }  # fmt: skip

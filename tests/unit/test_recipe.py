@@ -14,16 +14,16 @@ from memoriter.core.errors import BadRecipe, UnknownRecipe
 from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "1b2f3d35044d266ce2757de304c7ee893afabb3d473db781a839e07bc3c9bbac",
-    "lexical": "0d1c6b96350696bec4f0087ddeec7a23cd3807f4ddfc2a8e0ebf793b0c691a98",
-    "linked": "7ac37abf9cf95abcca9bfeb8eca001bc76bdf5525a14ab716855fdda8ca54f59",
-    "semantic": "6d92f4aa153329088b3e587e652c0db938f3587a533de8cb7ed01013da7c01e3",
-    "reflections": "5fd896a6f0b6cec8fd584102a6f100ef8030100f374c02e3a83b209e69968afe",
-    "comis": "89231241327a61a1c94900fbe6a8440f45967da9eba419e784f40917fcae9132",
-    "engrava": "abc874254fa98d6588f668de7d304fbbf5348c64ac3808b762de1a1b173d1a46",
-    "jeffs-brain": "3a4a7c93703e833ecaac5969deb11a97e02e6fc16dc86e63f7f756852b1e2303",
-    "mentisdb": "bd06b9545979c969ac6b028cd3e0cb0bd16b664c571fe9134e718d791a5f41ed",
-    "mnestic": "29a134d330edb5c495cfad0c5cedf641a6c065e09ed57007a1937427b0d62b15",
+    "memoriter": "66b3ae51c615c2ba7dba0edb1e7f9cbd8049a274d8dda8c0a2130d24c2883556",
+    "lexical": "201c41068589e39a29fc09b865e0b089098dbf785f2a624a2cf71eaf9245c6a3",
+    "linked": "0c95832847e7e034ee36b95ae16a3b1d21de75b282ad1fb7822f984c42103330",
+    "semantic": "7c242c416b745cb422f0b7428a7360cba4c23ce7018a4764d1437a5eb7888c1c",
+    "reflections": "a480a8c7acccf6c8fd32598a280320eae2112c26480677d966d8eeaf0b6461e8",
+    "comis": "bc8e6272aa301d975cb9b834afc705446fc2086510638351cfa8b7be69eef90c",
+    "engrava": "de0c7cc25d6fbdabb3e78c663dc51da5e4e1c831277875573f3dcf9ff331838a",
+    "jeffs-brain": "f6e8b232da2cb04b967500cd732be7d7e52d21f50b920999f003a0cd009412eb",
+    "mentisdb": "82843bf2a65885f6b29fee397fd6ce557b68d366ac479ec0ec571fc6ad2614ce",
+    "mnestic": "da0ecb247fbd7817f10f3df06e257e0f4111c2535ca0919d83158d81b55d48e9",
 }
 
 
@@ -33,6 +33,8 @@ def test_a_fingerprint_changes_only_with_its_recipe() -> None:
     assert set(FINGERPRINTS) <= set(library())
 
 
+_WEIGHTED: dict[str, Any] = {"kind": "weighted", "scale": "max"}
+_EACH = {"words": 1.0, "kin": 1.0, "meaning": 1.0, "moment": 1.0}
 MISTAKES: list[tuple[str, object, str]] = [
     ("name", "No Spaces", "name"),
     ("version", 0, "version"),
@@ -59,8 +61,10 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("final.limit", 0, "final.limit"),
     ("pass", [], "pass"),
     ("pass.0.fuse.kind", "rrrf", "pass.0.fuse"),
-    ("pass.0.fuse.weights", {"words": 1.0}, "recipe"),
-    ("pass.0.fuse.weights", {"words": 1.0, "kin": 1.0, "meaning": 1.0, "graph": 1.0}, "recipe"),
+    ("pass.0.fuse", _WEIGHTED | {"weights": {"words": 1.0}}, "recipe"),
+    ("pass.0.fuse", _WEIGHTED | {"weights": _EACH | {"graph": 1.0}}, "recipe"),
+    ("pass.0.fuse.weights", {"words": 1.0}, "pass.0.fuse"),
+    ("pass.0.fuse.model_weights", {"graph": 1.0}, "pass.0.fuse"),
     ("pass.0.fuse.weights.words", -1.0, "pass.0.fuse.weights.words"),
 ]
 
@@ -101,15 +105,20 @@ def test_overrides() -> None:
     assert overridden(base, {}) is base
     overrides = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
     changed = overridden(base, overrides)
-    told_now = {"words": 0.9, "kin": 0.4, "meaning": 0.3, "moment": 0.2}
-    assert changed.to_data()["pass"][0]["fuse"]["weights"] == told_now
+    weights = {"words": 0.9, "kin": 0.45, "meaning": 0.3, "moment": 0.3}
+    assert changed.to_data()["pass"][0]["fuse"]["weights"] == weights
     assert changed.to_data()["lanes"]["words"]["pool"] == 7
     assert changed.select.superseded == "show"
     assert changed.fingerprint != base.fingerprint == recipe_of("memoriter").fingerprint
     assert overridden(base, {"lanes.words.pool": base.to_data()["lanes"]["words"]["pool"]}) == base
-    assert overridden(base, {"pass.0.fuse.absent": "keep"}) == overridden(
-        base, {"fusion.absent": "keep"}
-    )
+    lexical = recipe_of("lexical")
+    kept = overridden(lexical, {"pass.0.fuse.absent": "keep"})
+    assert kept == overridden(lexical, {"fusion.absent": "keep"}) != lexical
+
+
+def test_a_relevance_refuses_an_override_that_makes_scores_incomparable() -> None:
+    with pytest.raises(BadRecipe, match="relevance needs scores that can be compared"):
+        overridden(recipe_of("memoriter"), {"fusion.absent": "keep"})
 
 
 @pytest.mark.parametrize(

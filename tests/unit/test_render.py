@@ -99,7 +99,7 @@ def test_a_lane_that_did_not_run_is_named() -> None:
 def test_a_tree_tells_counts_down_to_the_word(result: Result) -> None:
     (cat,) = [hit for hit in result if hit.id == "cat"]
     text = drawn(hit_tree(cat, LANES))
-    assert "cat in text" in text
+    assert "cats in text" in text
     assert "tf 1 · df 2 of 3 records · idf" in text
     assert "7 words" in text
     assert "cosine" in text
@@ -111,7 +111,8 @@ def test_a_tree_tells_counts_down_to_the_word(result: Result) -> None:
 def test_a_plan_shows_the_funnel_and_what_is_skipped(result: Result) -> None:
     text = " ".join(drawn(plan_tree(result.plan), 200).split())
     assert "rows left: view 3 → scope 3" in text
-    assert "weights words 0.3, kin 0.4, meaning 0.3" in text
+    assert "weights words 0.4, kin 0.45, meaning 0.3, moment 0.3" in text
+    assert "moment skipped: the question names no time" in text
 
 
 @pytest.fixture
@@ -131,10 +132,10 @@ def moved() -> Result:
 
 def test_a_table_shows_boosts_the_reranker_and_what_was_moved(moved: Result) -> None:
     text = drawn(HitTable(moved), 200)
-    assert "▚ session" in text
+    assert "▚ around" in text
     assert "■ rerank" in text
     assert re.search(r"■{20,}.*rerank 26\.000", text)
-    assert re.search(r"session \+0\.\d+", text)
+    assert re.search(r"around \+0\.\d+", text)
     assert re.search(r"rerank #\d( → #\d)?, score [\d.]+ → 26", text)
     assert re.search(r"mmr #\d( → #\d)?, penalty [\d.]+ for similarity to \w+", text)
 
@@ -150,9 +151,10 @@ def test_a_tree_shows_the_lanes_of_a_hit_that_was_scored_again(moved: Result) ->
 def test_a_plan_shows_every_number_of_passes_boosts_and_orderings(moved: Result) -> None:
     text = " ".join(drawn(plan_tree(moved.plan), 300).split())
     for line in (
-        "kind weighted · absent redistribute · scale max · weights words 0.3",
-        "boosts session",
-        "session 2 rows weight 0.3",
+        "kind weighted · absent fixed · scale coverage · weights words 0.4, kin 0.45, meaning 0.3, "
+        "moment 0.3 · model_weights words 0.2, kin 0.3, meaning 0.6 · boosts around who past",
+        "around 2 rows shares 0.3 0.2 0.1 · nearby 0.1 · turns 5 · words 80",
+        "who skipped: the question names no speaker",
         "rerank head 2 · rest below, in its former order · timeout_ms 800 · on_failure keep",
         "mmr 4 rows trade 0.5 · relevance score · head 200 · take 0 · drop False · taken 2",
         "collapse 4 rows by fingerprint · cosine 0.95 · most 1 · keep best · head 1000 · dropped 0",

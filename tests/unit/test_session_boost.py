@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.inside import log_of, view_of
 
 import memoriter
+from memoriter.index.reads import session_neighbours
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.boosts.session import session_neighbours
+from memoriter.pipeline.load import recipe_of
 
 acts = st.lists(
     st.tuples(
@@ -61,9 +62,11 @@ def test_the_better_neighbour_lends_a_share_of_its_score() -> None:
         ("did you adopt a dog", "s"), ("yes, from the shelter dog dog", "s"), ("dog food", "t"),
     ):  # fmt: skip
         memory.remember(text, session=session)
-    alone = memory.recall("dog", overrides={"boosts.session.enabled": False})
-    plain = {hit.record.text: hit.score for hit in alone}
-    for hit in memory.recall("dog"):
+    plain = {hit.record.text: hit.score for hit in memory.recall("dog", recipe="lexical")}
+    recipe = recipe_of("lexical").to_data()
+    recipe["boosts"] = {"session": {"kind": "session", "weight": 0.3}}
+    recipe["pass"][0]["boosts"] = ["session"]
+    for hit in memory.recall("dog", recipe=recipe):
         parts = {part.label: part for part in hit.explanation.parts}
         if hit.record.session == "t":
             assert "session" not in parts

@@ -74,7 +74,8 @@ print("ready", flush=True)
 for line in sys.stdin:
     try:
         total = memory.browse().total
-        print(total, len(memory.recall("note", 1000).hits), memory.verify_store().sound, flush=True)
+        hits = memory.recall("note", 1000, overrides={"lanes.words.pool": 1000}).hits
+        print(total, len(hits), memory.verify_store().sound, flush=True)
     except memoriter.MemoriterError as error:
         print(type(error).__name__, error, flush=True)
 """

@@ -168,7 +168,11 @@ def beside_session(kind: str = "theirs") -> Data:
     """A receipt whose pass applies an unknown boost before `session` and one after it."""
     memory = filled()
     recipe = json.loads(canonical(recipe_of("memoriter").to_data()))
-    recipe["boosts"] |= {"early": {"kind": "trust"}, "late": {"kind": "reflection", "factor": 2.0}}
+    recipe["boosts"] |= {
+        "early": {"kind": "trust"},
+        "session": {"kind": "session"},
+        "late": {"kind": "reflection", "factor": 2.0},
+    }
     recipe["pass"] = recipe["pass"][:1]
     recipe["pass"][0]["boosts"] = ["early", "session", "late"]
     body = json.loads(memory.recall("ssh port", recipe=recipe).receipt.to_bytes())

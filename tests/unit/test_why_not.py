@@ -245,7 +245,7 @@ def test_kin_that_is_too_far(memory: Memory) -> None:
     memory.remember("the wedding was lovely", id="wed")
     memory.remember("they are married", id="married")
     custom = recipe("memoriter", lanes={"kin": recipe_of("memoriter").to_data()["lanes"]["kin"]})
-    custom |= {"modes": {}, "boosts": {}}
+    custom |= {"modes": {}, "boosts": {}, "relevance": None}
     custom["pass"] = [{"fuse": {"kind": "rrf"}}]
     far = {"lanes.kin.min_cosine": 0.99}
     why = asked(memory, "married", "wed", recipe=custom, overrides=far)
@@ -287,7 +287,7 @@ def test_lanes_that_did_not_run(memory: Memory) -> None:
 
 def test_a_time_that_is_too_far(memory: Memory) -> None:
     custom = recipe("memoriter", lanes={"moment": {"kind": "moment", "pool": 10, "min_score": 0.5}})
-    custom |= {"modes": {}, "boosts": {}}
+    custom |= {"modes": {}, "boosts": {}, "relevance": None}
     custom["pass"] = [{"fuse": {"kind": "rrf"}}]
     memory.remember("we ran", id="near", occurred=START - 86_400 * SECOND)
     memory.remember("we ran", id="far", occurred=START - 5 * 86_400 * SECOND)
@@ -422,7 +422,7 @@ def test_a_change_is_asked_for_with_what_was_asked() -> None:
 def test_an_entry_that_does_not_fit_the_budget(memory: Memory) -> None:
     memory.remember("ssh port", id="a")
     memory.remember("ssh port " + "by the sea " * 30, id="long")
-    memory.remember("the ssh port", id="b")
+    memory.remember("the ssh port of prod", id="b")
     for budget in ({"budget_tokens": 120}, {"budget_chars": 400}):
         assert [hit.id for hit in memory.recall("ssh port", now=START, **budget)] == ["a", "b"]  # pyright: ignore[reportArgumentType]  # one of two
         why = asked(memory, "ssh port", "long", **budget)

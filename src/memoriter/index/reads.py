@@ -1,4 +1,4 @@
-"""Reads attributes of some rows from columns, for boosts and orderings.
+"""Reads attributes and neighbours of some rows from columns, for boosts and orderings.
 
 Each function returns one value per row, in the order of the rows; no record is read.
 """
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.index.columns import NO_TIME, TIME_COLUMNS, dictionary_of
+from memoriter.index.sessions import SessionKeys
 from memoriter.index.view import View
 
 
@@ -64,3 +65,29 @@ def chain_length(view: View) -> int:
     for segment, mask in zip(view.segments, view.visible, strict=True):
         highest = max(highest, float(segment.arrays["position"][mask].max(initial=-1.0)))
     return int(highest) + 1
+
+
+def session_neighbours(view: View, rows: Rows) -> tuple[Rows, Rows]:
+    """(rows before, rows after) each of these in its session; -1 if there is none.
+
+    Only rows visible in the view count, in the order in which they were first written.
+    """
+    keys = np.zeros(rows.size, np.uint64)
+    for segment in view.segments:
+        places, inside = segment.places(rows)
+        keys[inside] = segment.sessions[places]
+    if not keys.any():  # most stores have no sessions
+        return np.full(rows.size, -1), np.full(rows.size, -1)
+    positions = numbers(view, rows, "position")
+    return _nearest(view, keys, positions, -1), _nearest(view, keys, positions, 1)
+
+
+def _nearest(view: View, keys: SessionKeys, positions: NDArray[np.float64], step: int) -> Rows:
+    best, out = np.full(keys.size, np.nan), np.full(keys.size, -1)
+    for segment, seen in zip(view.segments, view.visible, strict=True):
+        near, places = segment.session_order.nearest(keys, positions, seen, step)
+        closer = ~np.isnan(near) & (np.isnan(best) | (step * (best - near) > 0.0)) & (keys > 0)
+        best = np.where(closer, near, best)
+        if len(segment):
+            out = np.where(closer, segment.rows[np.where(closer, places, 0)], out)
+    return out

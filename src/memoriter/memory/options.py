@@ -65,6 +65,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "format": 'The format of the file, for example jsonl; "auto" finds it out.',
     "dry_run": "Only report what would be written.",
     "by": "An attribute to count by, for example agent or kind.",
+    "space": "The name of a vector space (default: the serving one).",
 }
 """The arguments of the methods of `Memory` that are not declared below."""
 AGENT_ARGUMENTS: Final[Mapping[str, str]] = {

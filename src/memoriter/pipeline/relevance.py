@@ -23,7 +23,7 @@ from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import PhrasePattern
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import Spec, option
-from memoriter.pipeline.boosts.who import asked_speakers
+from memoriter.pipeline.asked_speakers import asked_speakers
 from memoriter.rank.fuse import by_knots
 from memoriter.rank.grid import snap, snap_one
 from memoriter.text.background import background_idf

@@ -21,8 +21,8 @@ from memoriter.index.ids import ids_of
 from memoriter.index.reads import numbers
 from memoriter.index.selection import superseded_only
 from memoriter.lanes.port import Context
+from memoriter.pipeline.asked_speakers import SIDES, asked_speakers
 from memoriter.pipeline.bind import criteria_of
-from memoriter.pipeline.boosts.who import SIDES, asked_speakers
 from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.first_pass import FIRST, first_pass
 from memoriter.pipeline.relevance import RELEVANCE

@@ -20,11 +20,11 @@ from pydantic import Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
+from memoriter.index.reads import session_neighbours
 from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.pipeline.boosts.port import Boost, Boosted
-from memoriter.pipeline.boosts.session import session_neighbours
 from memoriter.rank.grid import snap
 from memoriter.text.figures import NodeText
 

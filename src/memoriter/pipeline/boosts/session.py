@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.core.slate import Slate
-from memoriter.index.reads import numbers
-from memoriter.index.sessions import SessionKeys
-from memoriter.index.view import View
+from memoriter.index.reads import session_neighbours
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
@@ -55,29 +52,3 @@ class SessionBoost(Boost):
             best, who = np.where(better, there, best), np.where(better, rows, who)
         lent = snap(self.weight * best)
         return Boosted(np.where(lent > 0.0, lent, np.nan), {"row": who, "score": best})
-
-
-def session_neighbours(view: View, rows: Rows) -> tuple[Rows, Rows]:
-    """(rows before, rows after) each of these in its session; -1 if there is none.
-
-    Only rows visible in the view count, in the order in which they were first written.
-    """
-    keys = np.zeros(rows.size, np.uint64)
-    for segment in view.segments:
-        places, inside = segment.places(rows)
-        keys[inside] = segment.sessions[places]
-    if not keys.any():  # most stores have no sessions
-        return np.full(rows.size, -1), np.full(rows.size, -1)
-    positions = numbers(view, rows, "position")
-    return _nearest(view, keys, positions, -1), _nearest(view, keys, positions, 1)
-
-
-def _nearest(view: View, keys: SessionKeys, positions: NDArray[np.float64], step: int) -> Rows:
-    best, out = np.full(keys.size, np.nan), np.full(keys.size, -1)
-    for segment, seen in zip(view.segments, view.visible, strict=True):
-        near, places = segment.session_order.nearest(keys, positions, seen, step)
-        closer = ~np.isnan(near) & (np.isnan(best) | (step * (best - near) > 0.0)) & (keys > 0)
-        best = np.where(closer, near, best)
-        if len(segment):
-            out = np.where(closer, segment.rows[np.where(closer, places, 0)], out)
-    return out

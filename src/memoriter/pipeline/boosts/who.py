@@ -7,28 +7,17 @@ the user's. A record without a speaker stays where it is.
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from memoriter.core.slate import Slate
-from memoriter.index.columns import dictionary_of
 from memoriter.index.reads import strings
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
+from memoriter.pipeline.asked_speakers import asked_speakers
 from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.rank.grid import snap
-from memoriter.text.speakers import named_speakers, side_asked
-
-SIDES: Final = frozenset({"user", "assistant"})
-_SPEAKER: Final = "source.who"
-
-
-class AskedSpeakers(NamedTuple):
-    """Whose records a question asks for: values of one attribute."""
-
-    attribute: str
-    values: frozenset[str]
 
 
 class WhoBoost(Boost):
@@ -60,33 +49,3 @@ class WhoBoost(Boost):
                 if speaker is not None:
                     match[at] = 1.0 if speaker in asked.values else -1.0
         return Boosted(snap(self.weight * match), {"match": match})
-
-
-def asked_speakers(ctx: Context) -> AskedSpeakers | None:
-    """Whose records the question asks for; None where it does not say, or means everybody.
-
-    Only speakers of records that may be found count, so that a name outside of the caller's scope
-    changes nothing.
-    """
-    speakers = _values(ctx, _SPEAKER)
-    named = named_speakers(ctx.query.text, speakers - SIDES)
-    if named:
-        return AskedSpeakers(_SPEAKER, named) if named < speakers else None
-    side = side_asked(ctx.query.text)
-    if side is None:
-        return None
-    for attribute, values in ((_SPEAKER, speakers), ("role", _values(ctx, "role"))):
-        if values >= SIDES:
-            return AskedSpeakers(attribute, frozenset({side}))
-    return None
-
-
-def _values(ctx: Context, attribute: str) -> frozenset[str]:
-    """The values of an attribute among the records that may be found."""
-    out: set[str] = set()
-    for segment, mask in zip(ctx.view.segments, ctx.selection.masks, strict=True):
-        # Counted instead of sorted: codes are small numbers from -1 (no value) on.
-        counts = np.bincount(segment.arrays[f"{attribute}.codes"][mask] + 1)
-        names = dictionary_of(segment.arrays, attribute)
-        out.update(names[code] for code in np.flatnonzero(counts[1:]).tolist())
-    return frozenset(out)
