@@ -67,10 +67,14 @@ def _completed(scene: Scene, proposed: set[int]) -> dict[str, Column]:
 
     A lane that can say nothing of one row by itself keeps to its pool.
     """
-    rows = set(proposed)
-    for label in _running(scene):
-        spec = scene.recipe["boosts"][label]
-        rows |= {n for row in proposed for n in boosts()[spec["kind"]].beside(spec, scene, row)}
+    rows, first_pass = set(proposed), scene.recipe["pass"][0]
+    weighed = [
+        label for label in scene.recipe["boosts"] if label in first_pass["fuse"].get("weights", {})
+    ]
+    for label in reversed([*weighed, *first_pass["boosts"]]):
+        if label in _running(scene):
+            spec = scene.recipe["boosts"][label]
+            rows |= {n for row in rows for n in boosts()[spec["kind"]].beside(spec, scene, row)}
     kind = {label: lane["kind"] for label, lane in scene.recipe["lanes"].items()}
     return {
         label: {row: s for row, s in scene.whole[label].items() if row in rows}

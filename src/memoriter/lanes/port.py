@@ -253,6 +253,11 @@ class Lane(RecipePart):
         del value
         return None
 
+    def why_no_coverage(self, ctx: Context) -> str:
+        """Why its ranking has no `coverage`, where it has none."""
+        del ctx
+        return "a lane has no scale that can be compared between questions"
+
     def missed(self, ctx: Context, row: int) -> Miss:
         """Why it would not find a row even with an unlimited pool."""
         del ctx, row

@@ -136,6 +136,18 @@ class VectorLane(Lane):
         known = space.view.calibration
         return None if known is None else coverage_of(known)
 
+    def why_no_coverage(self, ctx: Context) -> str:
+        """Several spaces, weighted cosines, or a space whose unrelated texts are not measured."""
+        able = [each for each in ctx.spaces if _able(each) is None]
+        if len(able) > 1:
+            return "several embedders are searched at once, and their cosines share no scale"
+        if self._weight(ctx.view) != 1.0:
+            return "the recipe weights cosines while vectors are missing"
+        return (
+            "the cosines of this embedder are not calibrated; memory.calibrate(), or `memoriter"
+            " calibrate`, does it (not for vectors of your own)"
+        )
+
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's weighted cosine, in each space that found it."""
         del ctx

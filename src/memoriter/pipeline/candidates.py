@@ -75,21 +75,30 @@ def complete(
     if not recipe.passes[0].complete:
         return proposed
     rows = proposed.rows
-    read = [recipe.boosts[label].reads_scores_of(ctx, rows) for label in boosts]
-    beside = np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *read]), rows)
+    # The last boost first: what it reads must have passed through all boosts before it.
+    wanted = rows
+    for label in reversed(_applied(recipe, boosts)):
+        read = recipe.boosts[label].reads_scores_of(ctx, wanted)
+        wanted = np.union1d(wanted, read) if read.size else wanted
+    beside = np.setdiff1d(wanted, rows)
     out, support = dict(rankings), dict[str, Ranking]()
     for label, ranking in rankings.items():
         lane = recipe.lanes[label]
         if not lane.independent:
             continue
-        wanted = np.concatenate([np.setdiff1d(rows, ranking.rows), beside])
-        if not wanted.size:
+        further = np.concatenate([np.setdiff1d(rows, ranking.rows), beside])
+        if not further.size:
             continue
-        judged = lane.judge(ctx.at(label, seeds), ranking, wanted)
+        judged = lane.judge(ctx.at(label, seeds), ranking, further)
         candidate = np.isin(judged.rows, rows)
         out[label] = _joined(ranking, judged, candidate)
         support[label] = Ranking(judged.rows[~candidate], judged.scores[~candidate])
     return Candidates(out, support)
+
+
+def _applied(recipe: Recipe, boosts: Sequence[str]) -> list[str]:
+    """The boosts of the first pass that run, in the order in which they change a score."""
+    return [label for label in (*recipe.fused, *recipe.passes[0].boosts) if label in boosts]
 
 
 def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray) -> Ranking:
@@ -105,11 +114,16 @@ def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray) -> Ranking:
 
 
 def whether_proved(
-    recipe: Recipe, ctx: Context, rankings: Mapping[str, Ranking], scores: Scores
+    recipe: Recipe,
+    ctx: Context,
+    rankings: Mapping[str, Ranking],
+    scores: Scores,
+    boosts: Sequence[str],
 ) -> dict[str, object]:
     """What the plan says: whether no row outside of the pools can be among the first hits.
 
-    `scores` are those of the first pass, best first. Without a bound nothing is said.
+    `scores` are those of the first pass, best first; `boosts` those that run. Without a bound
+    nothing is said.
     """
     limit = max(ctx.query.limit, 1)
     if not recipe.passes[0].complete:
@@ -120,7 +134,7 @@ def whether_proved(
     )
     if not full:
         return {"outside": "no other record has a score"}
-    bound = outside(recipe, ctx, rankings, float(scores[0])) if scores.size else None
+    bound = outside(recipe, ctx, rankings, float(scores[0]), boosts) if scores.size else None
     if bound is None:
         return {}
     proved = scores.size >= limit and bound < float(scores[limit - 1])
@@ -128,7 +142,11 @@ def whether_proved(
 
 
 def outside(
-    recipe: Recipe, ctx: Context, rankings: Mapping[str, Ranking], best: float
+    recipe: Recipe,
+    ctx: Context,
+    rankings: Mapping[str, Ranking],
+    best: float,
+    boosts: Sequence[str],
 ) -> float | None:
     """An upper bound of the score of any row outside of all pools; None if none is known.
 
@@ -147,7 +165,7 @@ def outside(
         if ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf):
             last = fuse.scaled(label, ranking.scores, ranking.coverage)[-1:]
             bound += snap_one(fuse.weights[label] * float(last[0]))
-    for label in step.boosts:
+    for label in (name for name in step.boosts if name in boosts or name in rankings):
         most = recipe.boosts[label].largest_gain(best) if label in recipe.boosts else None
         if most is None:
             return None

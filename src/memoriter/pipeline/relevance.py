@@ -1,10 +1,10 @@
 """Relevance: how well a hit answers the question, from 0 to 1, comparable between questions.
 
 A score orders the hits of one question. It cannot say whether the best of them is any good. The
-relevance can: it is made of numbers that do not depend on the other hits: how much of the question
-the score covers, how near the meaning is compared with unrelated texts, how much of what the
-question asks for the store has ever seen, and how much the question asks at all. `run` adds it as a
-column; a recipe without `[relevance]` has none.
+relevance can: it is made of numbers of the record and the question alone: how much of the question
+the lanes cover, how near the meaning is compared with unrelated texts, how much of what the
+question asks for the store has ever seen, and how much the question asks at all. Boosts take no
+part: they read other records. `run` adds it as a column; a recipe without `[relevance]` has none.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pydantic import Field, model_validator
 
 from memoriter.core.fold import fold
 from memoriter.core.ranking import Knots, Ranking, Scores
-from memoriter.index.field_stats import FieldStats
+from memoriter.index.field_stats import FieldStats, distinct
 from memoriter.index.match import PhrasePattern
-from memoriter.lanes.port import Context
+from memoriter.lanes.port import Context, Lane
 from memoriter.lanes.spec import Spec, option
 from memoriter.pipeline.asked_speakers import asked_speakers
 from memoriter.rank.fuse import by_knots
@@ -43,7 +43,7 @@ class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
     lane: str = option("lane whose coverage counts by itself", "meaning")
-    score: UnitShare = option("weight of the score of the first pass", 0.5)
+    score: UnitShare = option("weight of what the lanes add to the score", 0.5)
     coverage: UnitShare = option("weight of that lane's coverage", 0.33)
     seen: UnitShare = option("weight of the part of the question that the store has seen", 0.1)
     mass: float = option(
@@ -61,6 +61,10 @@ class Relevance(Spec):
         xs, ys = [x for x, _ in self.knots], [y for _, y in self.knots]
         if xs != sorted(set(xs)) or ys != sorted(ys):
             raise ValueError("relevance.knots must ascend")
+        if not self.score:
+            raise ValueError("relevance.score must be above 0: other lanes may not run")
+        if self.weak > self.strong:
+            raise ValueError("relevance.weak must not be above relevance.strong")
         return self
 
     def strength(self, relevance: float) -> Strength:
@@ -74,8 +78,8 @@ class Relevance(Spec):
     ) -> Scores:
         """The relevance of each row.
 
-        `scores` are those of the first pass, `whole` is the sum of the weights of the lanes that
-        ran, `near` the coverage of the lane (None if it did not run).
+        `scores` are what the lanes add to the first pass, `whole` is the sum of the weights of
+        those that ran, `near` the coverage of the lane (None if it did not run).
         """
         parts = self.score * (scores / whole)
         weight = self.score
@@ -124,11 +128,15 @@ class QuestionFacts:
 
 
 def unknown_because(
-    ctx: Context, rule: Relevance, rankings: Mapping[str, Ranking], degraded: Mapping[str, str]
+    ctx: Context,
+    rule: Relevance,
+    lane: Lane,
+    rankings: Mapping[str, Ranking],
+    degraded: Mapping[str, str],
 ) -> str | None:
     """Why the relevance of an answer cannot be told; None if it can.
 
-    `degraded` are the lanes that could not run, and why.
+    `lane` is the one that the rule names; `degraded` are those that could not run, and why.
     """
     if not ctx.query.text.strip():
         return "the question is blank"
@@ -137,10 +145,7 @@ def unknown_because(
         return f"{label} could not run: {reason}"
     own = rankings.get(rule.lane)
     if own is not None and own.coverage is None:
-        return (
-            "the cosines of this embedder are not calibrated; memory.calibrate(), or `memoriter"
-            " calibrate`, does it once"
-        )
+        return lane.why_no_coverage(ctx)
     if not is_english(ctx.query.text):
         return "the question does not seem to be English, the language of the packaged word tables"
     return None
@@ -149,14 +154,18 @@ def unknown_because(
 def question_facts(ctx: Context) -> QuestionFacts:
     """The informative terms and the names of the question, with what the view knows of them.
 
-    Document frequencies are counted over the tenant's view, as for BM25. A speaker whom the
-    question names counts as known, even if no text has the name.
+    Records are counted in the caller's scope: a word that only others have tells nothing. A speaker
+    whom the question names counts as known, even if no text has the name.
     """
     analyzer = ctx.wording.analyzer
     stats = FieldStats(ctx.view, tuple(ctx.view.fields), analyzer)
 
     def df(term: str) -> int:
-        return stats.df(PhrasePattern(((term, 0),)))
+        count = 0
+        for n, mask in enumerate(ctx.selection.readable):
+            hits = stats.occurrences(n, PhrasePattern(((term, 0),)))
+            count += 0 if hits is None else int(mask[distinct(hits.docs)].sum())
+        return count
 
     terms = informative_terms(ctx.query.text, analyzer)
     names = {name: analyzer.terms(name) for name in question_names(ctx.query.text)}

@@ -79,7 +79,7 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
         moves[BUDGET] = move = fit_budget(ctx, shown)
         shown = apply_move(shown, BUDGET, move)
         counts[BUDGET] = shown.rows.size
-    proof = whether_proved(plan.recipe, ctx, pools, first)
+    proof = whether_proved(plan.recipe, ctx, pools, first, plan.boosting)
     notes = {**scored.noted, "fuse": proof, **{name: move.noted for name, move in moves.items()}}
     plan = _with_notes(_with_counts(plan, counts, rankings), notes)
     return Ran(
@@ -145,8 +145,12 @@ def with_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate:
     own = [label for label, lane in recipe.lanes.items() if lane.independent]
     ran = [label for label in own if f"{label}.score" in slate.columns]
     whole = math.fsum(fuse.weighed[label] for label in ran)
+    # Contributions of the lanes alone: boosts read other records, and relevance must not.
+    covered = np.zeros(slate.rows.size)
+    for label in ran:
+        covered += np.nan_to_num(slate.columns[f"{FIRST}.{label}"])
     near = slate.columns.get(f"{rule.lane}.scaled")
-    made = rule.of(question, slate.score, whole or 1.0, near)
+    made = rule.of(question, covered, whole or 1.0, near)
     return slate.noting({RELEVANCE: made})
 
 

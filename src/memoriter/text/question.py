@@ -13,7 +13,15 @@ from memoriter.text.port import Analyzer
 from memoriter.text.stops import FUNCTION_WORDS, TALK_WORDS, word_table
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_SENTENCE: Final = re.compile(r"(?:^|[.!?:]\s+|[\"“(]\s*)[^\w]*$")
+_SENTENCE: Final = re.compile(r"(?:[.!?:]\s+|[\"“(]\s*)[^\w]*$")
+"""The end of what stands before the first word of a sentence."""
+_BEFORE: Final = 8
+"""How many characters before a word are looked at."""
+_FEW: Final = 4
+"""A shorter question may have a capital at most words by chance."""
+MOST_NAMES: Final = 8
+_TITLES: Final = word_table("dr mr mrs ms prof st and not or near")
+"""Titles before names, and operators of queries."""
 _BREAK: Final = re.compile(r"(?<=[.!?？؟])\s+|\n+")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 _ASKS: Final = re.compile(
@@ -47,16 +55,28 @@ def informative_terms(question: str, analyzer: Analyzer) -> tuple[str, ...]:
 def question_names(question: str) -> tuple[str, ...]:
     """The words of a question that are written like names: with a capital, inside of a sentence.
 
-    >>> names_in("Which street did Marcus move to in May?")
+    A question in capitals, or with a capital at most words, is written so throughout and tells
+    nothing. At most `MOST_NAMES` are listed.
+
+    >>> question_names("Which street did Marcus move to in May?")
     ('Marcus',)
     """
+    matches = list(_WORD.finditer(question))
+    capitals = sum(match.group()[0].isupper() for match in matches)
+    if len(matches) >= _FEW and 2 * capitals > len(matches):
+        return ()
     out: dict[str, None] = {}
-    for match in _WORD.finditer(question):
-        word = match.group()
-        named = word[0].isupper() and len(word) > 1 and word.lower() not in CALENDAR
-        if named and not _SENTENCE.search(question[: match.start()]):
+    for match in matches:
+        word, before = match.group(), question[max(match.start() - _BEFORE, 0) : match.start()]
+        if _is_name(word) and match.start() and not _SENTENCE.search(before):
             out[word] = None
-    return tuple(out)
+    return tuple(out)[:MOST_NAMES]
+
+
+def _is_name(word: str) -> bool:
+    lower = word.lower()
+    plain = lower in CALENDAR or lower in FUNCTION_WORDS or lower in _TITLES
+    return word[0].isupper() and len(word) > 1 and not plain
 
 
 def sentences_of(text: str) -> list[str]:

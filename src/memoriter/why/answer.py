@@ -63,7 +63,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
             )
         )
     receipt = partial(write_receipt, ran, ctx, lanes)  # written on first access
-    best = judged.best(hits)
+    best = judged.best
     return Result(
         tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget,
         relevance=best, strength=judged.strength(best), remarks=judged.remarks(ctx, hits),
@@ -77,21 +77,30 @@ class _Judgement:
         self._ran = ran
         self._rule = ran.plan.recipe.relevance
         self._values = ran.shown.columns.get(RELEVANCE)
+        self._every = ran.scored.columns.get(RELEVANCE)
         self._unknown = (
             None
             if self._rule is None
-            else unknown_because(ctx, self._rule, ran.rankings, ran.plan.missing)
+            else unknown_because(
+                ctx,
+                self._rule,
+                ran.plan.recipe.lanes[self._rule.lane],
+                ran.rankings,
+                ran.plan.missing,
+            )
         )
 
     def relevance(self, at: int) -> float | None:
         """The relevance of the row at a place."""
         return None if self._values is None else float(self._values[at])
 
-    def best(self, hits: Sequence[Hit]) -> float | None:
-        """The best relevance of the hits; 0 if there are none."""
-        if self._rule is None:
-            return None
-        return max((hit.relevance for hit in hits if hit.relevance is not None), default=0.0)
+    @property
+    def best(self) -> float | None:
+        """The best relevance of a candidate; 0 if there are none.
+
+        What limit, budget or `min_relevance` cut off counts too: the answer is not "nothing" then.
+        """
+        return None if self._every is None else float(self._every.max(initial=0.0))
 
     def strength(self, relevance: float | None) -> Strength | None:
         """What a relevance means."""
@@ -104,7 +113,16 @@ class _Judgement:
         if self._rule is None:
             return ()
         best = hits[0].record if hits else None
-        return remarks_of(self._ran, ctx, best, self._unknown)
+        cut = () if hits else self._cut(ctx)
+        return (*cut, *remarks_of(self._ran, ctx, best, self._unknown))
+
+    def _cut(self, ctx: Context) -> tuple[str, ...]:
+        """Why there is no hit although a candidate is relevant."""
+        if self.strength(self.best) not in ("strong", "weak"):
+            return ()
+        if not self._ran.slate.rows.size:
+            return ("a relevant memory lies below the minimum of this call",)
+        return ("a relevant memory does not fit into the budget",) if ctx.query.budget else ()
 
 
 def _copies(ran: Ran, row: int) -> list[int]:

@@ -24,6 +24,7 @@ from memoriter.pipeline.relevance import Strength
 from memoriter.text.figures import figure
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
+from memoriter.text.stops import FUNCTION_WORDS
 from memoriter.why.context import Block, Include, block_of, nothing_block
 from memoriter.why.receipt import Receipt
 from memoriter.why.strengths import judgement, strength_text
@@ -111,6 +112,9 @@ class Hit(Hinting):
                 if "term" in facts:
                     terms.update(cast("list[str]", facts.get("tokens", [facts["term"]])))
                 beginnings.update(cast("list[str]", facts.get("beginnings", [])))
+                # A function word has kin too ("for" ~ "with"), which says nothing and is not marked.
+                if facts.get("asked") in FUNCTION_WORDS:
+                    continue
                 for key in ("word", "met"):
                     if key in facts:
                         terms.update(self._analyzer.terms(str(facts[key])))

@@ -53,6 +53,10 @@ class PastBoost(Boost):
         here = [s.rows[mask & np.isin(s.arrays["position"], sources)] for s, mask in pairs]
         return np.concatenate(here)
 
+    def largest_gain(self, best: float) -> float:
+        """The weight, and the share of the best score."""
+        return self.weight + self.share * best
+
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """The weight, and the share of the best score among the records that took its place."""
         best, row = _replacement(ctx, slate)

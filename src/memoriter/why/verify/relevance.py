@@ -31,10 +31,11 @@ def check_relevance(s: Search) -> None:
     near = s.known.get(f"{rule['lane']}.scaled")
     weight = rule["score"] + (0.0 if near is None else rule["coverage"])
     out: Column = []
-    for at, score in enumerate(s.first):
-        part = rule["score"] * (either(score, 0.0) / whole)
+    for at in range(len(s.rows)):
+        score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in own)
+        part = rule["score"] * (score / whole)
         if near is not None:
             part = part + rule["coverage"] * either(near[at], 0.0)
-        own = snap(part / weight) * (1.0 - rule["seen"]) + rule["seen"] * seen
-        out.append(interpolated(snap(snap(max(own, 0.0)) * damp * factor), rule["knots"]))
+        evidence = snap(part / weight) * (1.0 - rule["seen"]) + rule["seen"] * seen
+        out.append(interpolated(snap(snap(max(evidence, 0.0)) * damp * factor), rule["knots"]))
     s.derived("relevance", out)
