@@ -47,14 +47,14 @@ class Relevance(Spec):
     coverage: UnitShare = option("weight of that lane's coverage", 0.33)
     seen: UnitShare = option("weight of the part of the question that the store has seen", 0.1)
     mass: float = option(
-        "informative mass of a question at which its relevance is halved", 12.0, ge=0.0, le=1000.0
+        "informative mass of a question at which its relevance is halved", 16.0, ge=0.0, le=1000.0
     )
     unseen_name: UnitShare = option("factor if the question names what no record names", 0.5)
     knots: tuple[Knot, ...] = option(
         "from evidence to relevance, piecewise linear", min_length=2, max_length=32
     )
     weak: UnitShare = option("relevance from which a hit is weak; below it is none", 0.2)
-    strong: UnitShare = option("relevance from which a hit is strong", 0.58)
+    strong: UnitShare = option("relevance from which a hit is strong", 0.66)
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:

@@ -112,7 +112,7 @@ class Hit(Hinting):
                 if "term" in facts:
                     terms.update(cast("list[str]", facts.get("tokens", [facts["term"]])))
                 beginnings.update(cast("list[str]", facts.get("beginnings", [])))
-                # A function word has kin too ("for" ~ "with"), which says nothing and is not marked.
+                # A function word has kin too ("for" ~ "with"): it says nothing and is not marked.
                 if facts.get("asked") in FUNCTION_WORDS:
                     continue
                 for key in ("word", "met"):
