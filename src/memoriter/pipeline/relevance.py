@@ -54,7 +54,7 @@ class Relevance(Spec):
         "from evidence to relevance, piecewise linear", min_length=2, max_length=32
     )
     weak: UnitShare = option("relevance from which a hit is weak; below it is none", 0.2)
-    strong: UnitShare = option("relevance from which a hit is strong", 0.66)
+    strong: UnitShare = option("relevance from which a hit is strong", 0.6)
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
