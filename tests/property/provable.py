@@ -101,9 +101,10 @@ def _library(random: Random) -> Data:
         return {"recipe": name}
     numbers = {
         "fusion.weights.words": random.choice([0.0, 0.3, 2.0]),
-        "fusion.absent": random.choice(["keep", "redistribute"]),
+        "fusion.lists": random.choice([0.0, 1.0]),
         "lanes.moment.enabled": random.random() < 0.5,
-        "boosts.session.weight": random.choice([0.0, 0.3]),
+        "boosts.around.nearby": random.choice([0.0, 0.3]),
+        "boosts.past.share": random.choice([0.0, 0.5]),
     }
     some = {path: value for path, value in numbers.items() if random.random() < 0.4}
     mode = random.choice([None, "bm25", "semantic", "hybrid", "auto"])
