@@ -121,6 +121,8 @@ def any_recipe(random: Random) -> Data:
     if fuse["kind"] != "weighted":
         weighed = []
     first: Data = {"fuse": fuse, "boosts": _some(random, boosts, plain, weighed)}
+    if random.random() < 0.3:
+        first["complete"] = True
     passes = [first]
     if random.random() < 0.5:
         passes.append(_second(random, plain, _some(random, boosts, plain, weighed)))
@@ -204,11 +206,11 @@ def _some(random: Random, boosts: Data, lanes: list[str], weighed: list[str]) ->
 
 
 def _fuse(random: Random, lanes: list[str], weighed: list[str]) -> Data:
-    absent = random.choice(["redistribute", "keep"])
+    absent = random.choice(["redistribute", "keep", "fixed"])
     weights = {label: random.choice([0.0, 0.3, 1.0, 1.5]) for label in lanes}
     kind = random.choice(["weighted", "weighted", "rrf", "smooth"])
     if kind == "weighted":
-        scales = ["max", "min_max", "none"]
+        scales = ["max", "min_max", "none", "coverage"]
         by_lane = {label: random.choice(scales) for label in lanes[1:]}
         scale = random.choice([*scales, by_lane])
         every = {**weights, **dict.fromkeys(weighed, 0.3)}
