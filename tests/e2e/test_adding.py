@@ -127,6 +127,7 @@ changed["pass"][0]["fuse"]["weights"]["pins"] = 0.5
 """
 BOOST = """
 changed["boosts"]["pins"] = {"kind": "pinned", "weight": 0.5}
+changed["boosts"]["session"] = {"kind": "session", "weight": 0.3}
 changed["pass"][0]["boosts"] = ["pins", "session"]
 """
 

@@ -363,8 +363,11 @@ def test_a_plan_says_what_would_run(cli: Cli) -> None:
         "meaning",
         "moment",
         "fuse",
-        "session",
+        "around",
+        "who",
+        "past",
         "rerank",
+        "copies",
         "limit",
     ]
     drawn = cli("plan", "cat", "--override", "lanes.words.enabled=false").stdout
@@ -537,7 +540,7 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     assert cli("recipe", "diff", "memoriter", "memoriter").stdout == "no difference\n"
     assert cli("recipe", "show", "memoriter", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
     recipe_file.write_text(
-        text.replace('boosts = ["session"]', 'boosts = ["new"]')
+        text.replace('boosts = ["around", "who", "past"]', 'boosts = ["around", "who", "new"]')
         + """
 [boosts.new]
 kind = "recency"
@@ -550,19 +553,19 @@ kind = "mmr"
     changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert [change["path"] for change in changes] == [
         "boosts.new",
-        "pass.0.boosts.0",
-        "order.0",
+        "pass.0.boosts.2",
+        "order.1",
     ]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
     assert "new — newer records count more; how age is measured" in shown
-    assert "1. — the best that does not repeat" in shown
+    assert "2. — the best that does not repeat" in shown
 
-    other = text.replace(
+    other = cli("recipe", "show", "lexical").stdout.replace(
         'kind = "weighted", scale = "max", weights = {', 'kind = "rrf", weights = {'
     )
     recipe_file.write_text(other, encoding="utf-8")
-    shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
-    assert "score weighted sum of scaled reciprocal rank" in shown
+    shown = " ".join(cli("recipe", "diff", "lexical", "mine.toml").stdout.split())
+    assert "score weighted sum of scaled scores reciprocal rank fusion" in shown
     recipe_file.write_text(text + "\nunknown = 1\n", encoding="utf-8")
     assert cli("recipe", "check", "mine.toml").exit_code == 2
 

@@ -101,9 +101,10 @@ def _library(random: Random) -> Data:
         return {"recipe": name}
     numbers = {
         "fusion.weights.words": random.choice([0.0, 0.3, 2.0]),
-        "fusion.absent": random.choice(["keep", "redistribute"]),
+        "fusion.lists": random.choice([0.0, 1.0]),
         "lanes.moment.enabled": random.random() < 0.5,
-        "boosts.session.weight": random.choice([0.0, 0.3]),
+        "boosts.around.nearby": random.choice([0.0, 0.3]),
+        "boosts.past.share": random.choice([0.0, 0.5]),
     }
     some = {path: value for path, value in numbers.items() if random.random() < 0.4}
     mode = random.choice([None, "bm25", "semantic", "hybrid", "auto"])
@@ -120,6 +121,8 @@ def any_recipe(random: Random) -> Data:
     if fuse["kind"] != "weighted":
         weighed = []
     first: Data = {"fuse": fuse, "boosts": _some(random, boosts, plain, weighed)}
+    if random.random() < 0.3:
+        first["complete"] = True
     passes = [first]
     if random.random() < 0.5:
         passes.append(_second(random, plain, _some(random, boosts, plain, weighed)))
@@ -203,11 +206,11 @@ def _some(random: Random, boosts: Data, lanes: list[str], weighed: list[str]) ->
 
 
 def _fuse(random: Random, lanes: list[str], weighed: list[str]) -> Data:
-    absent = random.choice(["redistribute", "keep"])
+    absent = random.choice(["redistribute", "keep", "fixed"])
     weights = {label: random.choice([0.0, 0.3, 1.0, 1.5]) for label in lanes}
     kind = random.choice(["weighted", "weighted", "rrf", "smooth"])
     if kind == "weighted":
-        scales = ["max", "min_max", "none"]
+        scales = ["max", "min_max", "none", "coverage"]
         by_lane = {label: random.choice(scales) for label in lanes[1:]}
         scale = random.choice([*scales, by_lane])
         every = {**weights, **dict.fromkeys(weighed, 0.3)}

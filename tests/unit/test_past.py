@@ -127,5 +127,18 @@ def test_a_successor_that_is_no_candidate_lends_nothing() -> None:
     assert memoriter.verify(result.receipt).ok
 
 
+def test_a_fusion_may_weigh_it_beside_the_lanes() -> None:
+    recipe = {
+        "name": "given", "version": 1, "analyzer": "memoriter", "select": {"superseded": "show"},
+        "lanes": {"own": {"kind": "list"}}, "boosts": {"once": {"kind": "past", "weight": 0.5}},
+        "pass": [{"fuse": {"kind": "weighted", "scale": "none", "absent": "fixed",
+                           "weights": {"own": 1.0, "once": 0.25}}}],
+    }  # fmt: skip
+    own = [("old", 0.25), ("new", 1.0)]
+    result = replaced().recall("who was it before?", recipe=recipe, lists={"own": own})
+    assert {hit.id: hit.score for hit in result} == {"new": 1.0, "old": 0.25 + 0.25 * 0.5}
+    assert memoriter.verify(result.receipt).ok
+
+
 def test_a_time_to_come_is_not_the_past() -> None:
     assert past_words("what was planned for next week?", START) is None

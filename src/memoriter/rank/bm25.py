@@ -47,8 +47,8 @@ class Bm25Params(NamedTuple):
 def saturation(tf: NumberT, length: NumberT, mean: float, params: Bm25Params) -> NumberT:
     """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)).
 
-    >>> saturation(np.array([2.0]), np.array([3.0]), 3.0, Bm25Params(k1=1.2, b=0.75))
-    array([1.375])
+    >>> saturation(2.0, 3.0, 3.0, Bm25Params(k1=1.2, b=0.75))
+    1.375
     """
     k1, b = params
     norm = k1 * (1.0 - b + b * (length / mean))

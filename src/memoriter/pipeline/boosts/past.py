@@ -62,7 +62,7 @@ class PastBoost(Boost):
         best, row = _replacement(ctx, slate)
         lent = np.maximum(np.nan_to_num(snap(self.share * best)), 0.0)
         gain = np.where(_superseded(ctx, slate) > 0.0, snap_one(self.weight) + lent, 0.0)
-        return Boosted(np.where(gain > 0.0, gain, np.nan), {"row": row, "score": best})
+        return Boosted(np.where(gain > 0.0, gain, np.nan), {"row": row, "row_score": best})
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
         """Whether each record was superseded."""
