@@ -139,6 +139,9 @@ def _run_case(
     if options.embedders is not None:
         opened["embedder"] = options.embedders or None
     with open_memory(":memory:", **opened) as memory:
+        if options.embedders:
+            # Fusion and relevance go by what unrelated texts get; the packaged table knows it.
+            memory.calibrate()
         for step in steps_of(case):
             clock.at = step.now
             drafts = [cast("DraftFields", record.to_draft()) for record in step.records]
