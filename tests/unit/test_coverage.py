@@ -137,6 +137,25 @@ def test_without_completion_the_plan_says_nothing_about_it() -> None:
     assert "outside" not in fuse.shows
 
 
+def test_a_boost_that_reads_boosted_scores_sees_the_same_at_any_pool() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("My boss at the bakery was Liis", id="old")
+    memory.remember("the bakery has many people, ovens and tables", session="s")
+    memory.remember("Priit runs things", session="s", supersedes="old")
+    memory.remember("a boss is needed for shops and hard to find", session="s")
+    for n in range(30):
+        memory.remember(f"My boss at the bakery, boss {n}")
+
+    def first(pool: int) -> tuple[float, float | None]:
+        pools = {f"lanes.{lane}.pool": pool for lane in ("words", "kin", "meaning", "moment")}
+        result = memory.recall("Who was my boss at the bakery before?", 50, overrides=pools)
+        assert memoriter.verify(result.receipt).ok
+        (hit,) = [hit for hit in result if hit.id == "old"]
+        return hit.score, hit.relevance
+
+    assert len({first(pool) for pool in (2, 10, 31, 32, 200)}) == 1
+
+
 # -- other weights for vectors of a model ----------------------------------------------------------
 
 

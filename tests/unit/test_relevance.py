@@ -13,7 +13,7 @@ from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.pipeline.relevance import QuestionFacts, Relevance
 from memoriter.text.analyzers import analyzer
 from memoriter.text.background import UNLISTED, background_idf
-from memoriter.text.question import informative_terms, question_names
+from memoriter.text.question import MOST_NAMES, informative_terms, question_names
 
 LINE = ((0.0, 0.0), (1.0, 1.0))
 
@@ -186,3 +186,40 @@ def test_the_arithmetic_of_a_whole_recall_by_hand(memory: memoriter.Memory) -> N
     evidence = (own * (1 - spec.seen) + spec.seen) * mass / (mass + spec.mass)
     expected = np.interp(evidence, [x for x, _ in spec.knots], [y for _, y in spec.knots])
     assert hit.relevance == pytest.approx(float(expected), abs=1e-6)
+
+
+def test_what_others_keep_in_the_store_changes_no_relevance() -> None:
+    memory = memoriter.open(":memory:")
+    own = memory.scoped(user="bob")
+    own.remember("The cabin is cold")
+    before = own.recall("What did we say about Zanzibar in the cabin?")
+    memory.scoped(user="alice").remember("Zanzibar is the name of the wifi")
+    after = own.recall("What did we say about Zanzibar in the cabin?")
+    assert after.remarks == before.remarks == ("no memory mentions Zanzibar",)
+    assert after.receipt.to_dict()["question"] == before.receipt.to_dict()["question"]
+
+
+def test_a_budget_that_cuts_everything_is_not_nothing_relevant(memory: memoriter.Memory) -> None:
+    whole = memory.recall("billing deploys")
+    cut = memory.recall("billing deploys", budget_chars=1)
+    assert not len(cut)
+    assert (cut.strength, cut.relevance) == (whole.strength, whole.relevance)
+    assert cut.remarks == ("a relevant memory does not fit into the budget",)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "WHICH PORT FOR PROD SSH?",
+        "Which Port Is Used For Prod?",
+        '"prod ssh" AND NOT cache',
+        "Tell me, Where did it go?",
+    ],
+)
+def test_capitals_that_name_nobody_are_no_names(question: str) -> None:
+    assert question_names(question) == ()
+
+
+def test_a_very_long_question_has_few_names() -> None:
+    words = " ".join(f"and Name{n} is one of them" for n in range(2_000))
+    assert len(question_names(f"what of {words}")) == MOST_NAMES

@@ -25,7 +25,7 @@ ASKED = {
     "user_id": "it is called user here",
     "userId": "it is called user here",
     "since": 'use where={"created": {"gte": "7d"}}',
-    "min_score": 'use overrides={"final.min_score": 0.5}',
+    "min_score": 'use min_relevance=0.5',
     "kind": 'use where={"kind": …}',
     "limt": "did you mean limit?",
 }
@@ -133,7 +133,7 @@ def test_a_verb_of_other_libraries_names_ours(memory: Memory, name: str, right: 
         ("recall port -k 3", "it is called --limit here"),
         ("recall port --filter {}", "it is called --where here"),
         ("recall port --since 7d", """use --where '{"created": {"gte": "7d"}}'"""),
-        ("recall port --min-score 1", "use --override 'final.min_score=0.5'"),
+        ("recall port --min-score 1", "use --min-relevance '0.5'"),
         ("remember x --created-at 7d", "it is called --created here"),
         ("remember x --user-id ann", "it is called --user here"),
         ("why-not port x", 'the query is an option: memoriter why-not ID --query "…"'),

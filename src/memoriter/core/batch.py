@@ -1,7 +1,7 @@
 """The values of a write: Draft (the request) → Batch (complete and validated) → Commit (written).
 
 A batch is a list of acts. Whatever can be validated without reading the log is validated before a
-batch is built; `store.settle` checks the rest inside one transaction, all or nothing.
+batch is built; `store.sequence.settle` checks the rest inside one transaction, all or nothing.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from memoriter.core.foreign import attribute_meant, snake
 
 _SINCE: Final = 'where={"created": {"gte": "7d"}}'
 _UNTIL: Final = 'where={"created": {"lt": "2026-01-01"}}'
-_SCORE: Final = 'overrides={"final.min_score": 0.5}'
+_SCORE: Final = "min_relevance=0.5"
 OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("k", "top_k", "topk", "n", "n_results", "num_results", "max_results", "count", "size",
@@ -65,7 +65,7 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("memory", "document", "page_content"), "hit.record.text"),
         "metadata": "hit.record.metadata",
         **dict.fromkeys(("explain", "why", "reason", "reasons"), "explanation"),
-        **dict.fromkeys(("similarity", "relevance_score", "distance"), "score"),
+        **dict.fromkeys(("similarity", "relevance_score", "distance"), "relevance"),
     },
     "Result": {
         **dict.fromkeys(("results", "records", "memories", "matches", "items"), "hits"),

@@ -1,6 +1,6 @@
 """Runs a lane with other options, to say why it did not find a row.
 
-Lanes use it in `missed`, which `why_not` shows; `why/missed.py` uses it for pools.
+Lanes use it in `missed`, which `why_not` shows; `why/obstacle.py` uses it for pools.
 """
 
 from __future__ import annotations

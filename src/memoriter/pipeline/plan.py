@@ -390,7 +390,8 @@ def _must_run(made: Plan, query: Query) -> None:
             field="require",
         )
     if not made.running and (made.missing or not made.skipped):
-        listed = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
+        lanes = [(label, reason) for label, reason in reasons.items() if label in made.recipe.lanes]
+        listed = "; ".join(f"{label}: {reason}" for label, reason in lanes)
         raise NothingToRun(
             f"no lane of recipe {made.recipe.name} can run: {listed}",
             hint="each reason says what is missing"

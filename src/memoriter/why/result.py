@@ -112,11 +112,8 @@ class Hit(Hinting):
                 if "term" in facts:
                     terms.update(cast("list[str]", facts.get("tokens", [facts["term"]])))
                 beginnings.update(cast("list[str]", facts.get("beginnings", [])))
-                # A function word has kin too ("for" ~ "with"): it says nothing and is not marked.
-                if facts.get("asked") in FUNCTION_WORDS:
-                    continue
-                for key in ("word", "met"):
-                    if key in facts:
+                for key in ("word", "met"):  # the kin of a function word says nothing
+                    if key in facts and facts.get("asked") not in FUNCTION_WORDS:
                         terms.update(self._analyzer.terms(str(facts[key])))
         return Matched(frozenset(terms), tuple(beginnings))
 
