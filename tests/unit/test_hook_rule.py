@@ -104,6 +104,12 @@ def test_a_question_is_told_from_a_request_and_small_talk(sentence: str, asks: b
     assert is_question(sentence) is asks
 
 
+def test_many_openers_before_a_question_are_read_once() -> None:
+    # A pattern that backtracks would not come back from the first of these.
+    assert not is_question("ok " * 5_000 + "fine, the port")
+    assert is_question("ok, so " * 5_000 + "which port")
+
+
 def test_small_talk_has_no_topic() -> None:
     assert not any(map(has_topic, ["thanks!", "ok, go ahead", "hm, yes", "", "?"]))
     assert has_topic("the ssh port")
