@@ -174,6 +174,31 @@ def test_a_result_says_that_a_superseded_memory_matches_better(memory: Memory) -
     assert shown.remarks == ()
 
 
+def test_the_id_of_a_superseded_memory_is_printed_whole(memory: Memory) -> None:
+    (old,) = memory.remember("The wifi password of the office is in the blue folder").ids
+    memory.remember("Ask Ines for credentials", id="new", supersedes=old)
+    others: dict[str, Any] = {"id": {"in": [*TEXTS, old]}}
+    question = "Where is the wifi password of the office?"
+    (remark,) = memory.recall(question, where=others, overrides=ALL_STRONG).remarks
+    assert len(old) == 36
+    assert f"id {old!r};" in remark
+
+
+@pytest.mark.parametrize("narrow", [{"limit": 1}, {"budget_tokens": 1}])
+def test_a_successor_below_the_limit_or_outside_the_budget_counts_as_found(
+    narrow: dict[str, Any],
+) -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("The wifi password of the office is in the blue folder", id="old")
+    memory.remember("Wifi has gone", id="new", supersedes="old")
+    memory.remember("The office wifi is in the blue folder", id="other")
+    question = "Where is the wifi password of the office?"
+    assert list(strengths(memory.recall(question, overrides=ALL_STRONG))) == ["other", "new"]
+    result = memory.recall(question, overrides=ALL_STRONG, **narrow)
+    assert "new" not in strengths(result)
+    assert result.remarks == ()
+
+
 def test_a_superseded_memory_is_not_named_if_a_successor_was_found(memory: Memory) -> None:
     memory.remember("The wifi password of the office is in the blue folder", id="first")
     memory.remember("The wifi password of the office is in the red folder", id="second")
