@@ -21,7 +21,7 @@ from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.why.context import NOTHING_RECALLED
 from memoriter.why.result import Result
-from memoriter.why.strengths import COMPARABLE, NO_EVIDENCE, NOTHING, WEAK
+from memoriter.why.strengths import COMPARABLE, NO_EVIDENCE, NOTHING, ONLY_ORDERS, WEAK
 
 QUESTION = "which port does the prod ssh server use?"
 ABROAD = "What is the capital of Mongolia?"
@@ -95,6 +95,8 @@ def test_a_card_shows_relevance_strength_and_what_may_be_compared(memory: Memory
     assert f"{NOTHING}." in memory.recall(QUESTION, overrides=ALL_NONE).to_html()
     plain = memory.recall(QUESTION, recipe="lexical")
     assert COMPARABLE not in plain.to_html()
+    assert plain.to_html().count(ONLY_ORDERS) == 1
+    assert ONLY_ORDERS in plain[0]._repr_html_()
     assert "relevance" not in plain.to_html()
 
 
@@ -298,7 +300,18 @@ def test_explain_shows_the_relevance_of_a_hit(run: Run) -> None:
     text = run("explain", "port", "--query", QUESTION, overrides=ALL_WEAK)
     assert ", weak\n" in text
     assert COMPARABLE in text
-    assert "Relevance" not in run("explain", "port", "--query", QUESTION, "--recipe", "lexical")
+    lexical = run("explain", "port", "--query", QUESTION, "--recipe", "lexical")
+    assert "Relevance" not in lexical
+    assert ONLY_ORDERS in lexical
+
+
+@pytest.mark.parametrize("command", ["keywords", "bundles"])
+def test_a_terminal_says_what_a_score_is_good_for_where_there_is_no_relevance(
+    run: Run, command: str
+) -> None:
+    assert ONLY_ORDERS in run(command, QUESTION)
+    assert COMPARABLE not in run(command, QUESTION)
+    assert ONLY_ORDERS not in run("keywords", "zebra")
 
 
 # --- MCP --------------------------------------------------------------------------------------
@@ -344,7 +357,11 @@ def test_a_tool_says_what_weak_means_and_what_may_be_compared(memory: Memory) ->
     assert COMPARABLE in text
     text, data = called(session, "recall", query=QUESTION, recipe="lexical")
     assert COMPARABLE not in text
+    assert ONLY_ORDERS in text
     assert "strength" not in data
+    text, _ = called(session, "explain", receipt=data["receipt"], id="port")
+    assert ONLY_ORDERS in text
+    assert COMPARABLE not in text
 
 
 # --- operations, which HTTP answers with ------------------------------------------------------
