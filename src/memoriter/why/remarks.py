@@ -68,7 +68,8 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
 
     Hits are here those before limit and budget. One whose successor is a relevant hit does not
     count: what holds now was found. It is scored as a candidate is, but without boosts, and so are
-    the hits it is compared with. It costs nothing where nothing was superseded. None where scores depend on the other candidates.
+    the hits it is compared with. It costs nothing where nothing was superseded. None where scores
+    depend on the other candidates.
     """
     recipe = ran.plan.recipe
     fuse = recipe.passes[0].fuse
