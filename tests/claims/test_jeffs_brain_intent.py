@@ -234,6 +234,13 @@ def test_jb_36_factors_multiply() -> None:
         "мне нужны tips",
         "東京 tips",
         "نصائح tips",
+        "Wann wird deployt und warum nicht?",
+        "WAS KOSTET DAS TOTAL?",
+        "Is dit total in orde",
+        "Ist Peter da",
+        "Danke. Warum?",
+        "El total a pagar",
+        "Wohnt sie in Berlin",
     ],
 )
 def test_jb_37_another_language_flows_through_unchanged(query: str) -> None:
@@ -247,6 +254,8 @@ def test_jb_37_another_language_flows_through_unchanged(query: str) -> None:
         "my favourite café", "recommend a café in Zürich", "how many days in Rio de Janeiro",
         "list hotels in Den Haag", "what’s the version of El Capitan?", "tips", "total budget 2024",
         "any ideas for Los Angeles?", "I'm after advice", "",
+        "LA office phone number", "Los Angeles office phone", "UN report deadline",
+        "Is El Paso far?", "Is Acme.io slow?", "is la cucina open", "price of el camino tickets",
     ],
 )  # fmt: skip
 def test_jb_37_foreign_names_do_not_make_a_question_foreign(query: str) -> None:

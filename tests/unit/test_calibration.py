@@ -360,6 +360,31 @@ def test_an_entry_that_cannot_be_read_is_reported_as_damage() -> None:
             committed_calibration([wrong], "toy/1+title-text/1")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"texts": "x"}, {"texts": True}, {"texts": -1}, {"texts": None}, {"time": "y"},
+        {"time": 1.5}, {"compared": []}, {"compared": "others"}, {"by": 5}, {"cosines": None},
+    ],
+)  # fmt: skip
+def test_an_entry_with_a_value_of_the_wrong_type_is_damage(change: dict[str, object]) -> None:
+    with toy() as memory:
+        memory.calibrate()
+        (row,) = log_of(memory).agents("default", 2**62)
+        body = json.dumps({**json.loads(row.body), **change}).encode()
+        with pytest.raises(Corrupt, match="calibration at entry 1"):
+            committed_calibration([row._replace(body=body)], "toy/1+title-text/1")
+
+
+@pytest.mark.parametrize("body", [b"[]", b"null", b"5", b'"x"', b"{}", b"", b"\xff"])
+def test_an_entry_that_is_no_object_is_damage(body: bytes) -> None:
+    with toy() as memory:
+        memory.calibrate()
+        (row,) = log_of(memory).agents("default", 2**62)
+        with pytest.raises(Corrupt, match="calibration at entry 1"):
+            committed_calibration([row._replace(body=body)], "toy/1+title-text/1")
+
+
 def test_async_code_calibrates_too() -> None:
     async def run() -> str:
         async with memoriter.aopen(embedder=ToyEmbedder()) as memory:

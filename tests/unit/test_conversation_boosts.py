@@ -107,3 +107,24 @@ def test_names_are_found_by_their_first_word_and_pronouns_by_their_side() -> Non
     assert named_speakers("Marcus's dog", speakers) == {"Marcus Webb", "Marcus Aurel"}
     assert named_speakers("the lenas", speakers) == frozenset()
     assert side_asked("Nothing about anybody") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("When will the release be?", set[str]()),
+        ("Will the release be in May?", {"May"}),
+        ("May I ask the team?", set[str]()),
+        ("It rained. Will it stop?", set[str]()),
+        ("WHEN WILL THE RELEASE BE?", set[str]()),
+        ("What does Will like?", {"Will"}),
+        ("Will Will come?", {"Will"}),
+        ("Is Will's dog here?", {"Will"}),
+        ("what did the manager say", {"The Manager"}),
+        ("what did lena say", {"Lena"}),
+    ],
+)
+def test_a_common_word_names_a_speaker_only_if_it_is_written_like_a_name(
+    question: str, named: set[str]
+) -> None:
+    assert named_speakers(question, ["Will", "May", "The Manager", "Lena"]) == named

@@ -21,7 +21,7 @@ from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.why.context import NOTHING_RECALLED
 from memoriter.why.result import Result
-from memoriter.why.strengths import COMPARABLE, NO_EVIDENCE, NOTHING, WEAK
+from memoriter.why.strengths import COMPARABLE, NO_EVIDENCE, NOTHING, ONLY_ORDERS, WEAK
 
 QUESTION = "which port does the prod ssh server use?"
 ABROAD = "What is the capital of Mongolia?"
@@ -95,6 +95,8 @@ def test_a_card_shows_relevance_strength_and_what_may_be_compared(memory: Memory
     assert f"{NOTHING}." in memory.recall(QUESTION, overrides=ALL_NONE).to_html()
     plain = memory.recall(QUESTION, recipe="lexical")
     assert COMPARABLE not in plain.to_html()
+    assert plain.to_html().count(ONLY_ORDERS) == 1
+    assert ONLY_ORDERS in plain[0]._repr_html_()
     assert "relevance" not in plain.to_html()
 
 
@@ -172,6 +174,31 @@ def test_a_result_says_that_a_superseded_memory_matches_better(memory: Memory) -
     shown = memory.recall(question, **ask)
     assert shown[0].id == "old"
     assert shown.remarks == ()
+
+
+def test_the_id_of_a_superseded_memory_is_printed_whole(memory: Memory) -> None:
+    (old,) = memory.remember("The wifi password of the office is in the blue folder").ids
+    memory.remember("Ask Ines for credentials", id="new", supersedes=old)
+    others: dict[str, Any] = {"id": {"in": [*TEXTS, old]}}
+    question = "Where is the wifi password of the office?"
+    (remark,) = memory.recall(question, where=others, overrides=ALL_STRONG).remarks
+    assert len(old) == 36
+    assert f"id {old!r};" in remark
+
+
+@pytest.mark.parametrize("narrow", [{"limit": 1}, {"budget_tokens": 1}])
+def test_a_successor_below_the_limit_or_outside_the_budget_counts_as_found(
+    narrow: dict[str, Any],
+) -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("The wifi password of the office is in the blue folder", id="old")
+    memory.remember("Wifi has gone", id="new", supersedes="old")
+    memory.remember("The office wifi is in the blue folder", id="other")
+    question = "Where is the wifi password of the office?"
+    assert list(strengths(memory.recall(question, overrides=ALL_STRONG))) == ["other", "new"]
+    result = memory.recall(question, overrides=ALL_STRONG, **narrow)
+    assert "new" not in strengths(result)
+    assert result.remarks == ()
 
 
 def test_a_superseded_memory_is_not_named_if_a_successor_was_found(memory: Memory) -> None:
@@ -273,7 +300,18 @@ def test_explain_shows_the_relevance_of_a_hit(run: Run) -> None:
     text = run("explain", "port", "--query", QUESTION, overrides=ALL_WEAK)
     assert ", weak\n" in text
     assert COMPARABLE in text
-    assert "Relevance" not in run("explain", "port", "--query", QUESTION, "--recipe", "lexical")
+    lexical = run("explain", "port", "--query", QUESTION, "--recipe", "lexical")
+    assert "Relevance" not in lexical
+    assert ONLY_ORDERS in lexical
+
+
+@pytest.mark.parametrize("command", ["keywords", "bundles"])
+def test_a_terminal_says_what_a_score_is_good_for_where_there_is_no_relevance(
+    run: Run, command: str
+) -> None:
+    assert ONLY_ORDERS in run(command, QUESTION)
+    assert COMPARABLE not in run(command, QUESTION)
+    assert ONLY_ORDERS not in run("keywords", "zebra")
 
 
 # --- MCP --------------------------------------------------------------------------------------
@@ -319,7 +357,11 @@ def test_a_tool_says_what_weak_means_and_what_may_be_compared(memory: Memory) ->
     assert COMPARABLE in text
     text, data = called(session, "recall", query=QUESTION, recipe="lexical")
     assert COMPARABLE not in text
+    assert ONLY_ORDERS in text
     assert "strength" not in data
+    text, _ = called(session, "explain", receipt=data["receipt"], id="port")
+    assert ONLY_ORDERS in text
+    assert COMPARABLE not in text
 
 
 # --- operations, which HTTP answers with ------------------------------------------------------

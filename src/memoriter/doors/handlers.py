@@ -80,8 +80,15 @@ def context(tenant_session: TenantSession, request: requests.ContextQuestion) ->
         **result.context(include=request.include).to_dict(),
         "status": result.status,
         **judgement(result.relevance, result.strength, result.remarks),
+        **_thresholds(result.plan.recipe),
         "receipt": handle,
     }
+
+
+def _thresholds(recipe: Recipe) -> JsonObject:
+    """The relevance from which a hit is weak and strong, if the recipe has relevance."""
+    rule = recipe.relevance
+    return {} if rule is None else {"thresholds": {"weak": rule.weak, "strong": rule.strong}}
 
 
 def bundles(tenant_session: TenantSession, request: requests.PagedQuestion) -> JsonObject:

@@ -58,7 +58,7 @@ class HookAnswer(str):
         reply is that of another operation.
         """
         strength = reply.get("strength")
-        wanted = _is_wanted(query, strength)
+        wanted = _is_wanted(query, reply)
         block = cls(reply["text"] if wanted else "")
         block.citations = dict(reply["citations"] if wanted else {})
         block.status, block.receipt, block.problem = reply["status"], reply["receipt"], None
@@ -77,6 +77,7 @@ class HookAnswer(str):
             "citations": dict(self.citations),
             "status": self.status,
             "receipt": self.receipt,
+            "strength": self.strength,
             "problem": self.problem,
         }
 
@@ -187,17 +188,23 @@ def _as_json_values(value: object) -> object:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _is_wanted(query: str, strength: str | None) -> bool:
-    """Whether the memories of an answer belong into the prompt, though nobody asked for them.
+def _is_wanted(query: str, reply: Mapping[str, Any]) -> bool:
+    """Whether the memories of a reply belong into the prompt, though nobody asked for them.
 
-    A strong answer does, unless the prompt is only small talk; a weak one, or one of unknown
-    strength, only if the prompt is a question. Without a strength there is nothing to go by.
+    Strong ones do, unless the prompt is only small talk. Weak ones do if the prompt is a question
+    and the best of them is nearer to strong than to none. Those of unknown strength never do.
+    Without a strength there is nothing to go by.
     """
+    strength = reply.get("strength")
     if strength is None:
         return True
     if strength == "strong":
         return has_topic(query)
-    return strength != "none" and any(map(is_question, sentences_of(query)))
+    if strength != "weak":
+        return False
+    bounds = reply["thresholds"]
+    middle = (bounds["weak"] + bounds["strong"]) / 2
+    return reply["relevance"] >= middle and any(map(is_question, sentences_of(query)))
 
 
 def _asked(message: str) -> str:

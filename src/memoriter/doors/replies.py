@@ -130,6 +130,8 @@ class BlockReply(Reply):
     """What it means; `none`: nothing relevant."""
     remarks: list[str] | None = None
     """What should be known about the strength, in sentences."""
+    thresholds: dict[Literal["weak", "strong"], float] | None = None
+    """The relevance from which a hit is weak and strong; absent if the recipe has none."""
     receipt: str
 
 

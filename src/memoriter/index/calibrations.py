@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, get_args
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.canonical import canonical
@@ -62,13 +62,28 @@ def committed_calibration(registry: Iterable[AgentRow], space: str) -> Calibrati
 
 def _decoded(row: AgentRow) -> CalibrationEntry:
     try:
-        body = cast("dict[str, Any]", json.loads(row.body))
+        body = json.loads(row.body)
         numbers = Calibration.of_dict(body["cosines"])
-        return CalibrationEntry(
+        entry = CalibrationEntry(
             numbers, body["compared"], body["texts"], body["time"], body.get("by")
         )
-    except (ValueError, KeyError, InputError) as error:
+        _check_types(entry)
+    except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
         raise Corrupt(
             f"the calibration at entry {row.seq} cannot be read ({error})",
             hint="calibrate the space again",
         ) from None
+    return entry
+
+
+def _check_types(entry: CalibrationEntry) -> None:
+    """Raise ValueError if a field has a value that `encode` never writes."""
+    right = {
+        "compared": entry.compared in get_args(Compared),
+        "texts": type(entry.texts) is int and entry.texts >= 0,
+        "time": type(entry.time) is int,
+        "by": entry.agent is None or isinstance(entry.agent, str),
+    }
+    wrong = [name for name, holds in right.items() if not holds]
+    if wrong:
+        raise ValueError(f"wrong: {', '.join(wrong)}")

@@ -1,6 +1,6 @@
 """Guesses whether a question is English, by its function words; `text.intent` needs to know.
 
-Words that English shares with another language (`me`, `in`, `was`, `tips`, `total`) are no evidence
+Words that English shares with another language (`me`, `was`, `tips`, `total`) are no evidence
 and are in neither table.
 """
 
@@ -91,22 +91,73 @@ OTHERS: Final = _table(
 )
 """Words of the other languages that English does not have."""
 
+SHARED: Final = {
+    "a": _table(f"{FRENCH} {SPANISH} {PORTUGUESE} {ITALIAN} {SLAVIC}"),
+    "for": _table(NORDIC),
+    "in": _table(f"{GERMAN} {DUTCH} {ITALIAN}"),
+    "is": _table(DUTCH),
+    "of": _table(DUTCH),
+    "to": _table(SLAVIC),
+}
+"""English words that other languages have too → the words of those languages. They are evidence of
+English in a text that has no word of those languages."""
+
+_ARTICLES: Final = _table("de des du el il la las le les lo los")
+"""Before a capital these begin a name, also at the start of a sentence: El Paso, Los Angeles."""
+_STARTS: Final = frozenset('.!?:;\n"“„«(¿¡')
+"""A sentence starts behind one of these."""
+
 
 def is_english(text: str) -> bool:
     """Whether a text may be English: it has at least as many English words as foreign ones.
 
     A word with a letter outside a … z counts as foreign unless it looks like a name (capitalised,
-    not the first word), and so does `¿` or `¡`. A text without evidence either way passes.
+    not the first word), and so does `¿` or `¡`. Names, words in capitals and parts of a domain are
+    no evidence of another language. A text without evidence either way passes.
 
     >>> [is_english(text) for text in ("my favourite café", "coffee tips", "Was kostet das total?")]
     [True, True, False]
+    >>> [is_english(text) for text in ("LA office phone", "Is El Paso far?", "Is Acme.io slow?")]
+    [True, True, True]
     """
     # Composed, so that é is one letter outside a … z rather than an e and a mark.
     plain = unicodedata.normalize("NFC", calm(text[:_READ])).replace("’", "'")
     words = _WORD.findall(plain)
-    english = sum(word.lower() in ENGLISH for word in words)
-    others = sum(word.lower() in OTHERS for word in words)
-    foreign = sum(
+    others = [word for word in _judged_words(plain) if word in OTHERS]
+    letters = sum(
         not word.isascii() and not (nth and word[0].isupper()) for nth, word in enumerate(words)
     )
-    return english >= others + foreign + sum(map(plain.count, "¿¡"))
+    foreign = len(others) + letters + sum(map(plain.count, "¿¡"))
+    english = sum(word.lower() in ENGLISH for word in words)
+    if foreign == len(others):  # letters and signs do not tell of which language they are
+        shared = (SHARED.get(word.lower()) for word in words)
+        english += sum(table is not None and table.isdisjoint(others) for table in shared)
+    return english >= foreign
+
+
+def _judged_words(text: str) -> list[str]:
+    """The words of a text in lower case, without those that are written like a name.
+
+    >>> _judged_words("Where is El Paso? Das ist acme.io")
+    ['where', 'is', 'das', 'ist']
+    """
+    shouted = text.isupper()  # then capitals say nothing
+    matches = list(_WORD.finditer(text))
+    # What stands before each word, and behind the last one.
+    ends = [0, *(match.end() for match in matches)]
+    starts = [*(match.start() for match in matches), len(text)]
+    gaps = [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    out: list[str] = []
+    for nth, match in enumerate(matches):
+        word = match.group()
+        after = matches[nth + 1].group() if nth + 1 < len(matches) else ""
+        starting = not nth or not _STARTS.isdisjoint(gaps[nth])
+        named = word[0].isupper() and (
+            not starting
+            or (len(word) > 1 and word.isupper())
+            or (word.lower() in _ARTICLES and gaps[nth + 1] == " " and after[:1].isupper())
+        )
+        in_domain = (nth > 0 and gaps[nth] == ".") or (after != "" and gaps[nth + 1] == ".")
+        if not in_domain and (shouted or not named):
+            out.append(word.lower())
+    return out

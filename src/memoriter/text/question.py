@@ -24,9 +24,11 @@ _TITLES: Final = word_table("dr mr mrs ms prof st and not or near")
 """Titles before names, and operators of queries."""
 _BREAK: Final = re.compile(r"(?<=[.!?？؟])\s+|\n+")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
+# Possessive repeats: with plain ones the signs between two openers could belong to either of them,
+# and a failing match would try all combinations.
 _ASKS: Final = re.compile(
-    r"(?:\W*(?:so|and|but|also|ok|okay|hey|hi|hello|please|tell me|remind me|do you know"
-    r"|do you remember|can you tell me|can you remind me|i wonder)\b\W*)*"
+    r"(?:(?:\W*+(?:so|and|but|also|ok|okay|hey|hi|hello|please|tell me|remind me|do you know"
+    r"|do you remember|can you tell me|can you remind me|i wonder)\b)++\W*+)?+"
     r"(?:who|whom|whose|what|which|when|where|why|how|what's|whats|who's|where's|when's|how's"
     r"|did|does|is|are|was|were|has)\b"
 )

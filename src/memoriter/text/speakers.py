@@ -1,8 +1,9 @@
 """Whom does a question ask about: which speakers does it name, or is it "you" or "I"?
 
 A speaker is named by the whole name or by its first word ("Marcus" for "Marcus Webb"). Where two
-speakers share a first word, that word alone names both. Pronouns only mean the two sides of a chat
-between a user and an assistant.
+speakers share a first word, that word alone names both. A first word that is a common word too
+("Will", "May", "The" of "The Manager") names nobody unless it is written like a name. Pronouns only
+mean the two sides of a chat between a user and an assistant.
 """
 
 from __future__ import annotations
@@ -12,18 +13,22 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 from memoriter.core.fold import fold
-from memoriter.text.stops import word_table
+from memoriter.text.question import CALENDAR
+from memoriter.text.stops import FUNCTION_WORDS, word_table
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ASSISTANT: Final = word_table("you your yours you've you'd yourself")
 _USER: Final = word_table("i i'm i've i'd my me mine myself we our ours us")
+_COMMON: Final = FUNCTION_WORDS | CALENDAR
+_STARTS: Final = re.compile(r"[.!?:;\n\"“„«(]")
+"""A sentence starts behind one of these."""
 ChatSide = Literal["assistant", "user"]
 
 
 def name_words(text: str) -> list[str]:
     """The words of a text, folded, without a possessive 's.
 
-    >>> words_of("Marcus's dog")
+    >>> name_words("Marcus's dog")
     ['marcus', 'dog']
     """
     words = (fold(word).replace("’", "'") for word in _WORD.findall(text))
@@ -35,16 +40,37 @@ def named_speakers(question: str, speakers: Iterable[str]) -> frozenset[str]:
 
     >>> sorted(named_speakers("What does Marcus like?", ["Marcus Webb", "Lena"]))
     ['Marcus Webb']
+    >>> [sorted(named_speakers(text, ["Will"])) for text in ("When will it be?", "Ask Will!")]
+    [[], ['Will']]
     """
     asked = name_words(question)
-    known = set(asked)
+    known = (set(asked) - _COMMON) | _capitals_inside(question)
     joined = f" {' '.join(asked)} "
     named: set[str] = set()
     for speaker in speakers:
         words = name_words(speaker)
-        if words and (words[0] in known or f" {' '.join(words)} " in joined):
+        whole = len(words) > 1 and f" {' '.join(words)} " in joined
+        if words and (words[0] in known or whole):
             named.add(speaker)
     return frozenset(named)
+
+
+def _capitals_inside(question: str) -> set[str]:
+    """The words that have a capital though no sentence starts with them, as `name_words` has them.
+
+    >>> sorted(_capitals_inside("Will it rain? May I ask Will and Lena?"))
+    ['i', 'lena', 'will']
+    """
+    out: set[str] = set()
+    if question.isupper():  # then a capital says nothing
+        return out
+    end = 0
+    for match in _WORD.finditer(question):
+        inside = end > 0 and _STARTS.search(question, end, match.start()) is None
+        if inside and match.group()[0].isupper():
+            out.update(name_words(match.group()))
+        end = match.end()
+    return out
 
 
 def side_asked(question: str) -> ChatSide | None:

@@ -67,12 +67,12 @@ FUNCTION_WORDS: Final = word_table(
 
 TALK_WORDS: Final = word_table(
     """
-    afternoon ahead anything awesome back best better bit bye cheers continue cool course done else
-    evening everything exactly excellent explain fine finished fun go going good goodbye great haha
-    happy hello help hey hi hm hmm keep lgtm look looks luck maybe mean mind moment morning never
-    next nice night nope nothing ok okay one ones perfect proceed ready right second slowly
-    something sorry sound sounds stop stuff super sure thank thanks thing things think today true
-    wait way welcome wonder wonderful work wow wrong yeah yep yes yet
+    afternoon ahead anything awesome back best better bit bye cheers continue cool course day done
+    else evening everything exactly excellent explain fine finished fun go going good goodbye great
+    haha happy hello help hey hi hm hmm keep last lgtm long look looks luck maybe mean mind moment
+    morning never next nice night nope nothing ok okay one ones perfect proceed ready right second
+    slowly something sorry sound sounds stop stuff super sure take takes thank thanks thing things
+    think time today true wait way welcome wonder wonderful work wow wrong yeah yep yes yet
     """
 )
 """Words of a conversation about itself; a prompt of nothing else asks a memory for nothing."""

@@ -26,10 +26,11 @@ from memoriter.why.hit_text import (
     scale_of,
     score_lines,
 )
-from memoriter.why.strengths import COMPARABLE, NOTHING, relevance_text, strength_text
+from memoriter.why.strengths import NOTHING, comparable_text, relevance_text, strength_text
 
 if TYPE_CHECKING:
     from memoriter.pipeline.plan import Plan, PlanStep
+    from memoriter.pipeline.relevance import Strength
     from memoriter.why.result import Hit, Result
 
 Html = NewType("Html", str)
@@ -77,8 +78,8 @@ def result_html(result: Result) -> str:
     if result.strength == "none" or not cards:
         nothing = "nothing found" if result.strength is None else f"{NOTHING}."
         notes.insert(0, _tag("p", _text(nothing)))
-    if cards and result.strength is not None:
-        notes.append(_tag("p", _text(COMPARABLE), of="rc-dim"))
+    if cards:
+        notes.append(_comparable(result.strength))
     return _tag("div", _style(), title, legend, *skipped, *notes, *cards, of="rc")
 
 
@@ -86,8 +87,11 @@ def hit_html(hit: Hit) -> str:
     """One hit as an HTML fragment."""
     labels = [*hit.lanes, *(label for label, _ in contributions(hit.explanation))]
     card = _hit(hit, _reach(hit.explanation), _colours(labels))
-    notes = [] if hit.strength is None else [_tag("p", _text(COMPARABLE), of="rc-dim")]
-    return _tag("div", _style(), card, *notes, of="rc")
+    return _tag("div", _style(), card, _comparable(hit.strength), of="rc")
+
+
+def _comparable(strength: Strength | None) -> Html:
+    return _tag("p", _text(comparable_text(strength)), of="rc-dim")
 
 
 def explanation_html(node: Explanation) -> str:

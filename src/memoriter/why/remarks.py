@@ -15,7 +15,7 @@ import numpy as np
 
 from memoriter.core.fold import fold
 from memoriter.core.record import Record
-from memoriter.core.shown import named, plain
+from memoriter.core.shown import plain
 from memoriter.core.slate import Slate
 from memoriter.index.ids import ids_of
 from memoriter.index.reads import numbers
@@ -58,7 +58,7 @@ def _remarks(ran: Ran, ctx: Context, best: Record | None, unknown: str | None) -
     better = None if unknown is not None else _better_superseded(ran, ctx)
     if better is not None:
         yield (
-            f"a superseded memory matches better: id {named(better)};"
+            f"a superseded memory matches better: id {better!r};"
             " the override select.superseded=show searches such memories too"
         )
 
@@ -66,9 +66,10 @@ def _remarks(ran: Ran, ctx: Context, best: Record | None, unknown: str | None) -
 def _better_superseded(ran: Ran, ctx: Context) -> str | None:
     """The id of the hidden superseded record that is relevant and matches better than every hit.
 
-    One whose successor is a relevant hit does not count: what holds now was found. It is scored as
-    a candidate is, but without boosts, and so are the hits it is compared with. It costs nothing
-    where nothing was superseded. None where scores depend on the other candidates.
+    Hits are here those before limit and budget. One whose successor is a relevant hit does not
+    count: what holds now was found. It is scored as a candidate is, but without boosts, and so are
+    the hits it is compared with. It costs nothing where nothing was superseded. None where scores
+    depend on the other candidates.
     """
     recipe = ran.plan.recipe
     fuse = recipe.passes[0].fuse
@@ -90,10 +91,10 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
         for label, ranking in ran.rankings.items()
     }
     slate = first_pass(recipe, beside, Candidates(rankings), ()).slate
-    best_hit = max(ran.shown.columns[FIRST].tolist(), default=-math.inf)
+    best_hit = max(ran.slate.columns[FIRST].tolist(), default=-math.inf)
     slate = slate.take(np.flatnonzero(slate.columns[FIRST] > best_hit))
     slate = _evident(ran, ctx, slate)
-    hits = numbers(ctx.view, _evident(ran, ctx, ran.shown).rows, "position")
+    hits = numbers(ctx.view, _evident(ran, ctx, ran.slate).rows, "position")
     for row, position in zip(slate.rows, numbers(ctx.view, slate.rows, "position"), strict=True):
         if not np.isin(hits, _successors(ctx, position)).any():
             return ids_of(ctx.view, row[None])[0]

@@ -11,9 +11,8 @@ from typing import Final
 
 from memoriter.pipeline.relevance import Strength
 
-COMPARABLE: Final = (
-    "Relevance can be compared between questions; a score only orders the hits of one question."
-)
+ONLY_ORDERS: Final = "a score only orders the hits of one question"
+COMPARABLE: Final = f"Relevance can be compared between questions; {ONLY_ORDERS}."
 NOTHING: Final = "Nothing relevant"
 WEAK: Final = "weak matches: each shares something with the question and may not answer it"
 NO_EVIDENCE: Final = "without evidence that they answer the question"
@@ -27,6 +26,15 @@ def strength_text(strength: Strength) -> str:
     ('strong', 'none relevant')
     """
     return {"none": "none relevant", "unknown": _UNKNOWN}.get(strength, strength)
+
+
+def comparable_text(strength: Strength | None) -> str:
+    """What may be compared between questions; `strength` is None if there is no relevance.
+
+    >>> comparable_text(None)
+    'a score only orders the hits of one question'
+    """
+    return ONLY_ORDERS if strength is None else COMPARABLE
 
 
 def relevance_text(relevance: float | None, strength: Strength | None) -> str:

@@ -13,7 +13,7 @@ from memoriter.core.canonical import canonical
 from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.text.safe import safe
-from memoriter.why.strengths import COMPARABLE, NO_EVIDENCE, NOTHING, WEAK, relevance_text
+from memoriter.why.strengths import NO_EVIDENCE, NOTHING, WEAK, comparable_text, relevance_text
 
 
 def as_text(name: str, reply: JsonObject) -> str:
@@ -40,8 +40,8 @@ def _recalled(reply: JsonObject) -> Iterator[str]:
         yield f"\nleft out: {', '.join(f'{k} ({v})' for k, v in reply['skipped'].items())}"
     if reply.get("near"):
         yield f"\nperhaps meant: {', '.join(reply['near'])}"
-    if listed and reply.get("strength"):
-        yield f"\n{COMPARABLE}"
+    if listed:
+        yield f"\n{comparable_text(reply.get('strength'))}"
     yield f"\nreceipt {reply['receipt']}"
 
 
@@ -98,8 +98,7 @@ def _explained(reply: JsonObject) -> Iterator[str]:
     how = f" and {relevance}" if relevance else ""
     yield f"{hit['record']['id']} is hit {hit['rank']} with score {hit['score']:.6f}{how}:"
     yield from _tree(cast("JsonObject", hit["explanation"]), 1)
-    if relevance:
-        yield COMPARABLE
+    yield comparable_text(hit.get("strength"))
 
 
 def _tree(node: JsonObject, depth: int) -> Iterator[str]:

@@ -32,10 +32,11 @@ from memoriter.why.bundles import Bundle, Bundles
 from memoriter.why.hit_text import boosts_of, copies_line, moves_of, scale_of
 from memoriter.why.result import Hit, Result
 from memoriter.why.strengths import (
-    COMPARABLE,
     NO_EVIDENCE,
     NOTHING,
+    ONLY_ORDERS,
     WEAK,
+    comparable_text,
     relevance_text,
     strength_text,
 )
@@ -107,8 +108,10 @@ class HitTable:
         if result.near:
             near = ", ".join(map(one_line, result.near[:_NEAR_SHOWN]))
             yield Text(f"\n  no memory has these words; did you mean: {near}?", DIM)
-        if result.strength is not None:
-            yield Text(f"\n  {COMPARABLE if self.listed else _TRY}", DIM)
+        if self.listed:
+            yield Text(f"\n  {comparable_text(result.strength)}", DIM)
+        elif result.strength is not None:
+            yield Text(f"\n  {_TRY}", DIM)
 
 
 def _skipped(label: str, reason: str) -> Text:
@@ -265,7 +268,8 @@ def bundle_list(bundles: Bundles) -> RenderableType:
     noun = "bundle" if bundles.total == 1 else "bundles"
     head = Text(f"{len(bundles)} of {bundles.total} {noun}", STRONG)
     skipped = (_skipped(label, reason) for label, reason in bundles.skipped.items())
-    return Group(head, *skipped, *(_bundle(each) for each in bundles))
+    below = [Text(f"\n  {ONLY_ORDERS}", DIM)] if bundles else []
+    return Group(head, *skipped, *(_bundle(each) for each in bundles), *below)
 
 
 def _bundle(bundle: Bundle) -> Tree:

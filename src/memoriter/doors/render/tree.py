@@ -33,7 +33,7 @@ from memoriter.why.hit_text import (
     score_lines,
 )
 from memoriter.why.result import Hit
-from memoriter.why.strengths import COMPARABLE, relevance_text
+from memoriter.why.strengths import comparable_text, relevance_text
 
 _AFTER: Final = "after "
 _NAME: Final = 8
@@ -42,8 +42,7 @@ _COUNT: Final = 9
 
 def explained_hit(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     """The score of a hit, taken apart, and what may be compared with other questions."""
-    notes = [] if hit.strength is None else [Text(), Text(COMPARABLE, DIM)]
-    return Group(hit_tree(hit, lanes), *notes)
+    return Group(hit_tree(hit, lanes), Text(), Text(comparable_text(hit.strength), DIM))
 
 
 def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
