@@ -79,15 +79,26 @@ def test_a_stretch_makes_copies_if_and_only_if_it_is_short(
 
 @given(sentences, st.data())
 @settings(max_examples=EXAMPLES)
-def test_case_spaces_and_punctuation_make_no_difference(
+def test_capital_first_letters_spaces_and_punctuation_make_no_difference(
     words: list[str], data: st.DataObject
 ) -> None:
-    changes = st.sampled_from([str.upper, str.lower, str.capitalize, str.title])
+    changes = st.sampled_from([str.lower, str.capitalize])
     fillers = st.sampled_from(["", *sorted(FILLERS)])
     changed = [
         f"{data.draw(fillers)} {data.draw(changes)(word)}{data.draw(punctuation)}" for word in words
     ]
     assert copied(" ".join(words), " ".join(changed), 1.0)
+
+
+@given(sentences, st.data(), shares)
+@settings(max_examples=EXAMPLES)
+def test_a_capital_inside_of_a_word_makes_it_another_one(
+    words: list[str], data: st.DataObject, alike: float
+) -> None:
+    at = data.draw(st.integers(0, len(words) - 1))
+    changes = st.sampled_from([str.upper, lambda word: word[0] + word[1:].upper()])
+    changed = [*words[:at], data.draw(changes)(words[at]), *words[at + 1 :]]
+    assert not copied(sentence(words), " ".join(changed), alike)
 
 
 @given(sentences, st.integers(0, 24), names | numbers | negations, shares)

@@ -314,7 +314,9 @@ def test_a_receipt_a_scope_and_the_answer_of_a_hook_are_plain_data_too() -> None
     assert memoriter.verify(receipt.to_dict()).ok
     assert memory.scoped(user="ann").scope.to_dict() == {"tenant": "default", "user": "ann"}
     answer = memoriter.Hook(memory)("port")
-    assert set(answer.to_dict()) == {"text", "citations", "status", "receipt", "problem"}
+    assert set(answer.to_dict()) == {
+        "text", "citations", "status", "receipt", "strength", "problem",
+    }  # fmt: skip
     assert memoriter.Hook(memory)("").to_dict()["text"] == ""
 
 

@@ -7,9 +7,9 @@ reserved name, as the settings of the embedder do, so views, exports and digests
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.canonical import canonical
@@ -62,27 +62,26 @@ def committed_calibration(registry: Iterable[AgentRow], space: str) -> Calibrati
 
 def _decoded(row: AgentRow) -> CalibrationEntry:
     try:
-        body = json.loads(row.body)
+        body = cast("dict[str, Any]", json.loads(row.body))
         numbers = Calibration.of_dict(body["cosines"])
-        entry = CalibrationEntry(
+        _check_types(body)
+        return CalibrationEntry(
             numbers, body["compared"], body["texts"], body["time"], body.get("by")
         )
-        _check_types(entry)
     except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
         raise Corrupt(
             f"the calibration at entry {row.seq} cannot be read ({error})",
             hint="calibrate the space again",
         ) from None
-    return entry
 
 
-def _check_types(entry: CalibrationEntry) -> None:
+def _check_types(body: Mapping[str, Any]) -> None:
     """Raise ValueError if a field has a value that `encode` never writes."""
     right = {
-        "compared": entry.compared in get_args(Compared),
-        "texts": type(entry.texts) is int and entry.texts >= 0,
-        "time": type(entry.time) is int,
-        "by": entry.agent is None or isinstance(entry.agent, str),
+        "compared": body["compared"] in get_args(Compared),
+        "texts": type(body["texts"]) is int and body["texts"] >= 0,
+        "time": type(body["time"]) is int,
+        "by": body.get("by") is None or isinstance(body["by"], str),
     }
     wrong = [name for name, holds in right.items() if not holds]
     if wrong:

@@ -1,20 +1,23 @@
 """When two texts are copies of each other: the rule of the ordering `copies`.
 
-Copies have the same words in the same order. Case, white space, punctuation at the ends of words,
-contractions (`don't`, `do not`) and a few filler words make no difference. Beyond that one of the
-two may have a single stretch of words that the other lacks, if it is short and all its words are
-plain: lower-case words that are neither a number nor a negation nor a name. A word is never taken
-for another one, so `passed` and `failed` are not copies however long the rest of the text is.
+Copies have the same words in the same order. A capital first letter, white space, punctuation at
+the ends of words, contractions (`don't`, `do not`) and a few filler words make no difference. A
+word with a capital behind its first letter may be a key or a password (`aB3x`, `SESAME`), so it is
+only the same as itself. Beyond that one of the two may have a single stretch of words that the
+other lacks, if it is short and all its words are plain: lower-case words that are neither a number
+nor a negation nor a name. A word is never taken for another one, so `passed` and `failed` are not
+copies however long the rest of the text is.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from memoriter.core.fold import fold
+from memoriter.core.fold import calm, fold
 
 LONGEST: Final = 20_000
 """Longer texts are copies only if they are equal: comparing their words would take too long."""
@@ -69,9 +72,9 @@ def compared_text(text: str) -> ComparedText:
     """The words by which a text is compared with others.
 
     >>> compared_text("The prod SSH port is open!")
-    ComparedText(words=('prod', 'ssh', 'port', 'open'), plain=(True, False, True, True))
+    ComparedText(words=('prod', 'SSH', 'port', 'open'), plain=(True, False, True, True))
     >>> compared_text("Ann's server isn't up, it's -5 °C.").words
-    ('ann', 'server', 'not', 'up', 'it', '-5', '°c')
+    ('ann', 'server', 'not', 'up', 'it', '-5', '°C')
     """
     shown = _shown(text)
     # Of a text that does not begin with a capital letter, capitals do not tell which are names.
@@ -90,7 +93,7 @@ def end_words(text: str, alike: float = 0.9) -> tuple[tuple[str, ...], tuple[str
     This is much faster than comparing, so it tells first which texts may have copies.
 
     >>> end_words("The prod SSH port is open for you and me!")
-    (('prod', 'ssh', 'port', 'open'), ('for', 'you', 'and', 'me'))
+    (('prod', 'SSH', 'port', 'open'), ('for', 'you', 'and', 'me'))
     """
     pieces = _shown(text).split()
     count = _shared_words(alike)
@@ -139,6 +142,9 @@ def _words(piece: str) -> tuple[tuple[str, bool], ...]:
 
 def _read(piece: str) -> tuple[tuple[str, bool], ...]:
     bare = piece.translate(_APOSTROPHES).rstrip(_CLOSING).lstrip(_OPENING)
+    rest = bare[1:]
+    if rest != rest.lower():
+        return ((unicodedata.normalize("NFC", calm(bare)), False),)
     lower = bare.islower() and bare.replace("'", "").isalpha()
     words = [word for word in _spelled_out(fold(bare)) if word and word not in FILLERS]
     return tuple((word, lower and word not in _WEIGHTY) for word in words)
