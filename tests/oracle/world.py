@@ -20,7 +20,7 @@ from memoriter.core.times import to_micros
 from memoriter.core.words import RecordWords
 from memoriter.embed.calibrate import packaged_calibration
 from memoriter.store.port import Dump
-from memoriter.store.rows import VectorRow
+from memoriter.store.rows import RESERVED, VectorRow
 from memoriter.text.past import past_words
 from memoriter.text.port import Analyzer
 
@@ -92,7 +92,7 @@ class World:
             links_of(dump, seq),
             partial(past_at, dump, seq),
             bool(space) and known is None,
-            None if known is None else known.cosines,
+            _calibration(dump, seq, space) or (None if known is None else known.cosines),
         )
 
     @cached_property
@@ -119,6 +119,16 @@ def _agents(dump: Dump, seq: int) -> dict[str, str]:
             parts = [state.get("display_name"), state.get("owner"), state.get("description")]
             out[row.agent] = " ".join(part for part in (*parts, *state["aliases"]) if part)
     return out
+
+
+def _calibration(dump: Dump, seq: int, space: str) -> Sequence[float] | None:
+    """The quantiles that were committed last, by level."""
+    bodies = [
+        cast("dict[str, Any]", json.loads(row.body))["cosines"]
+        for row in dump.agents
+        if row.seq <= seq and row.agent == f"{RESERVED}calibration {space}"
+    ]
+    return [quantile for _, quantile in sorted(bodies[-1].items())] if bodies else None
 
 
 def _read_vector(row: VectorRow) -> Vector | None:

@@ -65,11 +65,20 @@ overrides = st.fixed_dictionaries(
         "select.reflections": st.sampled_from(["show", "hide", "only"]),
     },
 )
-QUESTIONS: list[tuple[str, str, dict[str, Any]]] = [
+
+
+def scaled_recipe(scale: str) -> Data:
+    """The default recipe with another scale, and so without relevance."""
+    data = recipe_of("memoriter").to_data()
+    data["pass"][0]["fuse"] |= {"scale": scale, "absent": "redistribute"}
+    return {**data, "relevance": None}
+
+
+QUESTIONS: list[tuple[str, str | Data, dict[str, Any]]] = [
     ("ssh port café", "memoriter", {}),
     ("memory the run", "lexical", {}),
     ("東京 cache", "semantic", {}),
-    ("port", "memoriter", {"overrides": {"fusion.scale": "min_max"}}),
+    ("port", scaled_recipe("min_max"), {}),
     *(("port the memory", "memoriter", {"as_of": moment}) for moment in MOMENTS),
     ("a", "lexical", {"where": {"tags": {"any_fold": ["ops", "straße"]}}}),
     ("running", "semantic", {"where": {"not": {"agent": "bot"}}}),

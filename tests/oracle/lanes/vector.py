@@ -36,9 +36,12 @@ def _coverage(call: LaneCall) -> Knots | None:
     if quantiles is None or lane["stale" if behind else "fresh"] != 1.0:
         return None
     deviates = [NormalDist().inv_cdf(level) for level in (0.5, 0.9, 0.99, 0.999, 0.9999)]
-    knots = [(q, grid(round(d, 10) / 6.0)) for q, d in zip(quantiles, deviates, strict=True)]
-    (x0, y0), (x1, y1) = knots[-2:]
-    return (*knots, (grid(x1 + (1.0 - y1) / ((y1 - y0) / (x1 - x0))), 1.0))
+    # Of equal quantiles the highest counts.
+    by_quantile = {q: grid(round(d, 10) / 6.0) for q, d in zip(quantiles, deviates, strict=True)}
+    knots = sorted(by_quantile.items())
+    (x0, y0), (x1, y1) = [(0.0, 0.0), *knots][-2:]
+    rise = (y1 - y0) / (x1 - x0) if x1 > x0 else 1.0
+    return (*knots, (grid(x1 + (1.0 - y1) / rise), 1.0))
 
 
 ORACLE = LaneOracle(_scores, _runs, independent=True, coverage=_coverage)
