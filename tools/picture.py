@@ -27,7 +27,7 @@ from memoriter.why.result import Result
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "images"
 COLUMNS: Final = 100
-QUESTION: Final = "when did my sibling get married?"
+QUESTION: Final = "which garden was my sister's marriage in?"
 MEMORIES: Final = (
     ("wedding", "My sister had her wedding in June, in the garden of the old mill", "2026-06-14"),
     ("sail", "My sister is learning to sail in Lisbon", "2026-03-02"),

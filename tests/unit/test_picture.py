@@ -18,7 +18,7 @@ def test_the_pictures_are_not_stale() -> None:
 def test_the_question_of_the_picture_is_answered() -> None:
     result = example_result()
     assert (result[0].id, result.status) == ("wedding", "complete")
-    assert "married ~ wedding" in [part.label for part in result[0].lanes["kin"].why.parts]
+    assert "marriage ~ wedding" in [part.label for part in result[0].lanes["kin"].why.parts]
 
 
 @pytest.mark.parametrize("name", THEMES)

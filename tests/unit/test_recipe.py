@@ -14,7 +14,7 @@ from memoriter.core.errors import BadRecipe, UnknownRecipe
 from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "1f3bac0c99dd0e9a3a5465552b78a4f35f8cabaeda05de4ce1afb6de00375ee2",
+    "memoriter": "1ed9a55d68d8aae5d5e8c58b7e93136763b2fb16a453356dbadd5c544d17821f",
     "lexical": "201c41068589e39a29fc09b865e0b089098dbf785f2a624a2cf71eaf9245c6a3",
     "linked": "0c95832847e7e034ee36b95ae16a3b1d21de75b282ad1fb7822f984c42103330",
     "semantic": "7c242c416b745cb422f0b7428a7360cba4c23ce7018a4764d1437a5eb7888c1c",

@@ -131,7 +131,7 @@ def moved() -> Result:
 
 
 def test_a_table_shows_boosts_the_reranker_and_what_was_moved(moved: Result) -> None:
-    text = drawn(HitTable(moved), 200)
+    text = drawn(HitTable(moved, every=True), 200)
     assert "▚ around" in text
     assert "■ rerank" in text
     assert re.search(r"■{20,}.*rerank 26\.000", text)

@@ -67,6 +67,15 @@ class KinLane(Lane):
         order = ctx.best(scores[met], rows[met], self.pool)
         return Ranking(rows[met][order], scores[met][order], coverage=SHARE, memo=words)
 
+    def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+        """The scores of further rows, with the words of the ranking."""
+        words = cast("list[QueryWord]", ranking.memo)
+        masks = ctx.selection.only(ctx.view, rows).masks
+        hits, scores = KinScan(ctx.view, words, masks, EVERY).run()
+        met = scores > 0.0
+        order = ctx.best(scores[met], hits[met], EVERY)
+        return Ranking(hits[met][order], scores[met][order])
+
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The pairs of similar words in each row's best window, with cosine and weight."""
         words = cast("list[QueryWord]", ranking.memo)
