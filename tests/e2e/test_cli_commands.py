@@ -390,9 +390,11 @@ def test_a_recall_takes_lists_and_a_budget(cli: Cli, tmp_path: Path) -> None:
     few = cli("recall", "sleeps", "--mode", "bm25", "--budget-chars", "160", ok=True)
     assert [hit["record"]["id"] for hit in few["hits"]] == ["cat"]
     assert few["plan"]["steps"][-1]["passed_over"] == 1
-    block = cli("recall", "sleeps", "--mode", "bm25", "--context", "--budget-tokens", "500")
+    block = cli(
+        "recall", "sleeps", "--mode", "bm25", "--context", "--all", "--budget-tokens", "500"
+    )
     assert "```untrusted\nthe dog sleeps\n```" in block.stdout
-    answer = cli("recall", "sleeps", "--mode", "bm25", "--context", ok=True)
+    answer = cli("recall", "sleeps", "--mode", "bm25", "--context", "--all", ok=True)
     assert answer["citations"] == {"1": "cat", "2": "dog"}
     assert answer["text"] + "\n" == block.stdout
     cli("recall", "sleeps", "--html", "answer.html", ok=True)
@@ -565,7 +567,8 @@ kind = "mmr"
     )
     recipe_file.write_text(other, encoding="utf-8")
     shown = " ".join(cli("recipe", "diff", "lexical", "mine.toml").stdout.split())
-    assert "score weighted sum of scaled scores reciprocal rank fusion" in shown
+    assert "weighted sum of scaled" in shown
+    assert "reciprocal rank fusion" in shown
     recipe_file.write_text(text + "\nunknown = 1\n", encoding="utf-8")
     assert cli("recipe", "check", "mine.toml").exit_code == 2
 

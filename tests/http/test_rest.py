@@ -349,7 +349,10 @@ def test_a_header_may_name_the_own_tenant_in_any_script(site: Live) -> None:
 
 def test_an_answer_says_how_relevant_it_is_and_openapi_has_the_fields(site: Live) -> None:
     client = site.client()
-    ask = {"query": "What is the capital of Mongolia?", "overrides": {"relevance.weak": 1.0}}
+    ask = {
+        "query": "What is the capital of Mongolia?",
+        "overrides": {"relevance.weak": 1.0, "relevance.strong": 1.0},
+    }
     reply = client.post("/v1/recall", json={**ask, "detail": "full"}).json()
     assert reply["strength"] == "none"
     assert reply["relevance"] < 1.0

@@ -25,7 +25,7 @@ ASKED = {
     "user_id": "it is called user here",
     "userId": "it is called user here",
     "since": 'use where={"created": {"gte": "7d"}}',
-    "min_score": 'use min_relevance=0.5',
+    "min_score": "use min_relevance=0.5",
     "kind": 'use where={"kind": …}',
     "limt": "did you mean limit?",
 }

@@ -118,7 +118,7 @@ class _Judgement:
 
     def _cut(self, ctx: Context) -> tuple[str, ...]:
         """Why there is no hit although a candidate is relevant."""
-        if self.strength(self.best) not in ("strong", "weak"):
+        if not self._ran.scored.rows.size or self.strength(self.best) not in ("strong", "weak"):
             return ()
         if not self._ran.slate.rows.size:
             return ("a relevant memory lies below the minimum of this call",)
