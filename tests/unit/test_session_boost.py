@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.inside import log_of, view_of
 
 import memoriter
-from memoriter.index.reads import session_neighbours
+from memoriter.index.reads import turns_around
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 
@@ -38,7 +38,7 @@ def written(turns: list[tuple[str | None, str, int]]) -> Memory:
 
 
 @given(acts)
-def test_a_neighbour_is_the_record_before_or_after_in_the_session(
+def test_turns_are_the_records_before_and_after_in_the_session(
     turns: list[tuple[str | None, str, int]],
 ) -> None:
     memory = written(turns)
@@ -46,14 +46,17 @@ def test_a_neighbour_is_the_record_before_or_after_in_the_session(
     seen = zip(view.segments, view.visible, strict=True)
     rows = np.concatenate([segment.rows[mask] for segment, mask in seen])
     records = [r for r in log_of(memory).records("default", rows.tolist()) if r is not None]
-    before, after = session_neighbours(view, rows)
+    before, after = turns_around(view, rows, 3)
     for at, record in enumerate(records):
         talk = sorted(
             (r.position, r.row) for r in records if record.session and r.session == record.session
         )
         place = talk.index((record.position, record.row)) if talk else 0
-        wanted = [talk[n][1] if 0 <= n < len(talk) else -1 for n in (place - 1, place + 1)]
-        assert [before[at], after[at]] == wanted
+        for away in (1, 2, 3):
+            wanted = [
+                talk[n][1] if 0 <= n < len(talk) else -1 for n in (place - away, place + away)
+            ]
+            assert [before[away - 1, at], after[away - 1, at]] == wanted
 
 
 def test_the_better_neighbour_lends_a_share_of_its_score() -> None:

@@ -5,6 +5,8 @@ Each function returns one value per row, in the order of the rows; no record is 
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,9 @@ from memoriter.core.ranking import Rows
 from memoriter.index.columns import NO_TIME, TIME_COLUMNS, dictionary_of
 from memoriter.index.sessions import SessionKeys
 from memoriter.index.view import View
+
+_LAST: Final = np.iinfo(np.int64).max
+"""Sorts behind every position."""
 
 
 def numbers(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
@@ -67,27 +72,52 @@ def chain_length(view: View) -> int:
     return int(highest) + 1
 
 
-def session_neighbours(view: View, rows: Rows) -> tuple[Rows, Rows]:
-    """(rows before, rows after) each of these in its session; -1 if there is none.
+class Turns(NamedTuple):
+    """For some rows the rows one, two … turns away in their sessions, (distance × rows).
+
+    -1 where there is none.
+    """
+
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+
+def turns_around(view: View, rows: Rows, reach: int) -> Turns:
+    """The rows up to `reach` turns before and after each of these in its session.
 
     Only rows visible in the view count, in the order in which they were first written.
     """
+    out = np.full((2 * reach, rows.size), -1)
     keys = np.zeros(rows.size, np.uint64)
     for segment in view.segments:
         places, inside = segment.places(rows)
         keys[inside] = segment.sessions[places]
-    if not keys.any():  # most stores have no sessions
-        return np.full(rows.size, -1), np.full(rows.size, -1)
-    positions = numbers(view, rows, "position")
-    return _nearest(view, keys, positions, -1), _nearest(view, keys, positions, 1)
+    known = np.flatnonzero(keys)
+    if known.size:  # most stores have no sessions
+        out[:, known] = _around(view, keys[known], rows[known], reach)
+    return Turns(out[:reach], out[reach:])
 
 
-def _nearest(view: View, keys: SessionKeys, positions: NDArray[np.float64], step: int) -> Rows:
-    best, out = np.full(keys.size, np.nan), np.full(keys.size, -1)
+def _around(view: View, keys: SessionKeys, rows: Rows, reach: int) -> NDArray[np.int64]:
+    """The rows before and after, one below the other; sessions may span several segments."""
+    own = numbers(view, rows, "position").astype(np.int64)
+    positions = np.full((2 * reach, rows.size), -1)
+    out = positions.copy()
     for segment, seen in zip(view.segments, view.visible, strict=True):
-        near, places = segment.session_order.nearest(keys, positions, seen, step)
-        closer = ~np.isnan(near) & (np.isnan(best) | (step * (best - near) > 0.0)) & (keys > 0)
-        best = np.where(closer, near, best)
-        if len(segment):
-            out = np.where(closer, segment.rows[np.where(closer, places, 0)], out)
+        near = segment.session_order.visible(seen).around(keys, own, reach)
+        if near is None:
+            continue
+        here = np.where(near[1] >= 0, segment.rows[near[1]], -1)
+        for half, sign in ((slice(0, reach), -1), (slice(reach, None), 1)):
+            fresh = np.flatnonzero(here[half][0] >= 0)
+            both = fresh[out[half][0, fresh] >= 0]
+            alone = fresh[out[half][0, fresh] < 0]
+            positions[half, alone] = near[0][half, alone]
+            out[half, alone] = here[half, alone]
+            if both.size:
+                every = np.concatenate([positions[half, both], near[0][half, both]])
+                order = np.argsort(np.where(every >= 0, sign * every, _LAST), axis=0)[:reach]
+                positions[half, both] = np.take_along_axis(every, order, 0)
+                joined = np.concatenate([out[half, both], here[half, both]])
+                out[half, both] = np.take_along_axis(joined, order, 0)
     return out

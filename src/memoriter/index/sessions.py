@@ -1,12 +1,13 @@
 """The records before and after a record in its session, in the order of writing.
 
-`Segment.session_order` holds one `Sessions`; the session boost looks up neighbours in it.
+`Segment.session_order` holds one `Sessions`; `turns_around` looks up neighbours in all of a view.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,11 @@ from memoriter.index.columns import Arrays, dictionary_of
 
 SessionKeys = NDArray[np.uint64]
 """Sessions as 64-bit hashes of their names, 0 for none; comparable between segments."""
+
+_STRIDE: Final = 2**32
+"""More than the position of any record."""
+Near = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""(positions, places) of turns, (distance × lookups), nearest first; -1 where there is none."""
 
 
 def session_keys(arrays: Arrays) -> SessionKeys:
@@ -32,55 +38,51 @@ class Sessions:
     """The rows of a segment that belong to a session, sorted by session and position."""
 
     keys: SessionKeys
-    positions: NDArray[np.float64]
+    positions: NDArray[np.int64]
     places: NDArray[np.intp]
+    marks: NDArray[np.int64]
+    """Index of the session's first row · stride + position: ascending, so one search finds both."""
 
     @classmethod
     def of(cls, arrays: Arrays) -> Sessions:
         """The session rows of a segment, from its columns."""
-        keys, positions = session_keys(arrays), arrays["position"]
+        keys, positions = session_keys(arrays), arrays["position"].astype(np.int64)
         places = np.flatnonzero(keys)
         places = places[np.lexsort((positions[places], keys[places]))]
-        return cls(keys[places], positions[places], places)
+        return cls._sorted(keys[places], positions[places], places)
 
-    def nearest(
-        self, keys: SessionKeys, positions: NDArray[np.float64], seen: Mask, step: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """(positions, places) of the nearest visible row before (step -1) or after (step 1).
+    @classmethod
+    def _sorted(
+        cls, keys: SessionKeys, positions: NDArray[np.int64], places: NDArray[np.intp]
+    ) -> Sessions:
+        index = np.arange(keys.size)
+        begins = np.ones(keys.size, np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+        first = np.maximum.accumulate(np.where(begins, index, 0))
+        return cls(keys, positions, places, first * _STRIDE + positions)
 
-        One for each (session key, position); NaN and -1 if there is none.
+    def visible(self, seen: Mask) -> Sessions:
+        """Those of the rows that a view sees."""
+        shown = seen[self.places]
+        if shown.all():
+            return self
+        return self._sorted(self.keys[shown], self.positions[shown], self.places[shown])
+
+    def around(self, keys: SessionKeys, positions: NDArray[np.int64], reach: int) -> Near | None:
+        """(before, after): the rows up to `reach` turns away, for each (session key, position).
+
+        The first `reach` distances are those before, the others those after. None if no row here
+        belongs to one of the sessions.
         """
         low = np.searchsorted(self.keys, keys, "left")
         high = np.searchsorted(self.keys, keys, "right")
-        side = "left" if step < 0 else "right"
-        at = self._between(low, high, positions, side) - (1 if step < 0 else 0)
-        shown = seen[self.places]
-        # Step on over hidden rows, all lookups at once, until each is at a visible one or outside.
-        while True:
-            inside = (at >= low) & (at < high)
-            hidden = inside & ~shown[np.where(inside, at, 0)] if shown.size else inside
-            if not hidden.any():
-                break
-            at = np.where(hidden, at + step, at)
-        safe = np.where(inside, at, 0)
-        if not self.places.size:
-            return np.full(keys.size, np.nan), np.full(keys.size, -1)
-        near = np.where(inside, self.positions[safe], np.nan)
-        return near, np.where(inside, self.places[safe], -1)
-
-    def _between(
-        self,
-        low: NDArray[np.intp],
-        high: NDArray[np.intp],
-        positions: NDArray[np.float64],
-        side: str,
-    ) -> NDArray[np.intp]:
-        """Insertion index of each position between its bounds: one binary search for all."""
-        low, high = low.copy(), high.copy()
-        while (open_ := low < high).any():
-            middle = (low + high) // 2
-            probe = self.positions[np.where(open_, middle, 0)]
-            below = probe < positions if side == "left" else probe <= positions
-            low = np.where(open_ & below, middle + 1, low)
-            high = np.where(open_ & ~below, middle, high)
-        return low
+        if not (low < high).any():
+            return None
+        marks = low * _STRIDE + positions
+        before = np.searchsorted(self.marks, marks, "left")
+        after = np.searchsorted(self.marks, marks, "right")
+        away = np.arange(reach)[:, None]
+        at = np.concatenate([before - 1 - away, after + away])
+        inside = (at >= low) & (at < high)
+        at = np.where(inside, at, 0)
+        return np.where(inside, self.positions[at], -1), np.where(inside, self.places[at], -1)

@@ -9,7 +9,7 @@ gain less, because their own words already say what they are about.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -20,7 +20,7 @@ from pydantic import Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
-from memoriter.index.reads import session_neighbours
+from memoriter.index.reads import Turns, turns_around
 from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import RecipePart, option
@@ -31,8 +31,6 @@ from memoriter.text.figures import NodeText
 TurnShare = Annotated[float, Field(ge=0.0, le=10.0)]
 _TEXT: Final = 0
 """Every analyzer reads the text first, so its length is the first of a record's lengths."""
-_Sides = tuple[Rows, Rows]
-"""For each row the row before it and the row after it, at one distance; -1 where there is none."""
 
 
 class AroundBoost(Boost):
@@ -58,8 +56,8 @@ class AroundBoost(Boost):
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
         """The turns around these rows."""
-        near = [side for sides in _turns(ctx.view, rows, self._reach) for side in sides]
-        every = np.concatenate([np.zeros(0, np.int64), *near])
+        near = turns_around(ctx.view, rows, self._reach)
+        every = np.concatenate([near.before, near.after], axis=None)
         return every[every >= 0]
 
     def largest_gain(self, best: float) -> float:
@@ -68,19 +66,23 @@ class AroundBoost(Boost):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains; nothing where no turn around it has a score."""
+        near = turns_around(ctx.view, slate.rows, self._reach)
+        scores = np.stack([_scores_of(slate, near.before), _scores_of(slate, near.after)])
+        rows = np.stack([near.before, near.after])
         lent = np.zeros(slate.rows.size)
         notes: dict[str, Scores] = {}
-        near = _Better.none(slate)
-        for n, sides in enumerate(_turns(ctx.view, slate.rows, self._reach), start=1):
-            better = _Better.none(slate).among(sides)
+        for n in range(1, 1 + _farthest(near)):
             if n <= len(self.shares):
-                lent += np.nan_to_num(snap(self.shares[n - 1] * better.best))
-                notes |= {f"row{n}": better.who, f"score{n}": better.best}
-            if self.nearby and n <= self.turns:
-                near = near.among(sides)
+                who, best = _better(rows[:, n - 1], scores[:, n - 1])
+                lent += np.nan_to_num(snap(self.shares[n - 1] * best))
+                notes |= {f"row{n}": who, f"score{n}": best}
         if self.nearby:
-            lent += np.nan_to_num(snap(self.nearby * near.best))
-            notes |= {"row_best": near.who, "score_best": near.best}
+            # By distance, and the turn before first: of equal scores the first one counts.
+            order = [(side, n) for n in range(self.turns) for side in (0, 1)]
+            sides, distances = (list(each) for each in zip(*order, strict=True))
+            who, best = _better(rows[sides, distances], scores[sides, distances])
+            lent += np.nan_to_num(snap(self.nearby * best))
+            notes |= {"row_best": who, "score_best": best}
         damped = snap(np.minimum(1.0, self.words / _lengths(ctx.view, slate.rows)) * lent)
         return Boosted(np.where(damped > 0.0, damped, np.nan), notes)
 
@@ -97,47 +99,26 @@ class AroundBoost(Boost):
         return {"words": _lengths(ctx.view, slate.rows)}
 
 
-def _turns(view: View, rows: Rows, reach: int) -> Iterator[_Sides]:
-    """The rows one, two … turns away; ends where no row has a turn that far away."""
-    before = after = rows
-    for _ in range(reach):
-        before, after = _step(view, before, 0), _step(view, after, 1)
-        if not (before >= 0).any() and not (after >= 0).any():
-            return
-        yield before, after
+def _farthest(near: Turns) -> int:
+    """The largest distance at which any row has a turn."""
+    there = (near.before >= 0).any(axis=1) | (near.after >= 0).any(axis=1)
+    return int(np.flatnonzero(there).max(initial=-1)) + 1
 
 
-def _step(view: View, rows: Rows, side: int) -> Rows:
-    """The row one turn before (side 0) or after (side 1) each of these; -1 where there is none."""
-    out = np.full(rows.size, -1)
-    known = np.flatnonzero(rows >= 0)
-    if known.size:
-        out[known] = session_neighbours(view, rows[known])[side]
-    return out
+def _scores_of(slate: Slate, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The score of each of these rows; NaN where it has none or is not in the slate."""
+    order = np.argsort(slate.rows)
+    # `searchsorted` may point past the end or at another row; both are filtered below.
+    at = np.minimum(np.searchsorted(slate.rows, rows, sorter=order), order.size - 1)
+    here = order[at]
+    return np.where(slate.rows[here] == rows, slate.score[here], np.nan)
 
 
-class _Better:
-    """For each row of a slate the best score seen so far around it, and whose it is."""
-
-    def __init__(self, slate: Slate, order: NDArray[np.intp], best: Scores, who: Scores) -> None:
-        self._slate, self._order, self.best, self.who = slate, order, best, who
-
-    @classmethod
-    def none(cls, slate: Slate) -> _Better:
-        nothing = np.full(slate.rows.size, np.nan)
-        return cls(slate, np.argsort(slate.rows), nothing, nothing)
-
-    def among(self, sides: _Sides) -> _Better:
-        """With two more rows each; of equal scores the one that came first stays."""
-        best, who, order = self.best, self.who, self._order
-        rows, scores = self._slate.rows, self._slate.score
-        for other in sides:
-            at = np.minimum(np.searchsorted(rows, other, sorter=order), order.size - 1)
-            here = order[at]
-            there = np.where(rows[here] == other, scores[here], np.nan)
-            better = ~np.isnan(there) & ~(best >= there)
-            best, who = np.where(better, there, best), np.where(better, other, who)
-        return _Better(self._slate, order, best, who)
+def _better(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Scores, Scores]:
+    """(row, score) of the best in each column, the first of equal ones; NaN where there is none."""
+    at = np.argmax(np.where(np.isnan(scores), -np.inf, scores), axis=0)[None]
+    best = np.take_along_axis(scores, at, 0)[0]
+    return np.where(np.isnan(best), np.nan, np.take_along_axis(rows, at, 0)[0]), best
 
 
 def _lengths(view: View, rows: Rows) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from memoriter.core.ranking import Rows
 from memoriter.core.slate import Slate
-from memoriter.index.reads import session_neighbours
+from memoriter.index.reads import turns_around
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
@@ -31,7 +31,7 @@ class SessionBoost(Boost):
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
         """The neighbours of these rows."""
-        every = np.concatenate(session_neighbours(ctx.view, rows))
+        every = np.concatenate(turns_around(ctx.view, rows, 1), axis=None)
         return every[every >= 0]
 
     def largest_gain(self, best: float) -> float:
@@ -43,7 +43,7 @@ class SessionBoost(Boost):
         order = np.argsort(slate.rows)
         scores = slate.score
         best, who = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
-        for rows in session_neighbours(ctx.view, slate.rows):
+        for (rows,) in turns_around(ctx.view, slate.rows, 1):
             # `searchsorted` may point past the end or at another row; both are filtered below.
             at = np.minimum(np.searchsorted(slate.rows, rows, sorter=order), order.size - 1)
             here = order[at]
