@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,6 +23,29 @@ Knots = tuple[tuple[float, float], ...]
 """A piecewise linear function: (x, y) in ascending x; level before the first and after the last."""
 SHARE: Final[Knots] = ((0.0, 0.0), (1.0, 1.0))
 """The coverage of a lane whose scores are shares already."""
+
+
+def union(parts: Iterable[Rows]) -> Rows:
+    """Every row once, ascending (quicker than np.unique, which hashes first).
+
+    >>> union([np.array([5, 2]), np.array([2, 9])]).tolist()
+    [2, 5, 9]
+    """
+    rows = np.sort(np.concatenate([np.zeros(0, np.int64), *parts]))
+    fresh = np.ones(rows.size, np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=fresh[1:])
+    return rows[fresh]
+
+
+def among(some: Rows, rows: Rows) -> Mask:
+    """Which of these rows are among some others, which ascend.
+
+    >>> among(np.array([2, 5, 9]), np.array([9, 3])).tolist()
+    [True, False]
+    """
+    if not some.size:
+        return np.zeros(rows.size, np.bool_)
+    return some[np.minimum(np.searchsorted(some, rows), some.size - 1)] == rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +104,8 @@ class Ranking:
             raise InvariantError("scores must be finite")
         if (np.diff(self.scores) > 0).any():
             raise InvariantError("scores must not increase")
-        if np.unique(self.rows).size != self.rows.size:
+        ordered = np.sort(self.rows)
+        if (ordered[1:] == ordered[:-1]).any():
             raise InvariantError("rows must be unique")
         if self.parts and not np.array_equal(sum(self.parts.values()), self.scores):
             raise InvariantError("scores must be the sum of their parts")

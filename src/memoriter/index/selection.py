@@ -72,6 +72,14 @@ class Selection:
         count = sum(int(mask.sum()) for mask in masks)
         return replace(self, masks=tuple(masks), funnel=(*self.funnel, ("only", count)))
 
+    def has(self, view: View, rows: Rows) -> Mask:
+        """Which of these rows are selected."""
+        out = np.zeros(rows.size, np.bool_)
+        for segment, mask in zip(view.segments, self.masks, strict=True):
+            places, here = segment.places(rows)
+            out[here] = mask[places]
+        return out
+
     def rows(self, view: View) -> Rows:
         """The row numbers, ascending."""
         parts = [s.rows[mask] for s, mask in zip(view.segments, self.masks, strict=True)]

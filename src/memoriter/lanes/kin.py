@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Final, Literal, cast
+from typing import ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from memoriter.core.ranking import SHARE, Ranking, Rows
 from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
-from memoriter.lanes.kin_scan import KinScan, QueryWord, SegmentWindows
+from memoriter.lanes.kin_scan import KinScan, KinScores, QueryWord, SegmentWindows
 from memoriter.lanes.missed import EVERY, lane_with_options, place_of, run_lane, with_pool
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
@@ -30,6 +30,14 @@ from memoriter.text.safe import one_line
 
 _NEIGHBOURS: Final = 32
 """The word table stores no more neighbours of a word."""
+
+
+class _Memo(NamedTuple):
+    """What a ranking keeps for its evidence and for further rows."""
+
+    words: list[QueryWord]
+    every: KinScores | None
+    """The scores of all rows; None if only a pool was scanned."""
 
 
 class KinLane(Lane):
@@ -62,23 +70,28 @@ class KinLane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """Records with a word similar to one of the query's, by their best window."""
         words = self._words(ctx)
-        rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
+        every = KinScores(ctx.view, words) if ctx.turn.judges else None
+        if every is None:
+            rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
+        else:
+            rows, scores = every.inside(ctx.selection.masks)
         met = scores > 0.0
         order = ctx.best(scores[met], rows[met], self.pool)
-        return Ranking(rows[met][order], scores[met][order], coverage=SHARE, memo=words)
+        memo = _Memo(words, every)
+        return Ranking(rows[met][order], scores[met][order], coverage=SHARE, memo=memo)
 
     def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, with the words of the ranking."""
-        words = cast("list[QueryWord]", ranking.memo)
-        masks = ctx.selection.only(ctx.view, rows).masks
-        hits, scores = KinScan(ctx.view, words, masks, EVERY).run()
+        memo = cast("_Memo", ranking.memo)
+        rows = rows[ctx.selection.has(ctx.view, rows)]
+        scores = (memo.every or KinScores(ctx.view, memo.words)).of(rows)
         met = scores > 0.0
-        order = ctx.best(scores[met], hits[met], EVERY)
-        return Ranking(hits[met][order], scores[met][order])
+        order = ctx.best(scores[met], rows[met], EVERY)
+        return Ranking(rows[met][order], scores[met][order])
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The pairs of similar words in each row's best window, with cosine and weight."""
-        words = cast("list[QueryWord]", ranking.memo)
+        words = cast("_Memo", ranking.memo).words
         trees: dict[int, Explanation] = {}
         for segment in ctx.view.segments:
             trees |= _evidence(ctx, segment, words, rows)

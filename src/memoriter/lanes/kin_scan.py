@@ -87,6 +87,54 @@ class KinScan:
         return float(np.partition(every, -self._pool)[-self._pool])
 
 
+class KinScores:
+    """The score of every row for the words of a query, without skipping any.
+
+    Cheaper than a scan for a pool and another one for further rows, if both are asked for.
+    """
+
+    def __init__(self, view: View, words: Sequence[QueryWord]) -> None:
+        self._segments = view.segments
+        self._scores = [_row_scores(segment, words) for segment in view.segments]
+
+    def inside(self, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
+        """(rows, scores) of the rows inside some masks that have a score."""
+        rows: list[Rows] = [np.zeros(0, np.int64)]
+        scores: list[Scores] = [np.zeros(0)]
+        for segment, values, mask in zip(self._segments, self._scores, masks, strict=True):
+            met = np.flatnonzero(mask & (values > 0.0))
+            rows.append(segment.rows[met])
+            scores.append(values[met])
+        return np.concatenate(rows), np.concatenate(scores)
+
+    def of(self, rows: Rows) -> Scores:
+        """The score of each of these rows; 0 if it has none."""
+        out = np.zeros(rows.size)
+        for segment, values in zip(self._segments, self._scores, strict=True):
+            places, here = segment.places(rows)
+            out[here] = values[places]
+        return out
+
+
+def _row_scores(segment: Segment, words: Sequence[QueryWord]) -> Scores:
+    """The score of the best window of each row of a segment."""
+    windows = segment.windows
+    scores, share = np.zeros(len(windows)), np.zeros(len(windows))
+    for each in words:
+        first, last = windows.spans(each.near)
+        there = np.flatnonzero(last > first)[::-1]  # most similar last: the last write wins below
+        if there.size:
+            spans = zip(first[there].tolist(), last[there].tolist(), strict=True)
+            at = np.concatenate([windows.holding[a:b] for a, b in spans]).astype(np.intp)
+            share[at] = np.repeat(each.shares[there], (last - first)[there])
+            scores[at] += share[at]  # a window that is listed twice gets the same sum twice
+    out = np.zeros(len(segment))
+    filled = np.flatnonzero(np.diff(windows.begins))
+    if filled.size:
+        out[filled] = np.maximum.reduceat(scores, windows.begins[filled])
+    return out
+
+
 class SegmentWindows:
     """The windows of the selected rows of a segment, with their partial scores."""
 

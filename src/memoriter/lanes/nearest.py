@@ -20,6 +20,7 @@ from memoriter.index.view import View
 from memoriter.index.view_vectors import Places, SegmentVectors, rows_at, selected_vectors
 from memoriter.rank.codes import NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import exact_cosines, scan_margin, snap
+from memoriter.rank.top import reached_by
 
 _ERRORS: Final = 2.1
 """Standard errors that an estimate may be off; with 2.1, recall is at least 99 % (ADR 0031)."""
@@ -31,7 +32,6 @@ _FARTHEST: Final = float(np.iinfo(np.uint16).max)
 """The largest possible rough distance."""
 _BLOCK: Final = 2048
 """Vectors copied at a time, so that a block stays in the cache."""
-_RUN: Final = 64
 _FEW: Final = 4
 """If less than 1/4 of a segment is selected, its vectors are copied out before they are scanned."""
 T = TypeVar("T", np.float32, np.float64)
@@ -96,7 +96,7 @@ class Nearest:
         if scores.size <= pool:
             return floor - margin
         # Twice the margin: both this score and the pool's last one may be off, in opposite ways.
-        return max(_reached_by(scores, pool) - 2 * margin, floor - margin)
+        return max(reached_by(scores, pool) - 2 * margin, floor - margin)
 
     def _by_codes(self, pool: int, floor: float) -> Chosen | None:
         """The vectors that the estimates keep; None if they keep too many to save anything."""
@@ -195,20 +195,10 @@ def _exact(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> Scor
     return snap(exact_cosines(each.matrix[at], query))
 
 
-def _reached_by(scores: NDArray[np.float32], count: int) -> float:
-    """A score that at least `count` of them reach, and few more.
-
-    For many scores the maximum of each run of 64 is taken first, which is faster than partitioning
-    all of them: the count-th largest maximum is reached by at least `count` scores as well.
-    """
-    if scores.size >= 4 * _RUN * count:
-        whole = scores.size // _RUN * _RUN
-        scores = scores[:whole].reshape(-1, _RUN).max(axis=1)
-    return float(np.partition(scores, -count)[-count])
-
-
 def _best_part(docs: Places, scores: NDArray[T]) -> tuple[Places, NDArray[T]]:
-    """Each row once, with the best score of its vectors."""
-    order = np.lexsort((scores, docs))
-    last = np.append(np.diff(docs[order]) != 0, True)[: docs.size]
-    return docs[order][last], scores[order][last]
+    """Each row once, ascending, with the best score of its vectors."""
+    if (docs[1:] < docs[:-1]).any():  # vectors that were computed late are behind the others
+        order = np.argsort(docs, kind="stable")
+        docs, scores = docs[order], scores[order]
+    begin = np.flatnonzero(np.diff(docs, prepend=-1))
+    return (docs[begin], np.maximum.reduceat(scores, begin)) if begin.size else (docs, scores)

@@ -116,12 +116,16 @@ class Effects:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The lane that is running."""
+    """The lane or boost that is running."""
 
     label: str = ""
     """Its label in the recipe."""
     seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
     """Its seed rows, best first; empty for a lane without seeds."""
+    judges: bool = False
+    """Whether `judge` will be asked about further rows once all lanes have ranked."""
+    counted: Rows | None = None
+    """The rows, ascending, whose value of the boost changes the answer; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +161,10 @@ class Context:
         """Records by row; None for a forgotten one."""
         return self.effects.fetch(rows)
 
-    def at(self, label: str, seeds: Mapping[str, Rows]) -> Context:
+    def at(self, label: str, seeds: Mapping[str, Rows], *, judges: bool = False) -> Context:
         """The context for one lane, with its seeds if it has some."""
-        turn = Turn(label, seeds[label]) if label in seeds else Turn(label)
-        return replace(self, turn=turn)
+        own = seeds.get(label, Turn().seeds)
+        return replace(self, turn=Turn(label, own, judges))
 
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
         """The places of the best `pool` rows, best first; ties by the recipe's `ties`."""

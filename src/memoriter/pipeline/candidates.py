@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from memoriter.core.errors import InvariantError
-from memoriter.core.ranking import Ranking, Rows, Scores
+from memoriter.core.ranking import Ranking, Rows, Scores, among, union
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
 from memoriter.pipeline.fusing import Weighted
@@ -30,12 +30,13 @@ class Candidates:
     rankings: Mapping[str, Ranking]
     support: Mapping[str, Ranking] = field(default_factory=dict[str, Ranking])
     """By lane, rows that are no candidates and have scores, because boosts read them."""
+    counted: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
+    """By boost, the rows, ascending, whose value of it changes the answer; all if absent."""
 
     @property
     def rows(self) -> Rows:
         """Every candidate, ascending."""
-        own = [each.rows for each in self.rankings.values()]
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *own]))
+        return union(each.rows for each in self.rankings.values())
 
     def slate(self) -> Slate:
         """Candidates and support with score, rank and partial scores of each lane.
@@ -77,23 +78,25 @@ def complete(
     rows = proposed.rows
     # The last boost first: what it reads must have passed through all boosts before it.
     wanted = rows
+    counted: dict[str, Rows] = {}
     for label in reversed(_applied(recipe, boosts)):
+        counted[label] = wanted
         read = recipe.boosts[label].reads_scores_of(ctx, wanted)
-        wanted = np.union1d(wanted, read) if read.size else wanted
-    beside = np.setdiff1d(wanted, rows)
+        wanted = union((wanted, read)) if read.size else wanted
+    beside = wanted[~among(rows, wanted)]
     out, support = dict(rankings), dict[str, Ranking]()
     for label, ranking in rankings.items():
         lane = recipe.lanes[label]
         if not lane.independent:
             continue
-        further = np.concatenate([np.setdiff1d(rows, ranking.rows), beside])
+        further = np.concatenate([rows[~among(np.sort(ranking.rows), rows)], beside])
         if not further.size:
             continue
         judged = lane.judge(ctx.at(label, seeds), ranking, further)
-        candidate = np.isin(judged.rows, rows)
+        candidate = among(rows, judged.rows)
         out[label] = _joined(ranking, judged, candidate)
         support[label] = Ranking(judged.rows[~candidate], judged.scores[~candidate])
-    return Candidates(out, support)
+    return Candidates(out, support, counted)
 
 
 def _applied(recipe: Recipe, boosts: Sequence[str]) -> list[str]:

@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from memoriter.core.ranking import Mask, Rows, Scores
+from memoriter.core.ranking import Mask, Rows, Scores, among
 from memoriter.core.slate import Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key
-from memoriter.lanes.port import Context
+from memoriter.lanes.port import Context, Turn
 from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.fusing import Fused, Signals
 from memoriter.pipeline.recipe import Recipe
@@ -58,7 +58,7 @@ def first_pass(
     # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted boost
     # alone must not lift them into the answer.
     candidate = _any(slate, [f"{label}.score" for label in lanes])
-    work = Boosting(recipe, ctx, {})
+    work = Boosting(recipe, ctx, {}, candidates.counted)
     weighed = [label for label in recipe.fused if label in boosts]
     for label in weighed:
         slate = work.noted(slate, label, f"{label}.score", candidate)
@@ -75,7 +75,7 @@ def first_pass(
     slate = work.applied(slate, FIRST, applied)
     # Rows that still have no score were added by such a lane and no boost scored them. Support was
     # scored only for the boosts.
-    stays = ~np.isnan(slate.score) & np.isin(slate.rows, candidates.rows)
+    stays = ~np.isnan(slate.score) & among(candidates.rows, slate.rows)
     slate = slate.take(np.flatnonzero(stays))
     return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.notes)
 
@@ -117,18 +117,24 @@ class Boosting:
     """Applies boosts to a slate; each is computed once per search."""
 
     def __init__(
-        self, recipe: Recipe, ctx: Context, notes: dict[str, Mapping[str, object]]
+        self,
+        recipe: Recipe,
+        ctx: Context,
+        notes: dict[str, Mapping[str, object]],
+        counted: Mapping[str, Rows] | None = None,
     ) -> None:
         self._recipe = recipe
         self._ctx = ctx
         self.notes = notes
+        self._counted = counted or {}
 
-    def noted(self, slate: Slate, label: str, column: str, among: Mask) -> Slate:
+    def noted(self, slate: Slate, label: str, column: str, where: Mask) -> Slate:
         """The slate with a boost's values, limited to some rows, and its detail columns."""
-        made = self._recipe.boosts[label].boost(self._ctx, slate)
+        turn = Turn(label, counted=self._counted.get(label))
+        made = self._recipe.boosts[label].boost(replace(self._ctx, turn=turn), slate)
         self.notes[label] = made.noted
         details = {f"{label}.{key}": values for key, values in made.details.items()}
-        values = np.where(among, made.values, np.nan)
+        values = np.where(where, made.values, np.nan)
         return slate.noting({column: values, **details})
 
     def applied(self, slate: Slate, stage: str, labels: Sequence[str]) -> Slate:
@@ -136,15 +142,18 @@ class Boosting:
         base = stage
         for n, group in enumerate(self._groups(labels)):
             op = self._op(group[0])
-            known = ~np.isnan(slate.columns[base])
             names: list[str] = []
             for label in group:
                 name = self._column(label)
                 if name not in slate.columns:
                     # "max" may score a row that fusion left without one (lane `sources`).
-                    among = known if op != "max" else np.ones(known.size, np.bool_)
-                    slate = self.noted(slate, label, name, among)
+                    known = ~np.isnan(slate.columns[base])
+                    where = known if op != "max" else np.ones(known.size, np.bool_)
+                    slate = self.noted(slate, label, name, where)
                 names.append(name)
+                if label in self._counted:  # nobody reads the others from here on
+                    slate = slate.take(np.flatnonzero(among(self._counted[label], slate.rows)))
+            known = ~np.isnan(slate.columns[base])
             masked = [self._masked(slate, name, f"{stage}.{name}", known, op) for name in names]
             new = {name: values for name, values in masked if name not in slate.columns}
             out = f"{stage}.boosted" if n == 0 else f"{stage}.boosted.{n + 1}"

@@ -165,6 +165,7 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
     ranked: dict[str, Ranking] = {}
     seeds: dict[str, Rows] = {}
     running = plan.running
+    judges = plan.recipe.passes[0].complete
     for wave in waves_of(plan.recipe.lanes):
         for label in wave:
             lane = plan.recipe.lanes[label]
@@ -176,7 +177,7 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
                 # Without seeds the lane has no ranking at all; `run_plan` marks it as skipped.
                 if not seeds[label].size:
                     continue
-            ranked[label] = lane.rank(ctx.at(label, seeds))
+            ranked[label] = lane.rank(ctx.at(label, seeds, judges=judges))
     return {label: ranked[label] for label in running if label in ranked}, seeds
 
 

@@ -17,6 +17,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.ranking import union
 from memoriter.rank.grid import STEP, snap
 
 Scale = Literal["max", "min_max", "none", "coverage"]
@@ -41,14 +42,14 @@ def align(rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64
     >>> align([np.array([5, 2])], [np.array([0.9, 0.4])]).ranks
     array([[2., 1.]])
     """
-    union = np.unique(np.concatenate([np.zeros(0, np.int64), *rows]))
-    shape = (len(rows), union.size)
+    every = union(rows)
+    shape = (len(rows), every.size)
     values, ranks = np.full(shape, np.nan), np.full(shape, np.nan)
     for lane, (lane_rows, lane_scores) in enumerate(zip(rows, scores, strict=True)):
-        at = np.searchsorted(union, lane_rows)
+        at = np.searchsorted(every, lane_rows)
         values[lane, at] = lane_scores
         ranks[lane, at] = np.arange(1, lane_rows.size + 1)
-    return Aligned(union, values, ranks)
+    return Aligned(every, values, ranks)
 
 
 def min_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:

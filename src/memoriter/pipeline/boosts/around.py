@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Rows, Scores
+from memoriter.core.ranking import Rows, Scores, among
 from memoriter.core.slate import Slate
 from memoriter.index.reads import Turns, turns_around
 from memoriter.index.view import View
@@ -66,24 +66,40 @@ class AroundBoost(Boost):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains; nothing where no turn around it has a score."""
-        near = turns_around(ctx.view, slate.rows, self._reach)
-        scores = np.stack([_scores_of(slate, near.before), _scores_of(slate, near.after)])
-        rows = np.stack([near.before, near.after])
-        lent = np.zeros(slate.rows.size)
+        counted = ctx.turn.counted
+        at = (
+            np.arange(slate.rows.size)
+            if counted is None
+            else among(counted, slate.rows).nonzero()[0]
+        )
+        made = self._gains(ctx.view, slate, slate.rows[at])
+
+        def spread(values: Scores) -> Scores:
+            out = np.full(slate.rows.size, np.nan)
+            out[at] = values
+            return out
+
+        return Boosted(spread(made.values), {key: spread(c) for key, c in made.details.items()})
+
+    def _gains(self, view: View, slate: Slate, rows: Rows) -> Boosted:
+        """What some rows gain from the scores of a slate."""
+        near = turns_around(view, rows, self._reach)
+        turns = np.stack([near.before, near.after])
+        scores = _scores_of(slate, turns)
+        lent = np.zeros(rows.size)
         notes: dict[str, Scores] = {}
-        for n in range(1, 1 + _farthest(near)):
-            if n <= len(self.shares):
-                who, best = _better(rows[:, n - 1], scores[:, n - 1])
-                lent += np.nan_to_num(snap(self.shares[n - 1] * best))
-                notes |= {f"row{n}": who, f"score{n}": best}
+        for n in range(1, 1 + min(len(self.shares), _farthest(near))):
+            who, best = _better(turns[:, n - 1], scores[:, n - 1])
+            lent += np.nan_to_num(snap(self.shares[n - 1] * best))
+            notes |= {f"row{n}": who, f"score{n}": best}
         if self.nearby:
             # By distance, and the turn before first: of equal scores the first one counts.
             order = [(side, n) for n in range(self.turns) for side in (0, 1)]
             sides, distances = (list(each) for each in zip(*order, strict=True))
-            who, best = _better(rows[sides, distances], scores[sides, distances])
+            who, best = _better(turns[sides, distances], scores[sides, distances])
             lent += np.nan_to_num(snap(self.nearby * best))
             notes |= {"row_best": who, "score_best": best}
-        damped = snap(np.minimum(1.0, self.words / _lengths(ctx.view, slate.rows)) * lent)
+        damped = snap(np.minimum(1.0, self.words / _lengths(view, rows)) * lent)
         return Boosted(np.where(damped > 0.0, damped, np.nan), notes)
 
     def node_text(self, node: Explanation) -> NodeText:
@@ -109,7 +125,7 @@ def _scores_of(slate: Slate, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     """The score of each of these rows; NaN where it has none or is not in the slate."""
     order = np.argsort(slate.rows)
     # `searchsorted` may point past the end or at another row; both are filtered below.
-    at = np.minimum(np.searchsorted(slate.rows, rows, sorter=order), order.size - 1)
+    at = np.minimum(np.searchsorted(slate.rows[order], rows), order.size - 1)
     here = order[at]
     return np.where(slate.rows[here] == rows, slate.score[here], np.nan)
 

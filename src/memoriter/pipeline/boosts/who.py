@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from memoriter.core.slate import Slate
-from memoriter.index.reads import strings
+from memoriter.index.reads import codes
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.pipeline.asked_speakers import asked_speakers
@@ -45,7 +45,8 @@ class WhoBoost(Boost):
         asked = asked_speakers(ctx)
         match = np.full(slate.rows.size, np.nan)
         if asked is not None:
-            for at, speaker in enumerate(strings(ctx.view, slate.rows, asked.attribute)):
-                if speaker is not None:
-                    match[at] = 1.0 if speaker in asked.values else -1.0
+            said, names = codes(ctx.view, slate.rows, asked.attribute)
+            # One more entry: code -1, no speaker, picks the last.
+            worth = [*(1.0 if name in asked.values else -1.0 for name in names), np.nan]
+            match = np.array(worth)[said]
         return Boosted(snap(self.weight * match), {"match": match})
