@@ -25,10 +25,10 @@ SHARE: Final[Knots] = ((0.0, 0.0), (1.0, 1.0))
 """The coverage of a lane whose scores are shares already."""
 
 
-def union(parts: Iterable[Rows]) -> Rows:
+def union_rows(parts: Iterable[Rows]) -> Rows:
     """Every row once, ascending (quicker than np.unique, which hashes first).
 
-    >>> union([np.array([5, 2]), np.array([2, 9])]).tolist()
+    >>> union_rows([np.array([5, 2]), np.array([2, 9])]).tolist()
     [2, 5, 9]
     """
     rows = np.sort(np.concatenate([np.zeros(0, np.int64), *parts]))

@@ -24,6 +24,18 @@ Fetch = Callable[[Sequence[int]], Sequence[Record | None]]
 """Reads record versions by row."""
 
 
+def each_once(fetch: Fetch) -> Fetch:
+    """A function that reads as another one does, and no row twice."""
+    known: dict[int, Record | None] = {}
+
+    def read(rows: Sequence[int]) -> Sequence[Record | None]:
+        if fresh := [row for row in rows if row not in known]:
+            known.update(zip(fresh, fetch(fresh), strict=True))
+        return [known[row] for row in rows]
+
+    return read
+
+
 def passing(where: Where, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
     """A mask of the rows in `among` that pass."""
     match where:

@@ -20,7 +20,7 @@ SessionKeys = NDArray[np.uint64]
 
 _STRIDE: Final = 2**32
 """More than the position of any record."""
-Near = tuple[NDArray[np.int64], NDArray[np.int64]]
+TurnsHere = tuple[NDArray[np.int64], NDArray[np.int64]]
 """(positions, places) of turns, (distance × lookups), nearest first; -1 where there is none."""
 
 
@@ -68,7 +68,9 @@ class Sessions:
             return self
         return self._sorted(self.keys[shown], self.positions[shown], self.places[shown])
 
-    def around(self, keys: SessionKeys, positions: NDArray[np.int64], reach: int) -> Near | None:
+    def around(
+        self, keys: SessionKeys, positions: NDArray[np.int64], reach: int
+    ) -> TurnsHere | None:
         """(before, after): the rows up to `reach` turns away, for each (session key, position).
 
         The first `reach` distances are those before, the others those after. None if no row here

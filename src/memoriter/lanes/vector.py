@@ -17,7 +17,7 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, union
+from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, union_rows
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
@@ -89,7 +89,7 @@ class VectorLane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
-        rows = union(each.rows for each in hits)
+        rows = union_rows(each.rows for each in hits)
         values = np.full(rows.size, -np.inf)
         for each in hits:
             at = np.searchsorted(rows, each.rows)

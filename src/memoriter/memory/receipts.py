@@ -151,19 +151,19 @@ class Rerun:
 
     def __call__(self, query: Query, recipe: Recipe, *, present: bool = False) -> Finished:
         """The finished search on the case's view, or on the present one."""
-        case, fetch = self._case, self._engine.fetch(self._tenant)
+        case = self._case
         view = self._view(self._engine.log.head(self._tenant).seq) if present else self.view
         recorded = None if query.as_of is None else case.recorded
         # `recorded` limits as_of to what was appended by then; it depends on the view.
         if present and recorded is not None and query.as_of is not None:
             recorded = min(self._engine.log.seq_at(self._tenant, query.as_of), view.seq)
-        effects = Effects(fetch, self._judge(query))
+        effects = Effects(self._engine.fetch(self._tenant), self._judge(query))
         wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
         ctx = bind(query, recipe, view, effects, wording, recorded)
         serving = in_space(case.space, view, self._vector(query, recipe))
         ctx = replace(ctx, spaces=(serving, *self._other_spaces(view.seq)))
         ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, case.generations)
-        return Finished(ran, ctx, answer(ran, ctx, fetch))
+        return Finished(ran, ctx, answer(ran, ctx))
 
     def _other_spaces(self, seq: int) -> tuple[InSpace, ...]:
         """The further spaces that were searched; raises Expired if one is not open now."""

@@ -9,6 +9,7 @@ from typing import Final
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
+from memoriter.index.filter import each_once
 from memoriter.lanes.port import Context, Effects, Judge, Skipped, Wording
 from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
@@ -112,8 +113,10 @@ def _result(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
     words = ctx.wording.analyzer if ctx.wording.unread is None else engine.analyzer
     kin = None if engine.kin is None else engine.kin.fingerprint
     through = Generations(words.fingerprint, engine.vectors.name, kin)
+    # Boosts, orderings and the answer read the same records.
+    ctx = replace(ctx, effects=replace(ctx.effects, fetch=each_once(ctx.effects.fetch)))
     ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
-    return answer(ran, ctx, engine.fetch(ctx.query.scope.tenant))
+    return answer(ran, ctx)
 
 
 def run_bundles(engine: Engine, query: Query, recipe: Recipe, offset: int) -> Bundles:

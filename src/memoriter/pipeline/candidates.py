@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from memoriter.core.errors import InvariantError
-from memoriter.core.ranking import Ranking, Rows, Scores, among, union
+from memoriter.core.ranking import Ranking, Rows, Scores, among, union_rows
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
 from memoriter.pipeline.fusing import Weighted
@@ -36,7 +36,7 @@ class Candidates:
     @property
     def rows(self) -> Rows:
         """Every candidate, ascending."""
-        return union(each.rows for each in self.rankings.values())
+        return union_rows(each.rows for each in self.rankings.values())
 
     def slate(self) -> Slate:
         """Candidates and support with score, rank and partial scores of each lane.
@@ -82,7 +82,7 @@ def complete(
     for label in reversed(_applied(recipe, boosts)):
         counted[label] = wanted
         read = recipe.boosts[label].reads_scores_of(ctx, wanted)
-        wanted = union((wanted, read)) if read.size else wanted
+        wanted = union_rows((wanted, read)) if read.size else wanted
     beside = wanted[~among(rows, wanted)]
     out, support = dict(rankings), dict[str, Ranking]()
     for label, ranking in rankings.items():

@@ -17,7 +17,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.ranking import union
+from memoriter.core.ranking import union_rows
 from memoriter.rank.grid import STEP, snap
 
 Scale = Literal["max", "min_max", "none", "coverage"]
@@ -42,7 +42,7 @@ def align(rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64
     >>> align([np.array([5, 2])], [np.array([0.9, 0.4])]).ranks
     array([[2., 1.]])
     """
-    every = union(rows)
+    every = union_rows(rows)
     shape = (len(rows), every.size)
     values, ranks = np.full(shape, np.nan), np.full(shape, np.nan)
     for lane, (lane_rows, lane_scores) in enumerate(zip(rows, scores, strict=True)):

@@ -11,46 +11,46 @@ from functools import partial
 
 import numpy as np
 
+from memoriter.core.explanation import Explanation
 from memoriter.core.slate import Slate
-from memoriter.index.filter import Fetch
 from memoriter.index.ids import ids_of
 from memoriter.lanes.port import Context
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE, Strength, unknown_because
 from memoriter.pipeline.run import Ran
 from memoriter.why.explain import Reasons
+from memoriter.why.lane_score import LaneScore
+from memoriter.why.later import Later
 from memoriter.why.remarks import remarks_of
-from memoriter.why.result import Hit, LaneScore, Result
+from memoriter.why.result import Hit, Result
 from memoriter.why.write_receipt import write_receipt
 
 
-def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
+def answer(ran: Ran, ctx: Context) -> Result:
     """The result of a search: hits with their records, scores, evidence and moves."""
     head = ran.shown
     lanes = _lanes(ran, ctx)
 
-    def name(row: int) -> str:
-        return ids_of(ctx.view, np.array([row], np.int64))[0]
-
-    reasons = Reasons(head, ran.plan.recipe, name)
+    reasons = Later(lambda: Reasons(head, ran.plan.recipe, partial(ids_of, ctx.view)))
+    scores = head.score
     replaced = ctx.replaced_by(head.rows)
     terms = ran.plan.terms
     judged = _Judgement(ran, ctx)
     hits: list[Hit] = []
-    for at, record in enumerate(fetch(head.rows.tolist())):
+    for at, record in enumerate(ctx.fetch(head.rows.tolist())):
         if record is None:  # forgotten after the view was opened; no view may show it any more
             continue
         row = int(head.rows[at])
         own = {label: scores[row] for label, scores in lanes.items() if row in scores}
-        why = reasons.score(at)
+        score = float(scores[at])
         hits.append(
             Hit(
                 record=record,
                 rank=len(hits) + 1,
-                score=why.value,
-                explanation=why,
+                score=score,
                 lanes=own,
-                moves=reasons.moves(at),
+                _explanation=Later(lambda at=at: reasons.value.score(at)),
+                _moves=Later(lambda at=at: reasons.value.moves(at)),
                 recipe=ran.plan.recipe,
                 _analyzer=ctx.wording.analyzer,
                 relevance=judged.relevance(at),
@@ -58,7 +58,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 superseded_by=replaced[at],
                 copies=tuple(ids_of(ctx.view, np.array(_copies(ran, row), np.int64))),
                 source=_source(ran.plan.recipe, own),
-                scores=_scores(ran.plan.recipe, head, at, why.value),
+                scores=_scores(ran.plan.recipe, head, at, score),
                 _terms=terms,
             )
         )
@@ -157,7 +157,15 @@ def _lanes(ran: Ran, ctx: Context) -> dict[str, dict[int, LaneScore]]:
         places = ranks[known].astype(np.intp)
         # A ranking is sorted, so the score of rank r is at place r - 1.
         scores = ranking.scores[places - 1].tolist()
-        reasons = ran.plan.recipe.lanes[label].evidence(ctx.at(label, ran.seeds), ranking, rows)
-        ranked = zip(rows.tolist(), places.tolist(), scores, reasons, strict=True)
-        out[label] = {row: LaneScore(rank, score, why) for row, rank, score, why in ranked}
+        evidence = ran.plan.recipe.lanes[label].evidence
+        whys = Later(partial(evidence, ctx.at(label, ran.seeds), ranking, rows))
+        ranked = zip(rows.tolist(), places.tolist(), scores, strict=True)
+        out[label] = {
+            row: LaneScore(rank, score, Later(partial(_nth, whys, n)))
+            for n, (row, rank, score) in enumerate(ranked)
+        }
     return out
+
+
+def _nth(whys: Later[list[Explanation]], n: int) -> Explanation:
+    return whys.value[n]

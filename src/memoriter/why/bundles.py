@@ -20,7 +20,9 @@ from memoriter.lanes.graph_lane import SeedWalkLane, Walked, on_paths
 from memoriter.lanes.port import Context, Lane, Skipped
 from memoriter.pipeline.passes import not_asked
 from memoriter.pipeline.recipe import Recipe
-from memoriter.why.result import Hit, LaneScore
+from memoriter.why.lane_score import LaneScore
+from memoriter.why.later import Later
+from memoriter.why.result import Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +174,9 @@ def _hits(recipe: Recipe, ctx: Context, page: _Page, records: _Known) -> Iterato
                 record=record,
                 rank=at + 1,
                 score=score,
-                explanation=why,
-                lanes={page.label: LaneScore(at + 1, score, why)},
-                moves={},
+                lanes={page.label: LaneScore(at + 1, score, Later(lambda why=why: why))},
+                _explanation=Later(lambda why=why: why),
+                _moves=Later(dict[str, Mapping[str, object]]),
                 recipe=recipe,
                 _analyzer=ctx.wording.analyzer,
                 superseded_by=replaced,

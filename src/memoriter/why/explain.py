@@ -9,7 +9,10 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
+import numpy as np
+
 from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Rows
 from memoriter.core.slate import Slate, pass_of, signal_of
 from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.orderings.budget import SIZES
@@ -20,16 +23,16 @@ FROM = ".from"
 """The suffix of columns that hold the rank of a row before a stage."""
 _WHOLE = ("rank", *SIZES)
 """Notes of the pipeline itself that are integers, although columns hold floats."""
-Name = Callable[[int], str]
-"""Row → id of its record."""
+Ids = Callable[[Rows], list[str]]
+"""Rows → ids of their records."""
 
 
 class Reasons:
     """Explains rows of one slate; its columns are grouped by owner once, for all rows."""
 
-    def __init__(self, slate: Slate, recipe: Recipe, name: Name) -> None:
+    def __init__(self, slate: Slate, recipe: Recipe, ids: Ids) -> None:
         self._steps = slate.steps
-        self._name = name
+        self._ids = ids
         self._parts: dict[str, RecipePart] = {**recipe.boosts, **ordering_steps(recipe)}
         """The boosts and orderings by the names under which they note something."""
         self._columns = {key: column.tolist() for key, column in slate.columns.items()}
@@ -82,8 +85,19 @@ class Reasons:
             value = column[at]
             if not math.isnan(value):
                 number = int(value) if note.rpartition(".")[2] in whole else value
-                out[note] = self._name(int(value)) if note in rows else number
+                out[note] = self._names[int(value)] if note in rows else number
         return out
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        """The id of every row that some note names, read at once."""
+        rows: set[int] = set()
+        for owner, columns in (*self._facts.items(), *self._notes.items()):
+            part = self._parts.get(owner)
+            for note in () if part is None else part.row_notes:
+                rows.update(int(row) for row in columns.get(note, ()) if not math.isnan(row))
+        known = sorted(rows)
+        return dict(zip(known, self._ids(np.array(known, np.int64)), strict=True))
 
     def moves(self, at: int) -> dict[str, dict[str, object]]:
         """For each pass and ordering that moved rows, the row's rank before it and its notes.

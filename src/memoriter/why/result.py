@@ -26,26 +26,11 @@ from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.text.stops import FUNCTION_WORDS
 from memoriter.why.context import Block, Include, block_of, nothing_block
+from memoriter.why.lane_score import LaneScore
+from memoriter.why.later import Later
 from memoriter.why.receipt import Receipt
 from memoriter.why.strengths import judgement, strength_text
 from memoriter.why.trace import signals_of, trace_of
-
-
-@dataclass(frozen=True, slots=True)
-class LaneScore:
-    """The rank and score of a hit in one lane, with the evidence."""
-
-    rank: int
-    score: float
-    why: Explanation
-    """How the lane computed its score."""
-
-    def __repr__(self) -> str:
-        return shown("LaneScore", f"#{self.rank}, {figure(self.score)}")
-
-    def to_dict(self) -> dict[str, object]:
-        """Rank, score and evidence as plain data."""
-        return {"rank": self.rank, "score": self.score, "why": self.why.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +40,9 @@ class Hit(Hinting):
     record: Record
     rank: int
     score: float
-    explanation: Explanation
     lanes: Mapping[str, LaneScore]
-    moves: Mapping[str, Mapping[str, object]]
-    """For each pass and ordering that moved rows, its rank before (`from`) and what was noted."""
+    _explanation: Later[Explanation]
+    _moves: Later[Mapping[str, Mapping[str, object]]]
     recipe: Recipe = field(compare=False)
     """The recipe that ranked it."""
     _analyzer: Analyzer = field(compare=False)
@@ -88,6 +72,16 @@ class Hit(Hinting):
     def id(self) -> str:
         """The record's id."""
         return self.record.id
+
+    @property
+    def explanation(self) -> Explanation:
+        """The arithmetic of the score."""
+        return self._explanation.value
+
+    @property
+    def moves(self) -> Mapping[str, Mapping[str, object]]:
+        """For each pass and ordering that moved rows, its rank before (`from`) and its notes."""
+        return self._moves.value
 
     @property
     def matched(self) -> dict[str, list[str]]:

@@ -27,8 +27,8 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
 from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
+from memoriter.why.lane_score import LaneScore
 from memoriter.why.receipt import VERSION, Receipt, sealed
-from memoriter.why.result import LaneScore
 
 Lanes = Mapping[str, Mapping[int, LaneScore]]
 """Lane → row of the answer → its rank, score and evidence in that lane."""

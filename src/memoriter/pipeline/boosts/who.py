@@ -45,8 +45,8 @@ class WhoBoost(Boost):
         asked = asked_speakers(ctx)
         match = np.full(slate.rows.size, np.nan)
         if asked is not None:
-            said, names = codes(ctx.view, slate.rows, asked.attribute)
+            spoken, names = codes(ctx.view, slate.rows, asked.attribute)
             # One more entry: code -1, no speaker, picks the last.
             worth = [*(1.0 if name in asked.values else -1.0 for name in names), np.nan]
-            match = np.array(worth)[said]
+            match = np.array(worth)[spoken]
         return Boosted(snap(self.weight * match), {"match": match})
