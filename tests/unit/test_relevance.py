@@ -29,7 +29,7 @@ def facts(*terms: tuple[str, float, int], names: Any = ()) -> QuestionFacts:
 
 def one(spec: Relevance, question: QuestionFacts, score: float, near: float | None) -> float:
     known = None if near is None else np.array([near])
-    return float(spec.of(question, np.array([score]), 0.5, known)[0])
+    return float(spec.of(question, np.array([score]), 0.5, known).values[0])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from mcp.client.client import Client
@@ -19,7 +19,9 @@ from memoriter.doors.mcp.server import LocalCaller, mcp_server
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
+from memoriter.pipeline.relevance import PARTS
 from memoriter.why.context import NOTHING_RECALLED
+from memoriter.why.receipt import sealed
 from memoriter.why.result import Result
 from memoriter.why.strengths import COMPARABLE, NO_EVIDENCE, NOTHING, ONLY_ORDERS, WEAK
 
@@ -384,3 +386,80 @@ def test_replies_have_relevance_strength_and_remarks(memory: Memory) -> None:
     assert len(whole["citations"]) == 3
     plain = BY_NAME["context"].run(tenant_session, {"query": QUESTION, "recipe": "lexical"})
     assert not {"strength", "relevance", "remarks", "not_relevant"} & set(plain)
+
+
+# -- the receipt and the explanation ---------------------------------------------------------------
+
+
+def resealed_strength(result: Result, **changed: object) -> tuple[str, ...]:
+    body = json.loads(result.receipt.to_bytes())
+    body["strength"] |= changed
+    del body["digest"]
+    return memoriter.verify(sealed(body).body).problems
+
+
+def test_a_receipt_has_the_strength_of_the_answer_and_of_each_hit(memory: Memory) -> None:
+    result = memory.recall(QUESTION, overrides=one_of_each(memory))
+    claimed = result.receipt.body["strength"]
+    assert claimed["answer"] == result.strength == "strong"
+    assert claimed["relevance"] == result.relevance
+    assert claimed["hits"] == [hit.strength for hit in result] == ["strong", "weak", "none"]
+    verified = memoriter.verify(result.receipt.body)
+    assert verified.ok
+    assert {"strength/answer", "strength/hits", "strength/weak"} <= set(verified.checked)
+    assert "strength/unknown" in verified.attested
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("answer", "weak"), ("hits", ["strong", "strong", "none"]), ("relevance", 1.0),
+        ("weak", 0.0), ("strong", 0.0), ("unknown", "nobody knows"), ("more", 1),
+    ],
+)  # fmt: skip
+def test_a_strength_that_does_not_follow_is_noticed(
+    memory: Memory, key: str, value: object
+) -> None:
+    result = memory.recall(QUESTION, overrides=one_of_each(memory))
+    assert resealed_strength(result) == ()
+    assert resealed_strength(result, **{key: value})
+
+
+def test_a_blank_question_cannot_have_a_known_strength(memory: Memory) -> None:
+    result = memory.recall("", lists={"given": ["port"]})
+    assert result.receipt.body["strength"]["answer"] == "unknown"
+    assert resealed_strength(result, unknown=None, answer="none", hits=["none"] * len(result))
+
+
+def test_a_recipe_without_relevance_has_no_strength_in_its_receipt(memory: Memory) -> None:
+    result = memory.recall(QUESTION, recipe="lexical")
+    assert "strength" not in result.receipt.body
+    assert result[0].relevance_explanation is None
+    body = json.loads(result.receipt.to_bytes())
+    del body["digest"]
+    body["strength"] = {"answer": "strong"}
+    assert memoriter.verify(sealed(body).body).problems
+
+
+def test_the_explanation_of_a_relevance_has_its_parts_and_knots(memory: Memory) -> None:
+    hit = memory.recall(QUESTION)[0]
+    node = hit.relevance_explanation
+    assert node is not None
+    assert node.value == hit.relevance
+    assert set(PARTS) == node.facts.keys() - {"knots"}
+    facts = cast("dict[str, Any]", node.facts)
+    (x0, y0), *rest = facts["knots"]
+    ((x1, y1),) = rest or [(x0 + 1.0, y0)]
+    assert node.value == pytest.approx(y0 + (facts["evidence"] - x0) * (y1 - y0) / (x1 - x0))
+    assert hit.to_dict()["relevance_explanation"] == node.to_dict()
+
+
+def test_the_terminal_and_the_page_take_the_relevance_apart(memory: Memory, tmp_path: Path) -> None:
+    page = memory.recall(QUESTION).to_html()
+    path = tmp_path / "m.db"
+    with memoriter.open(path) as stored:
+        stored.remember(TEXTS["port"])
+    shown = CliRunner().invoke(app, ["recall", QUESTION, "--store", str(path), "--explain"]).output
+    for text in (page, " ".join(shown.replace("│", " ").split())):
+        assert PARTS["seen"] in text
+        assert "by the knots" in text

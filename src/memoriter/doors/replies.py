@@ -76,6 +76,8 @@ class HitReply(Reply):
     spans: list[list[int]]
     lanes: dict[str, JsonObject]
     explanation: JsonObject
+    relevance_explanation: JsonObject | None = None
+    """What the relevance is made from; absent if the recipe has none."""
 
 
 class ResultReply(Reply):

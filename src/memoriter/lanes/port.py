@@ -146,6 +146,8 @@ class Context:
     """The last log entry at the queried time, if the recipe goes by append time; else None."""
     keys: Keys = by_row
     """How the recipe orders rows with equal scores, inside lanes too."""
+    memo: dict[str, object] = field(default_factory=dict[str, object], compare=False, repr=False)
+    """What several steps of a search ask for, made once; another selection needs another memo."""
 
     @property
     def label(self) -> str:
@@ -244,7 +246,7 @@ class Lane(RecipePart):
         the result, if it has one, serves both rankings.
         """
         del ranking
-        only = replace(ctx, selection=ctx.selection.only(ctx.view, rows))
+        only = replace(ctx, selection=ctx.selection.only(ctx.view, rows), memo={})
         return self.model_copy(update=dict(self.unlimited)).rank(only)
 
     @abstractmethod

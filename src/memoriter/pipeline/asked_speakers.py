@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from memoriter.text.speakers import named_speakers, side_asked
 
 SIDES: Final = frozenset({"user", "assistant"})
 _SPEAKER: Final = "source.who"
+_MEMO: Final = "asked_speakers"
 
 
 class AskedSpeakers(NamedTuple):
@@ -25,8 +26,14 @@ def asked_speakers(ctx: Context) -> AskedSpeakers | None:
     """Whose records the question asks for; None where it does not say, or means everybody.
 
     Only speakers of records that may be found count, so that a name outside of the caller's scope
-    changes nothing.
+    changes nothing. Plan, boost and relevance all ask this, so it is kept in the memo.
     """
+    if _MEMO not in ctx.memo:
+        ctx.memo[_MEMO] = _asked(ctx)
+    return cast("AskedSpeakers | None", ctx.memo[_MEMO])
+
+
+def _asked(ctx: Context) -> AskedSpeakers | None:
     speakers = _values(ctx, _SPEAKER)
     named = named_speakers(ctx.query.text, speakers - SIDES)
     if named:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, Self
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -37,6 +38,28 @@ Strength = Literal["strong", "weak", "none", "unknown"]
 """What a relevance means; `unknown` if it cannot be told."""
 UnitShare = Annotated[float, Field(ge=0.0, le=1.0)]
 Knot = tuple[Annotated[float, Field(ge=0.0, le=1e6)], UnitShare]
+
+
+PARTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "lanes": "what the lanes cover of the question",
+        "coverage": "what one lane covers by itself, compared with unrelated texts",
+        "seen": "share of the question in words that the store has",
+        "mass": "how much the question asks",
+        "damping": "factor for the mass; small if the question asks little",
+        "names": "factor for names in the question that no record has",
+        "evidence": "all of these together; the knots turn it into relevance",
+    }
+)
+"""What relevance is made from, in plain words, in the order of the formula."""
+
+
+class Judged(NamedTuple):
+    """The relevance of each row, and what it is made from."""
+
+    values: Scores
+    parts: Mapping[str, Scores | float]
+    """Those of `PARTS` that count: a number per row, or one for the question."""
 
 
 class Relevance(Spec):
@@ -75,21 +98,31 @@ class Relevance(Spec):
 
     def of(
         self, question: QuestionFacts, scores: Scores, whole: float, near: Scores | None
-    ) -> Scores:
-        """The relevance of each row.
+    ) -> Judged:
+        """The relevance of each row, and its parts.
 
         `scores` are what the lanes add to the first pass, `whole` is the sum of the weights of
         those that ran, `near` the coverage of the lane (None if it did not run).
         """
-        parts = self.score * (scores / whole)
+        parts: dict[str, Scores | float] = {"lanes": scores / whole}
+        mixed = self.score * (scores / whole)
         weight = self.score
         if near is not None:
-            parts = parts + self.coverage * np.where(np.isnan(near), 0.0, near)
+            parts["coverage"] = near = np.where(np.isnan(near), 0.0, near)
+            mixed = mixed + self.coverage * near
             weight += self.coverage
-        own = snap(parts / weight) * (1.0 - self.seen) + self.seen * question.seen
-        damped = snap(np.maximum(own, 0.0)) * question.damped(self.mass)
-        named = damped * (self.unseen_name if question.unseen_names else 1.0)
-        return by_knots(snap(named), _knots(self.knots))
+        own = snap(mixed / weight) * (1.0 - self.seen) + self.seen * question.seen
+        parts |= {"seen": question.seen, "mass": question.mass}
+        parts["damping"] = damp = question.damped(self.mass)
+        parts["names"] = named = self.unseen_name if question.unseen_names else 1.0
+        parts["evidence"] = evidence = snap(snap(np.maximum(own, 0.0)) * damp * named)
+        return Judged(by_knots(evidence, _knots(self.knots)), parts)
+
+    def knots_around(self, evidence: float) -> Knots:
+        """The two knots between which the relevance of some evidence lies; one beyond the ends."""
+        knots = _knots(self.knots)
+        at = sum(x <= evidence for x, _ in knots)
+        return knots[max(at - 1, 0) : at + 1]
 
 
 def _knots(knots: tuple[Knot, ...]) -> Knots:

@@ -22,7 +22,7 @@ from memoriter.pipeline.orderings.budget import fit_budget
 from memoriter.pipeline.orderings.port import Moved, apply_move
 from memoriter.pipeline.plan import BUDGET, Plan, PlanStep, ordering_steps
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.relevance import RELEVANCE, QuestionFacts, question_facts
+from memoriter.pipeline.relevance import RELEVANCE, Judged, QuestionFacts, question_facts
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.waves import seed_rows, waves_of
 
@@ -47,6 +47,8 @@ class Ran:
     """The seed rows, by lane."""
     question: QuestionFacts | None = None
     """What relevance depends on besides the scores; None if the recipe has none."""
+    judged: tuple[Rows, Judged] | None = None
+    """The candidates, their relevance and what it is made from; None if the recipe has none."""
 
 
 def run_plan(plan: Plan, ctx: Context) -> Ran:
@@ -68,8 +70,11 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
     counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
     counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
     question = None if plan.recipe.relevance is None else question_facts(ctx)
+    judged = None
     if question is not None:
-        scored = replace(scored, slate=with_relevance(plan.recipe, ctx, question, scored.slate))
+        made = relevance_of(plan.recipe, ctx, question, scored.slate)
+        judged = (scored.slate.rows, made)
+        scored = replace(scored, slate=scored.slate.noting({RELEVANCE: made.values}))
     plan, scored, outcomes = _second_pass(plan, ctx, scored, pools)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
@@ -92,6 +97,7 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
         outcomes=outcomes,
         seeds=seeds,
         question=question,
+        judged=judged,
     )
 
 
@@ -136,8 +142,8 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
     return slate, moves
 
 
-def with_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Slate:
-    """The slate with the relevance of each row."""
+def relevance_of(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Judged:
+    """The relevance of each row of a slate."""
     rule, fuse = recipe.relevance, recipe.fusion(has_model=ctx.has_model)
     if rule is None:
         raise InvariantError("called only for a recipe with relevance")
@@ -150,8 +156,7 @@ def with_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate:
     for label in ran:
         covered += np.nan_to_num(slate.columns[f"{FIRST}.{label}"])
     near = slate.columns.get(f"{rule.lane}.scaled")
-    made = rule.of(question, covered, whole or 1.0, near)
-    return slate.noting({RELEVANCE: made})
+    return rule.of(question, covered, whole or 1.0, near)
 
 
 def first_scores(slate: Slate) -> np.ndarray:

@@ -19,6 +19,7 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE, Strength, unknown_because
 from memoriter.pipeline.run import Ran
 from memoriter.why.explain import Reasons
+from memoriter.why.explain_relevance import explain_relevance
 from memoriter.why.lane_score import LaneScore
 from memoriter.why.later import Later
 from memoriter.why.remarks import remarks_of
@@ -51,6 +52,7 @@ def answer(ran: Ran, ctx: Context) -> Result:
                 lanes=own,
                 _explanation=Later(lambda at=at: reasons.value.score(at)),
                 _moves=Later(lambda at=at: reasons.value.moves(at)),
+                _relevance=Later(partial(explain_relevance, ran, row)),
                 recipe=ran.plan.recipe,
                 _analyzer=ctx.wording.analyzer,
                 relevance=judged.relevance(at),
@@ -62,7 +64,8 @@ def answer(ran: Ran, ctx: Context) -> Result:
                 _terms=terms,
             )
         )
-    receipt = partial(write_receipt, ran, ctx, lanes)  # written on first access
+    # Written on first access.
+    receipt = partial(write_receipt, ran, ctx, lanes, judged.to_data())
     best = judged.best
     return Result(
         tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget,
@@ -107,6 +110,19 @@ class _Judgement:
         if self._rule is None or relevance is None:
             return None
         return "unknown" if self._unknown is not None else self._rule.strength(relevance)
+
+    def to_data(self) -> dict[str, object] | None:
+        """Relevance and strength of the answer and of each shown row, for the receipt."""
+        if self._rule is None or self._values is None:
+            return None
+        return {
+            "relevance": self.best,
+            "answer": self.strength(self.best),
+            "hits": [self.strength(each) for each in self._values.tolist()],
+            "weak": self._rule.weak,
+            "strong": self._rule.strong,
+            "unknown": self._unknown,
+        }
 
     def remarks(self, ctx: Context, hits: Sequence[Hit]) -> tuple[str, ...]:
         """What a reader of the strength should know."""

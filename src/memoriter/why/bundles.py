@@ -177,6 +177,7 @@ def _hits(recipe: Recipe, ctx: Context, page: _Page, records: _Known) -> Iterato
                 lanes={page.label: LaneScore(at + 1, score, Later(lambda why=why: why))},
                 _explanation=Later(lambda why=why: why),
                 _moves=Later(dict[str, Mapping[str, object]]),
+                _relevance=Later(lambda: None),
                 recipe=recipe,
                 _analyzer=ctx.wording.analyzer,
                 superseded_by=replaced,

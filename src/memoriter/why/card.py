@@ -23,6 +23,7 @@ from memoriter.why.hit_text import (
     lanes_outside_score,
     moves_of,
     plain_lines,
+    relevance_lines,
     scale_of,
     score_lines,
 )
@@ -251,6 +252,8 @@ def _reasons(hit: Hit, colours: Colours) -> Html:
         lane = hit.lanes[label]
         inner = _tag("ul", _node(lane_lines(hit, label), colours))
         nodes.append(_tag("li", _chip(label, f"{label} #{lane.rank}, before", colours), inner))
+    if (relevance := relevance_lines(hit)) is not None:
+        nodes.append(_node(relevance, colours))
     summary = _tag("summary", _text("every number"))
     return _tag("details", summary, _tag("ul", *nodes, of="rc-tree"))
 

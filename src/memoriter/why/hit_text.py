@@ -13,8 +13,10 @@ from typing import Final, NamedTuple, cast
 from memoriter.core.explanation import Explanation
 from memoriter.pipeline.orderings.budget import SIZES
 from memoriter.pipeline.plan import ordering_steps
+from memoriter.pipeline.relevance import PARTS
 from memoriter.text.figures import NodeText, figure, node_text, pairs, short
 from memoriter.text.safe import one_line
+from memoriter.why.explain_relevance import KNOTS
 from memoriter.why.result import Hit
 
 _IDLE: Final = {"sum": 0.0, "product": 1.0, "max": -math.inf, "min": math.inf}
@@ -46,6 +48,23 @@ def _score_line(hit: Hit, node: Explanation) -> NodeLine:
     if boost is None or node.op != "leaf" or _fused(node):
         return NodeLine(node, _plain_text(node), tuple(below))
     return NodeLine(node, boost.node_text(node), tuple(below))
+
+
+def relevance_lines(hit: Hit) -> NodeLine | None:
+    """The relevance of a hit with what it is made from; None if the recipe has none."""
+    node = hit.relevance_explanation
+    if node is None:
+        return None
+    parts = {name: float(cast("float", node.facts[name])) for name in PARTS if name in node.facts}
+    below = [
+        NodeLine(Explanation(name, value), NodeText("", name, about), ())
+        for name, value in parts.items()
+        for about in (PARTS[name],)
+    ]
+    knots = cast("list[list[float]]", node.facts[KNOTS])
+    through = " and ".join(f"{short(x)} → {short(y)}" for x, y in knots)
+    detail = f"from evidence {short(parts['evidence'])} by the knots {through}"
+    return NodeLine(node, NodeText("", node.label, detail), tuple(below))
 
 
 def lane_lines(hit: Hit, label: str) -> NodeLine:

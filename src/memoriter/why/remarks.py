@@ -26,7 +26,7 @@ from memoriter.pipeline.bind import criteria_of
 from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.first_pass import FIRST, first_pass
 from memoriter.pipeline.relevance import RELEVANCE
-from memoriter.pipeline.run import Ran, with_relevance
+from memoriter.pipeline.run import Ran, relevance_of
 from memoriter.text.speakers import name_words
 
 SUPERSEDED_LIMIT: Final = 2_000
@@ -81,7 +81,7 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
     hidden = superseded_only(ctx.view, criteria, ctx.fetch, SUPERSEDED_LIMIT)
     if hidden is None:
         return None
-    beside = replace(ctx, selection=hidden)
+    beside = replace(ctx, selection=hidden, memo={})
     rows = hidden.rows(ctx.view)
     rankings = {
         label: replace(
@@ -107,10 +107,10 @@ def _evident(ran: Ran, ctx: Context, slate: Slate) -> Slate:
     rule = recipe.relevance
     if rule is None or ran.question is None:
         return slate
-    known = (
-        slate if RELEVANCE in slate.columns else with_relevance(recipe, ctx, ran.question, slate)
-    )
-    return known.take(np.flatnonzero(known.columns[RELEVANCE] >= rule.weak))
+    known = slate.columns.get(RELEVANCE)
+    if known is None:
+        known = relevance_of(recipe, ctx, ran.question, slate).values
+    return slate.take(np.flatnonzero(known >= rule.weak))
 
 
 def _successors(ctx: Context, position: float) -> list[int]:

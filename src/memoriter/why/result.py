@@ -43,6 +43,7 @@ class Hit(Hinting):
     lanes: Mapping[str, LaneScore]
     _explanation: Later[Explanation]
     _moves: Later[Mapping[str, Mapping[str, object]]]
+    _relevance: Later[Explanation | None]
     recipe: Recipe = field(compare=False)
     """The recipe that ranked it."""
     _analyzer: Analyzer = field(compare=False)
@@ -77,6 +78,11 @@ class Hit(Hinting):
     def explanation(self) -> Explanation:
         """The arithmetic of the score."""
         return self._explanation.value
+
+    @property
+    def relevance_explanation(self) -> Explanation | None:
+        """What the relevance is made from, as facts; None if the recipe has no relevance."""
+        return self._relevance.value
 
     @property
     def moves(self) -> Mapping[str, Mapping[str, object]]:
@@ -140,6 +146,7 @@ class Hit(Hinting):
 
     def to_dict(self) -> dict[str, object]:
         """The hit as plain data."""
+        why = self.relevance_explanation
         return {
             "rank": self.rank,
             "score": self.score,
@@ -153,6 +160,7 @@ class Hit(Hinting):
             "spans": [list(span) for span in self.spans],
             "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},
             "explanation": self.explanation.to_dict(),
+            **({"relevance_explanation": why.to_dict()} if why else {}),
             **({"moves": {k: dict(v) for k, v in self.moves.items()}} if self.moves else {}),
         }
 

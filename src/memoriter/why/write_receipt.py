@@ -38,8 +38,10 @@ _DERIVED: Final = (".scaled", ".weight", ".lift")
 """Suffixes of a signal's columns that are left out: the verifier computes them again."""
 
 
-def write_receipt(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
-    """The receipt of a search."""
+def write_receipt(
+    ran: Ran, ctx: Context, lanes: Lanes, strength: Mapping[str, object] | None
+) -> Receipt:
+    """The receipt of a search; `strength` is None if the recipe has no relevance."""
     recipe = ran.plan.recipe
     ids = ids_of(ctx.view, ran.scored.rows)
     name = dict(zip(ran.scored.rows.tolist(), ids, strict=True))
@@ -59,6 +61,7 @@ def write_receipt(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
             "moves": [_move(name, move) for name, move in ran.moves.items() if name != BUDGET],
             **_budget(ran),
             "hits": [name[row] for row in rows.tolist()],
+            **({} if strength is None else {"strength": strength}),
             "evidence": [_evidence(lanes, row) for row in rows.tolist()],
             "vectors": _vectors(ran, ctx, rows),
         }

@@ -30,6 +30,7 @@ from memoriter.why.hit_text import (
     lane_lines,
     lanes_outside_score,
     moves_of,
+    relevance_lines,
     score_lines,
 )
 from memoriter.why.result import Hit
@@ -61,9 +62,18 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     score = score_lines(hit)
     tree = Tree(_label(score, lanes), guide_style=DIM)
     _grow(tree, score, lanes)
-    return Group(
-        head, tree, *(_earlier_lane(label, hit, lanes) for label in lanes_outside_score(hit))
-    )
+    earlier = [_earlier_lane(label, hit, lanes) for label in lanes_outside_score(hit)]
+    return Group(head, tree, *earlier, *_relevance_trees(hit, lanes))
+
+
+def _relevance_trees(hit: Hit, lanes: Mapping[str, Ink]) -> list[Tree]:
+    """The relevance of the hit, taken apart; none if the recipe has no relevance."""
+    relevance = relevance_lines(hit)
+    if relevance is None:
+        return []
+    tree = Tree(_label(relevance, lanes), guide_style=DIM)
+    _grow(tree, relevance, lanes)
+    return [tree]
 
 
 def _earlier_lane(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:

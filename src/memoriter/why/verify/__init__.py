@@ -28,7 +28,7 @@ from .fusing import check_first
 from .moves import check_hits, check_moves
 from .numbers import Data, canonical, unpacked_columns
 from .ranking import check_lanes
-from .relevance import check_relevance
+from .relevance import check_relevance, check_strength
 from .search import Search
 from .skipping import check_skipped
 
@@ -43,7 +43,8 @@ MOST_PROBLEMS: Final = 100
 # In the order of the pipeline: each stage reads what the stages before it derived.
 STAGES: Final = (
     check_envelope, check_units, check_shape, check_skipped, check_lanes, check_first,
-    check_relevance, check_second, check_moves, check_hits, check_evidence, check_rest,
+    check_relevance, check_second, check_moves, check_hits, check_strength, check_evidence,
+    check_rest,
 )  # fmt: skip
 BROKEN: Final = (
     ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,

@@ -9,7 +9,7 @@ from .numbers import canonical, unpacked_columns
 from .search import Search
 
 DERIVED: Final = frozenset(
-    ("digest", "receipt", "recipe", "slate", "moves", "budget", "hits", "evidence")
+    ("digest", "receipt", "recipe", "slate", "moves", "budget", "hits", "strength", "evidence")
 )
 """Keys whose parts are reported one by one."""
 TAG: Final = b"memoriter/receipt/2\0"

@@ -1,4 +1,4 @@
-"""Checks the relevance of every candidate: from its score, one lane's coverage and the question."""
+"""Checks relevance (from scores, one lane's coverage and the question) and what it means."""
 
 from __future__ import annotations
 
@@ -39,3 +39,35 @@ def check_relevance(s: Search) -> None:
         evidence = snap(part / weight) * (1.0 - rule["seen"]) + rule["seen"] * seen
         out.append(interpolated(snap(snap(max(evidence, 0.0)) * damp * factor), rule["knots"]))
     s.derived("relevance", out)
+
+
+def check_strength(s: Search) -> None:
+    """Derive the strength of the answer and of each hit from relevance and thresholds.
+
+    Why a strength is unknown is an input; for a blank question it must be.
+    """
+    rule: Data | None = s.recipe["relevance"]
+    if rule is None:
+        if "strength" in s.body:
+            s.wrong("strength", "is there, but the recipe has no relevance")
+        return
+    claimed = s.body["strength"]
+    unknown = claimed["unknown"]
+    s.attested["strength/unknown"] = None
+    if unknown is None and not s.body["query"]["text"].strip():
+        s.wrong("strength/unknown", "is null, but the question is blank")
+    relevance = [either(each, 0.0) for each in s.known["relevance"]]
+
+    def strength(value: float) -> str:
+        if unknown is not None:
+            return "unknown"
+        return "strong" if value >= rule["strong"] else "weak" if value >= rule["weak"] else "none"
+
+    best = max(relevance, default=0.0)
+    hits = [strength(relevance[at]) for at in s.standing]
+    expected = {"relevance": best, "answer": strength(best), "hits": hits}
+    expected |= {"weak": rule["weak"], "strong": rule["strong"]}
+    for key, value in expected.items():
+        s.same(f"strength/{key}", claimed[key], value)
+    if more := sorted(set(claimed) - {*expected, "unknown"}):
+        s.wrong(f"strength/{more[0]}", "is no part of a strength")
