@@ -400,7 +400,7 @@ def resealed_strength(result: Result, **changed: object) -> tuple[str, ...]:
 
 def test_a_receipt_has_the_strength_of_the_answer_and_of_each_hit(memory: Memory) -> None:
     result = memory.recall(QUESTION, overrides=one_of_each(memory))
-    claimed = result.receipt.body["strength"]
+    claimed = cast("dict[str, Any]", result.receipt.body["strength"])
     assert claimed["answer"] == result.strength == "strong"
     assert claimed["relevance"] == result.relevance
     assert claimed["hits"] == [hit.strength for hit in result] == ["strong", "weak", "none"]
@@ -426,8 +426,9 @@ def test_a_strength_that_does_not_follow_is_noticed(
 
 
 def test_a_blank_question_cannot_have_a_known_strength(memory: Memory) -> None:
-    result = memory.recall("", lists={"given": ["port"]})
-    assert result.receipt.body["strength"]["answer"] == "unknown"
+    result = memory.recall("", lists={"given": [("port", 1.0)]})
+    claimed = cast("dict[str, Any]", result.receipt.body["strength"])
+    assert claimed["answer"] == "unknown"
     assert resealed_strength(result, unknown=None, answer="none", hits=["none"] * len(result))
 
 

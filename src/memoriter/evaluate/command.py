@@ -17,6 +17,7 @@ from memoriter.evaluate.data import Dataset
 from memoriter.evaluate.find import find_datasets
 from memoriter.evaluate.metrics import MEANING
 from memoriter.evaluate.protocols import STRICT, EvalProtocol, protocol_of, with_ablations
+from memoriter.evaluate.reliability import reliability_lines, reliability_of
 from memoriter.evaluate.run import EvalOptions, EvalRun, evaluate, questions_to_ask
 from memoriter.evaluate.score import score_run
 from memoriter.evaluate.tables import comparison_lines, dataset_lines, figure_lines
@@ -40,7 +41,12 @@ class EvalData:
 
 
 def run_eval(
-    data: EvalData, recipes: Sequence[str], *, json_out: bool, without: Sequence[str] = ()
+    data: EvalData,
+    recipes: Sequence[str],
+    *,
+    json_out: bool,
+    without: Sequence[str] = (),
+    reliability: bool = False,
 ) -> int:
     """Score recipes on data sets, print the result and return the exit code.
 
@@ -49,6 +55,7 @@ def run_eval(
         recipes: Names or files of recipes; empty: those of the protocol.
         json_out: Print JSON instead of tables.
         without: Lanes or boosts; each recipe is scored again without each of them.
+        reliability: Also how often an answer of a given relevance is right, and each store.
 
     Raises InputError or NotFound if the data, a recipe, the protocol or the limit is wrong.
 
@@ -63,10 +70,14 @@ def run_eval(
     for dataset in datasets:
         runs = _runs(dataset, rows, data.options)
         scores = [score_run(run, protocol.metrics) for run in runs]
+        relied = [reliability_of(run) for run in runs] if reliability else []
         out.append(_about(dataset) | {"scores": [score.to_dict() for score in scores]})
+        if reliability:
+            out[-1]["reliability"] = {each.recipe: each.to_dict() for each in relied}
         if not json_out:
             _print(dataset_lines(dataset))
             _print(figure_lines(scores, protocol.metrics))
+            _print(line for each in relied for line in reliability_lines(each))
     if json_out:
         _print_json(rows, data.options, out)
     return 0

@@ -63,6 +63,8 @@ class EvalCase:
     questions: tuple[EvalQuestion, ...]
     replay: bool = False
     """Whether a question sees only the records that were created by its time."""
+    name: str = ""
+    """What the store is called in tables; empty: its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,12 @@ class Dataset:
 
 def locomo(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
     """LoCoMo: one store per conversation, one record per turn; gold is the evidence."""
-    cases = tuple(_conversation(each["conversation"], each["qa"]) for each in data)
+    cases = tuple(
+        replace(
+            _conversation(each["conversation"], each["qa"]), name=str(each.get("sample_id", ""))
+        )
+        for each in data
+    )
     protocol = (
         "each conversation in its own store; a record is one turn with its speaker and image "
         "caption; gold is the evidence; categories 1 to 4"

@@ -49,7 +49,7 @@ def holds_lines(folder: Path) -> bool:
 def replayed_folders(place: Path, folders: Sequence[Path]) -> list[Dataset]:
     """One data set of folders with `memories.jsonl` and `questions.jsonl`, each a store."""
     cases = tuple(
-        _case(list(_lines(folder / _MEMORIES)), list(_lines(folder / _QUESTIONS)))
+        _case(list(_lines(folder / _MEMORIES)), list(_lines(folder / _QUESTIONS)), folder.name)
         for folder in folders
     )
     return [Dataset(place.resolve().name, f"each folder in its own store; {_PROTOCOL}", cases)]
@@ -92,7 +92,7 @@ def _object(place: str, text: str) -> dict[str, Any]:
     return cast("dict[str, Any]", data)
 
 
-def _case(memories: Sequence[_Line], questions: Sequence[_Line]) -> EvalCase:
+def _case(memories: Sequence[_Line], questions: Sequence[_Line], name: str = "") -> EvalCase:
     records: dict[str, EvalRecord] = {}
     # In the order of time, so that a memory comes after the one that it supersedes.
     read = [(_record(line, nth), line) for nth, line in enumerate(memories, 1)]
@@ -104,7 +104,7 @@ def _case(memories: Sequence[_Line], questions: Sequence[_Line]) -> EvalCase:
                 line.refuse(f"supersedes: there is no earlier memory {target!r}")
         records[record.id] = record
     asked = tuple(_question(line, records) for line in questions)
-    return EvalCase(tuple(records.values()), asked, replay=True)
+    return EvalCase(tuple(records.values()), asked, replay=True, name=name)
 
 
 def _record(line: _Line, nth: int) -> EvalRecord:

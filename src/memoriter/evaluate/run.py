@@ -74,6 +74,14 @@ class EvalOutcome(NamedTuple):
         return bool(hit_at(10, self.reply.ids, self.question.gold))
 
 
+class StoreReplies(NamedTuple):
+    """What was answered from one store."""
+
+    outcomes: list[EvalOutcome]
+    cross: list[EvalReply]
+    """The answers to questions of other stores."""
+
+
 @dataclass(slots=True)
 class EvalRun:
     """Everything that one recipe answered on one data set."""
@@ -84,6 +92,8 @@ class EvalRun:
     """In the order of the data set's questions."""
     cross: list[EvalReply] = field(default_factory=list[EvalReply])
     """The answers to questions of other stores."""
+    stores: dict[str, StoreReplies] = field(default_factory=dict[str, StoreReplies])
+    """The same by the name of the store."""
     seconds: float = 0.0
     """Wall time of the questions alone, without loading and remembering the data."""
 
@@ -108,7 +118,11 @@ def evaluate(
     runs = [EvalRun(label, recipe) for label, recipe in recipes.items()]
     for at, case in enumerate(dataset.cases):
         others = _of_other_stores(dataset, at) if chosen.cross else ()
+        before = [(len(run.outcomes), len(run.cross)) for run in runs]
         _run_case(case, others, runs, chosen, on_progress)
+        for run, (outcomes, cross) in zip(runs, before, strict=True):
+            own = StoreReplies(run.outcomes[outcomes:], run.cross[cross:])
+            run.stores[case.name or f"store {at + 1}"] = own
     return runs
 
 

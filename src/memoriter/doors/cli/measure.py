@@ -117,13 +117,27 @@ def evaluate(
             help="Measure again without this lane or boost; may be repeated.",
         ),
     ] = None,
+    reliability: Annotated[
+        bool,
+        typer.Option(
+            "--reliability",
+            help="Also how often an answer of a given relevance is right, and how often each "
+            "store says none.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the quality of recipes on questions with known answers."""
     from memoriter.evaluate.command import run_eval  # noqa: PLC0415  # loads the engine
 
-    parts = list(without or ())
-    raise typer.Exit(run_eval(asked.to_eval(), recipe or (), json_out=as_json, without=parts))
+    done = run_eval(
+        asked.to_eval(),
+        recipe or (),
+        json_out=as_json,
+        without=list(without or ()),
+        reliability=reliability,
+    )
+    raise typer.Exit(done)
 
 
 @command(
