@@ -23,7 +23,7 @@ LINEAR: Final = {"relevance.knots": [[0.0, 0.0], [1.0, 1.0]]}
 WEAK: Final = {
     "relevance.knots": [[0.0, 0.9], [1.0, 0.9]], "relevance.weak": 0.0, "relevance.strong": 1.0,
 }  # fmt: skip
-STRONG: Final = {**LINEAR, "relevance.weak": 0.0, "relevance.strong": 0.0}
+STRONG: Final = {**WEAK, "relevance.strong": 0.7}
 NONE: Final = {**LINEAR, "relevance.weak": 1.0, "relevance.strong": 1.0}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe
-from memoriter.pipeline.relevance import QuestionFacts, Relevance
+from memoriter.pipeline.relevance import Covered, QuestionFacts, Relevance
 from memoriter.text.analyzers import analyzer
 from memoriter.text.background import UNLISTED, background_idf
 from memoriter.text.question import MOST_NAMES, informative_terms, question_names
@@ -19,7 +19,7 @@ LINE = ((0.0, 0.0), (1.0, 1.0))
 
 
 def rule(**more: Any) -> Relevance:
-    plain = {"score": 0.5, "coverage": 0.5, "seen": 0.0, "mass": 0.0, "unseen_name": 1.0}
+    plain = {"seen": 0.0, "mass": 0.0, "unseen_name": 1.0, "words": 1_000, "apart": 0.0}
     return Relevance(**{**plain, "knots": LINE, **more})
 
 
@@ -27,9 +27,11 @@ def facts(*terms: tuple[str, float, int], names: Any = ()) -> QuestionFacts:
     return QuestionFacts(terms or (("port", 4.0, 1),), tuple(names))
 
 
-def one(spec: Relevance, question: QuestionFacts, score: float, near: float | None) -> float:
-    known = None if near is None else np.array([near])
-    return float(spec.of(question, np.array([score]), 0.5, known).values[0])
+def one(
+    spec: Relevance, question: QuestionFacts, share: float, apart: float = 0.0, words: int = 1
+) -> float:
+    covered = Covered(np.array([share]), np.array([apart]), np.array([float(words)]))
+    return float(spec.of(question, covered).values[0])
 
 
 @pytest.mark.parametrize(
@@ -65,36 +67,41 @@ def test_rare_words_weigh_more_in_general_english() -> None:
     assert background_idf("the") < background_idf("meet") < background_idf("qwzyx") == UNLISTED
 
 
-def test_score_and_coverage_are_weighted_and_divided_by_their_weights() -> None:
-    assert one(rule(), facts(), 0.25, 0.25) == 0.375
-    assert one(rule(score=0.25, coverage=0.75), facts(), 0.5, 0.0) == 0.25
-    # Without the lane the score counts alone.
-    assert one(rule(), facts(), 0.25, None) == 0.5
-    assert one(rule(), facts(), 0.25, math.nan) == 0.25
+def test_a_long_record_falls_with_the_fourth_root_of_its_length() -> None:
+    spec = rule(words=16)
+    assert one(spec, facts(), 0.5, words=16) == one(spec, facts(), 0.5, words=2) == 0.5
+    assert one(spec, facts(), 0.5, words=256) == 0.25
+
+
+def test_what_a_lane_reads_apart_counts_the_more_the_less_else_is_asked() -> None:
+    spec = rule(mass=4.0, apart=0.5)
+    assert one(spec, QuestionFacts((), ()), 0.0, apart=1.0) == 0.5
+    assert one(spec, facts(("port", 4.0, 1)), 0.0, apart=1.0) == 0.25
+    assert one(spec, facts(("port", 12.0, 1)), 0.5, apart=0.5) == 0.75 * 0.5 + 0.25 * 0.25
 
 
 def test_a_question_that_asks_little_has_little_relevance() -> None:
-    assert one(rule(mass=4.0), facts(("port", 4.0, 1)), 0.5, 1.0) == 0.5
-    assert one(rule(mass=4.0), facts(("port", 12.0, 1)), 0.5, 1.0) == 0.75
-    assert one(rule(mass=4.0), QuestionFacts((), ()), 0.5, 1.0) == 0.0
+    assert one(rule(mass=4.0), facts(("port", 4.0, 1)), 1.0) == 0.5
+    assert one(rule(mass=4.0), facts(("port", 12.0, 1)), 1.0) == 0.75
+    assert one(rule(mass=4.0), QuestionFacts((), ()), 1.0) == 0.0
 
 
 def test_words_that_the_store_has_seen_count_by_their_mass() -> None:
     question = facts(("port", 3.0, 7), ("zebra", 9.0, 0))
     assert question.seen == 0.25
-    assert one(rule(seen=0.5), question, 0.5, 1.0) == 0.5 * 1.0 + 0.5 * 0.25
+    assert one(rule(seen=0.5), question, 1.0) == 0.5 * 1.0 + 0.5 * 0.25
 
 
 def test_a_name_that_no_record_has_lowers_the_relevance() -> None:
     known, unknown = facts(names=[("Ana", 3)]), facts(names=[("Ana", 3), ("Bo", 0)])
     assert unknown.unseen_names == ("Bo",)
     spec = rule(unseen_name=0.25)
-    assert one(spec, unknown, 0.5, 1.0) == 0.25 * one(spec, known, 0.5, 1.0)
+    assert one(spec, unknown, 1.0) == 0.25 * one(spec, known, 1.0)
 
 
 def test_knots_turn_evidence_into_relevance_and_thresholds_into_strength() -> None:
     spec = rule(knots=((0.0, 0.0), (0.5, 0.25), (1.0, 1.0)), weak=0.25, strong=0.75)
-    assert one(spec, facts(), 0.25, 0.5) == 0.25
+    assert one(spec, facts(), 0.5) == 0.25
     assert [spec.strength(x) for x in (0.2, 0.25, 0.75)] == ["none", "weak", "strong"]
 
 
@@ -179,10 +186,8 @@ def test_the_arithmetic_of_a_whole_recall_by_hand(memory: memoriter.Memory) -> N
     weights = result.plan.recipe.fusion(has_model=False).weighed
     whole = weights["words"] + weights["kin"] + weights["meaning"]
     hit = result[0]
-    xs, ys = zip(*body["coverage"]["meaning"], strict=True)
-    near = float(np.interp(hit.lanes["meaning"].score, xs, ys))
-    own = (spec.score * hit.score / whole + spec.coverage * near) / (spec.score + spec.coverage)
-    evidence = (own * (1 - spec.seen) + spec.seen) * mass / (mass + spec.mass)
+    own = hit.score / whole * (1 - spec.seen) + spec.seen
+    evidence = own * mass / (mass + spec.mass)  # the record is short, no time is named
     expected = np.interp(evidence, [x for x, _ in spec.knots], [y for _, y in spec.knots])
     assert hit.relevance == pytest.approx(float(expected), abs=1e-6)
 
@@ -222,3 +227,29 @@ def test_capitals_that_name_nobody_are_no_names(question: str) -> None:
 def test_a_very_long_question_has_few_names() -> None:
     words = " ".join(f"and Name{n} is one of them" for n in range(2_000))
     assert len(question_names(f"what of {words}")) == MOST_NAMES
+
+
+def test_the_time_that_a_question_names_is_no_part_of_what_it_asks() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("The boiler was repaired", created="2026-03-05")
+    memory.remember("Ana moved to Leeds", created="2026-01-20")
+
+    def body(question: str, mode: str | None = None) -> Any:
+        return memory.recall(question, mode=mode, now="2026-03-06").receipt.to_dict()
+
+    named, plain = body("what about the boiler yesterday?"), body("what about the boiler?")
+    assert named["question"] == plain["question"]
+    assert named["outcomes"]["vector"] == plain["outcomes"]["vector"]
+    assert named["strength"]["relevance"] > plain["strength"]["relevance"]
+    # Where no lane reads the time, its words are words like others.
+    words = body("what about the boiler yesterday?", "bm25")
+    assert words["question"] != plain["question"]
+
+
+def test_a_question_about_a_time_alone_is_answered_by_what_happened_then() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("The boiler was repaired", created="2026-03-05")
+    memory.remember("Ana moved to Leeds", created="2025-01-20")
+    result = memory.recall("what was on 5 March 2026?", now="2026-04-02")
+    assert result.strength != "none"
+    assert result[0].record.text == "The boiler was repaired"

@@ -191,20 +191,19 @@ def _as_json_values(value: object) -> object:
 def _is_wanted(query: str, reply: Mapping[str, Any]) -> bool:
     """Whether the memories of a reply belong into the prompt, though nobody asked for them.
 
-    Strong ones do, unless the prompt is only small talk. Weak ones do if the prompt is a question
-    and the best of them is nearer to strong than to none. Those of unknown strength never do.
-    Without a strength there is nothing to go by.
+    For a question they do if the best is nearer to strong than to none. Any other prompt, such as
+    a command, needs a relevance nearer to 1 than to strong. Small talk and answers of unknown
+    strength get none. Without a strength there is nothing to go by.
     """
     strength = reply.get("strength")
     if strength is None:
         return True
-    if strength == "strong":
-        return has_topic(query)
-    if strength != "weak":
+    if strength not in ("strong", "weak") or not has_topic(query):
         return False
-    bounds = reply["thresholds"]
-    middle = (bounds["weak"] + bounds["strong"]) / 2
-    return reply["relevance"] >= middle and any(map(is_question, sentences_of(query)))
+    asks = any(map(is_question, sentences_of(query)))
+    weak, strong = reply["thresholds"]["weak"], reply["thresholds"]["strong"]
+    low, high = (weak, strong) if asks else (strong, 1.0)
+    return reply["relevance"] >= (low + high) / 2
 
 
 def _asked(message: str) -> str:

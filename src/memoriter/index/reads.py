@@ -15,6 +15,8 @@ from memoriter.index.columns import NO_TIME, TIME_COLUMNS, dictionary_of
 from memoriter.index.sessions import SessionKeys
 from memoriter.index.view import View
 
+_TEXT: Final = 0
+"""The place of `text` among the fields of a segment."""
 _LAST: Final = np.iinfo(np.int64).max
 """Sorts behind every position."""
 
@@ -32,6 +34,15 @@ def numbers(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
         if name in TIME_COLUMNS:
             floats[values == NO_TIME] = np.nan
         out[here] = floats
+    return out
+
+
+def text_lengths(view: View, rows: Rows) -> NDArray[np.float64]:
+    """The number of words of each row's text, at least 1."""
+    out = np.ones(rows.size)
+    for segment in view.segments:
+        places, here = segment.places(rows)
+        out[here] = np.maximum(segment.lengths[_TEXT, places], 1)
     return out
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.query import Query
 from memoriter.core.ranking import SHARE, Ranking, Rows, Scores
 from memoriter.core.times import iso
 from memoriter.index.columns import NO_TIME
@@ -78,6 +79,11 @@ class MomentLane(Lane):
             )
             for row in rows.tolist()
         ]
+
+    def own_words(self, query: Query) -> str:
+        """The words that name the time."""
+        moment = moment_of(query.text, query.now)
+        return "" if moment is None else moment.text
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record is too far from that time."""

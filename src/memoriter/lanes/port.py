@@ -144,6 +144,8 @@ class Context:
     turn: Turn = Turn()
     recorded: int | None = None
     """The last log entry at the queried time, if the recipe goes by append time; else None."""
+    asked: str = ""
+    """The question without the words that lanes of the recipe's `apart` read: what is embedded."""
     keys: Keys = by_row
     """How the recipe orders rows with equal scores, inside lanes too."""
     memo: dict[str, object] = field(default_factory=dict[str, object], compare=False, repr=False)
@@ -258,6 +260,11 @@ class Lane(RecipePart):
         """A lane for a value of the call's `lists`, as data; None if it takes no such value."""
         del value
         return None
+
+    def own_words(self, query: Query) -> str:
+        """The words of the question that this lane alone reads; empty if there are none."""
+        del query
+        return ""
 
     def why_no_coverage(self, ctx: Context) -> str:
         """Why its ranking has no `coverage`, where it has none."""

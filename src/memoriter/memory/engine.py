@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from memoriter.core.clock import Clock
-from memoriter.core.query import Query
 from memoriter.core.record import Record
 from memoriter.core.shown import named
 from memoriter.embed.port import Kindred
@@ -101,11 +100,11 @@ class Engine:
             none = Skipped("this memory has no embedder")
             return replace(ctx, spaces=tuple(replace(each, lacks=none) for each in ctx.spaces))
         query, seq, tenant = ctx.query, ctx.view.seq, ctx.query.scope.tenant
-        vector = query_vector(self.vectors, query, ctx.view) if embed else None
+        vector = query_vector(self.vectors, query, ctx.asked, ctx.view) if embed else None
         spaces = [in_space(self.vectors.embedder.name, ctx.view, vector)]
         for each in self.other_spaces:
             view = each.index_cache.view(tenant, seq)
-            vector = _vector_in_other(each, query, view) if embed else None
+            vector = _vector_in_other(each, ctx, view) if embed else None
             spaces.append(in_space(each.vectors.embedder_name, view, vector))
         return replace(ctx, spaces=tuple(spaces))
 
@@ -119,8 +118,8 @@ class Engine:
         self.log.close()
 
 
-def _vector_in_other(space: OtherSpace, query: Query, view: View) -> QueryVector:
+def _vector_in_other(space: OtherSpace, ctx: Context, view: View) -> QueryVector:
     """The query's vector in a further space; the caller's own vector is of the serving space."""
-    if query.vector is not None:
+    if ctx.query.vector is not None:
         return Skipped("the vector given is of the space that serves", idle=True)
-    return query_vector(space.vectors, query, view)
+    return query_vector(space.vectors, ctx.query, ctx.asked, view)

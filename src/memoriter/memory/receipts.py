@@ -17,7 +17,7 @@ from memoriter.core.scope import Scope
 from memoriter.embed.port import Kindred
 from memoriter.index.tenant import IndexSpaces
 from memoriter.index.view import View
-from memoriter.lanes.port import Effects, InSpace, Judge, Skipped, Wording, in_space
+from memoriter.lanes.port import Context, Effects, InSpace, Judge, Skipped, Wording, in_space
 from memoriter.memory.embedders import embedder_of, kin_of
 from memoriter.memory.engine import IN_MEMORY, Engine
 from memoriter.memory.search import judge_of, needs_vector
@@ -160,7 +160,7 @@ class Rerun:
         effects = Effects(self._engine.fetch(self._tenant), self._judge(query))
         wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
         ctx = bind(query, recipe, view, effects, wording, recorded)
-        serving = in_space(case.space, view, self._vector(query, recipe))
+        serving = in_space(case.space, view, self._vector(ctx, recipe))
         ctx = replace(ctx, spaces=(serving, *self._other_spaces(view.seq)))
         ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, case.generations)
         return Finished(ran, ctx, answer(ran, ctx))
@@ -178,12 +178,12 @@ class Rerun:
             for name, vector in self._case.beside.items()
         )
 
-    def _vector(self, query: Query, recipe: Recipe) -> NDArray[np.float32] | Skipped | None:
+    def _vector(self, ctx: Context, recipe: Recipe) -> NDArray[np.float32] | Skipped | None:
         """The recorded vector; a changed recipe may need one that was not recorded."""
-        if self._case.vector is not None or not needs_vector(recipe, query.mode):
+        if self._case.vector is not None or not needs_vector(recipe, ctx.query.mode):
             return self._case.vector
         if self._live and self._engine.vectors.name == self._case.generations.vectors:
-            return query_vector(self._engine.vectors, query, self.view)
+            return query_vector(self._engine.vectors, ctx.query, ctx.asked, self.view)
         return Skipped("no vector was made then")
 
     def _judge(self, query: Query) -> Judge | None:

@@ -106,8 +106,8 @@ def patience_of(timeout: object) -> Patience:
     return Patience(*(number(one, "embed_timeout", 0.001, 1e6, InputError) for one in pair))
 
 
-def query_vector(vectors: VectorSpace, query: Query, view: View) -> QueryVector:
-    """The query's vector in a space: the caller's own, or that of the embedder.
+def query_vector(vectors: VectorSpace, query: Query, asked: str, view: View) -> QueryVector:
+    """The query's vector in a space: the caller's own, or that of `asked` by the embedder.
 
     Raises BadQuery if the caller's own vector has the wrong size.
     """
@@ -116,9 +116,9 @@ def query_vector(vectors: VectorSpace, query: Query, view: View) -> QueryVector:
         return Skipped("this memory has no embedder")
     if query.vector is not None:
         return _own_vector(query.vector, _dimension(embedder, view))
-    if not query.text.strip():
+    if not asked.strip():
         return Skipped("the query has no text")
-    (outcome,) = vectors.embed([query.text], "query")
+    (outcome,) = vectors.embed([asked], "query")
     if isinstance(outcome, Exception):
         why = message_of(outcome)
         late = isinstance(outcome, EmbedderTimeout)

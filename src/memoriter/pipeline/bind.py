@@ -17,6 +17,7 @@ from memoriter.index.view import View
 from memoriter.lanes.port import CallRows, Context, Effects, InSpace, Wording
 from memoriter.pipeline.recipe import Recipe
 from memoriter.text.past import past_words
+from memoriter.text.question import without_words
 
 
 def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
@@ -67,8 +68,23 @@ def bind(
         call=CallRows(seeds, lists),
         effects=effects,
         recorded=recorded,
+        asked=asked_text(query, recipe),
         keys=tie_keys(view, recipe.ties),
     )
+
+
+def asked_text(query: Query, recipe: Recipe) -> str:
+    """The question without the words that a lane of `apart` reads by itself.
+
+    A time that the question names says when, not what: its vector would draw records that mention
+    dates. A question of nothing else stays as it is.
+    """
+    text = query.text
+    running = recipe.mode(query.mode).lanes
+    for label in recipe.apart:
+        if label in running and recipe.lanes[label].enabled:
+            text = without_words(text, recipe.lanes[label].own_words(query))
+    return text
 
 
 def _listed(

@@ -145,6 +145,11 @@ class Recipe(Spec):
     )
     select: Select = option("what is left out unless a call says otherwise", Select())
     lanes: dict[Label, AnyLane] = option("lanes, by label", min_length=1)
+    apart: tuple[Label, ...] = option(
+        "lanes that read some words of the question by themselves, such as a time that it names:"
+        " these words are left out of the embedded question",
+        (),
+    )
     boosts: dict[Label, AnyBoost] = option(
         "boosts, by label", default_factory=dict[str, "AnyBoost"]
     )
@@ -226,11 +231,9 @@ class Recipe(Spec):
                 "relevance needs scores that can be compared: pass.0 must fuse with scale ="
                 ' "coverage" and absent = "fixed"'
             )
-        if self.relevance.lane not in self.lanes:
-            raise ValueError(f"relevance names {self.relevance.lane!r}, which no lane provides")
 
     def _lanes_known(self) -> None:
-        named = {"recipe": {*filter(None, (self.otherwise,))}}
+        named = {"recipe": {*self.apart, *filter(None, (self.otherwise,))}}
         for at, step in enumerate(self.passes):
             rule = None if step.rerank is None else step.rerank.unless
             named[f"pass.{at}.rerank.unless"] = set() if rule is None else set(rule.lanes)

@@ -43,15 +43,27 @@ Knot = tuple[Annotated[float, Field(ge=0.0, le=1e6)], UnitShare]
 PARTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "lanes": "what the lanes cover of the question",
-        "coverage": "what one lane covers by itself, compared with unrelated texts",
         "seen": "share of the question in words that the store has",
         "mass": "how much the question asks",
         "damping": "factor for the mass; small if the question asks little",
         "names": "factor for names in the question that no record has",
+        "length": "factor for the length of the record; long texts match anything a little",
+        "apart": "what is covered of the words that a lane reads by itself, such as a time",
         "evidence": "all of these together; the knots turn it into relevance",
     }
 )
 """What relevance is made from, in plain words, in the order of the formula."""
+
+
+class Covered(NamedTuple):
+    """How much of a question each row covers."""
+
+    share: Scores
+    """What the lanes add to the first pass, as a share of the most that they can add."""
+    apart: Scores
+    """The best coverage by a lane that reads words of the question by itself; 0 without one."""
+    words: Scores
+    """The length of each row's text."""
 
 
 class Judged(NamedTuple):
@@ -65,18 +77,23 @@ class Judged(NamedTuple):
 class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
-    lane: str = option("lane whose coverage counts by itself", "meaning")
-    score: UnitShare = option("weight of what the lanes add to the score", 0.5)
-    coverage: UnitShare = option("weight of that lane's coverage", 0.33)
-    seen: UnitShare = option("weight of the part of the question that the store has seen", 0.1)
+    seen: UnitShare = option("weight of the part of the question that the store has seen", 0.05)
     mass: float = option(
         "informative mass of a question at which its relevance is halved", 16.0, ge=0.0, le=1000.0
     )
-    unseen_name: UnitShare = option("factor if the question names what no record names", 0.5)
+    unseen_name: UnitShare = option("factor if the question names what no record names", 0.4)
+    words: int = option(
+        "length of a record from which on its relevance falls, with the fourth root of the length",
+        16, ge=1, le=1_000_000,
+    )  # fmt: skip
+    apart: UnitShare = option(
+        "weight of the lanes in `apart`; they count the more, the less else the question asks",
+        0.16,
+    )
     knots: tuple[Knot, ...] = option(
         "from evidence to relevance, piecewise linear", min_length=2, max_length=32
     )
-    weak: UnitShare = option("relevance from which a hit is weak; below it is none", 0.2)
+    weak: UnitShare = option("relevance from which a hit is weak; below it is none", 0.15)
     strong: UnitShare = option("relevance from which a hit is strong", 0.6)
 
     @model_validator(mode="after")
@@ -84,8 +101,6 @@ class Relevance(Spec):
         xs, ys = [x for x, _ in self.knots], [y for _, y in self.knots]
         if xs != sorted(set(xs)) or ys != sorted(ys):
             raise ValueError("relevance.knots must ascend")
-        if not self.score:
-            raise ValueError("relevance.score must be above 0: other lanes may not run")
         if self.weak > self.strong:
             raise ValueError("relevance.weak must not be above relevance.strong")
         return self
@@ -96,26 +111,25 @@ class Relevance(Spec):
             return "strong"
         return "weak" if relevance >= self.weak else "none"
 
-    def of(
-        self, question: QuestionFacts, scores: Scores, whole: float, near: Scores | None
-    ) -> Judged:
-        """The relevance of each row, and its parts.
-
-        `scores` are what the lanes add to the first pass, `whole` is the sum of the weights of
-        those that ran, `near` the coverage of the lane (None if it did not run).
-        """
-        parts: dict[str, Scores | float] = {"lanes": scores / whole}
-        mixed = self.score * (scores / whole)
-        weight = self.score
-        if near is not None:
-            parts["coverage"] = near = np.where(np.isnan(near), 0.0, near)
-            mixed = mixed + self.coverage * near
-            weight += self.coverage
-        own = snap(mixed / weight) * (1.0 - self.seen) + self.seen * question.seen
-        parts |= {"seen": question.seen, "mass": question.mass}
-        parts["damping"] = damp = question.damped(self.mass)
-        parts["names"] = named = self.unseen_name if question.unseen_names else 1.0
-        parts["evidence"] = evidence = snap(snap(np.maximum(own, 0.0)) * damp * named)
+    def of(self, question: QuestionFacts, covered: Covered) -> Judged:
+        """The relevance of each row, and its parts."""
+        damp = question.damped(self.mass)
+        named = self.unseen_name if question.unseen_names else 1.0
+        # A square root is correctly rounded everywhere; a power is not.
+        length = snap(np.sqrt(np.sqrt(np.minimum(1.0, self.words / covered.words))))
+        own = snap(covered.share * (1.0 - self.seen) + self.seen * question.seen)
+        beside = snap(covered.apart * self.apart * (1.0 - damp))
+        evidence = snap(own * damp * named * length) + beside
+        parts: dict[str, Scores | float] = {
+            "lanes": covered.share,
+            "seen": question.seen,
+            "mass": question.mass,
+            "damping": damp,
+            "names": named,
+            "length": length,
+            "apart": covered.apart,
+            "evidence": evidence,
+        }
         return Judged(by_knots(evidence, _knots(self.knots)), parts)
 
     def knots_around(self, evidence: float) -> Knots:
@@ -162,23 +176,22 @@ class QuestionFacts:
 
 def unknown_because(
     ctx: Context,
-    rule: Relevance,
-    lane: Lane,
+    lanes: Mapping[str, Lane],
     rankings: Mapping[str, Ranking],
     degraded: Mapping[str, str],
 ) -> str | None:
     """Why the relevance of an answer cannot be told; None if it can.
 
-    `lane` is the one that the rule names; `degraded` are those that could not run, and why.
+    `degraded` are the lanes that could not run, and why.
     """
     if not ctx.query.text.strip():
         return "the question is blank"
     if degraded:
         label, reason = next(iter(degraded.items()))
         return f"{label} could not run: {reason}"
-    own = rankings.get(rule.lane)
-    if own is not None and own.coverage is None:
-        return lane.why_no_coverage(ctx)
+    for label, ranking in rankings.items():
+        if lanes[label].independent and ranking.coverage is None:
+            return lanes[label].why_no_coverage(ctx)
     if not is_english(ctx.query.text):
         return "the question does not seem to be English, the language of the packaged word tables"
     return None
@@ -200,7 +213,7 @@ def question_facts(ctx: Context) -> QuestionFacts:
             count += 0 if hits is None else int(mask[distinct(hits.docs)].sum())
         return count
 
-    terms = informative_terms(ctx.query.text, analyzer)
+    terms = informative_terms(ctx.asked, analyzer)
     names = {name: analyzer.terms(name) for name in question_names(ctx.query.text)}
     asked = asked_speakers(ctx) if names else None
     spoken = {word for speaker in (asked.values if asked else ()) for word in name_words(speaker)}

@@ -15,6 +15,7 @@ import numpy as np
 from memoriter.core.errors import InvariantError
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import Slate, pass_of
+from memoriter.index.reads import text_lengths
 from memoriter.lanes.port import Context, Seeded
 from memoriter.pipeline.candidates import Candidates, complete, whether_proved
 from memoriter.pipeline.first_pass import FIRST, Scored, first_pass
@@ -22,9 +23,16 @@ from memoriter.pipeline.orderings.budget import fit_budget
 from memoriter.pipeline.orderings.port import Moved, apply_move
 from memoriter.pipeline.plan import BUDGET, Plan, PlanStep, ordering_steps
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.relevance import RELEVANCE, Judged, QuestionFacts, question_facts
+from memoriter.pipeline.relevance import (
+    RELEVANCE,
+    Covered,
+    Judged,
+    QuestionFacts,
+    question_facts,
+)
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.waves import seed_rows, waves_of
+from memoriter.rank.grid import snap
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +158,18 @@ def relevance_of(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: S
     # Lists of the caller and walks are no measure of how much of the question is covered.
     own = [label for label, lane in recipe.lanes.items() if lane.independent]
     ran = [label for label in own if f"{label}.score" in slate.columns]
-    whole = math.fsum(fuse.weighed[label] for label in ran)
+    together = [label for label in ran if label not in recipe.apart]
+    whole = math.fsum(fuse.weighed[label] for label in together) or 1.0
     # Contributions of the lanes alone: boosts read other records, and relevance must not.
-    covered = np.zeros(slate.rows.size)
-    for label in ran:
-        covered += np.nan_to_num(slate.columns[f"{FIRST}.{label}"])
-    near = slate.columns.get(f"{rule.lane}.scaled")
-    return rule.of(question, covered, whole or 1.0, near)
+    share = np.zeros(slate.rows.size)
+    for label in together:
+        share += np.nan_to_num(slate.columns[f"{FIRST}.{label}"])
+    apart = np.zeros(slate.rows.size)
+    for label in recipe.apart:
+        if label in ran:
+            apart = np.maximum(apart, np.nan_to_num(slate.columns[f"{label}.scaled"]))
+    words = text_lengths(ctx.view, slate.rows)
+    return rule.of(question, Covered(snap(share / whole), apart, words))
 
 
 def first_scores(slate: Slate) -> np.ndarray:

@@ -54,6 +54,23 @@ def informative_terms(question: str, analyzer: Analyzer) -> tuple[str, ...]:
     return tuple(dict.fromkeys(terms))
 
 
+def without_words(question: str, words: str) -> str:
+    """A question without some of its words, given in lower case; whole if nothing else is left.
+
+    >>> without_words("What did we learn yesterday about Ana?", "yesterday")
+    'What did we learn   about Ana?'
+    >>> without_words("Yesterday?", "yesterday")
+    'Yesterday?'
+    """
+    lower = question.lower().replace("’", "'")
+    at = lower.find(words)
+    # Lower case may be longer than the text ("İ"): then places in one are none in the other.
+    if not words or at < 0 or len(lower) != len(question):
+        return question
+    rest = f"{question[:at]} {question[at + len(words) :]}"
+    return rest if _WORD.search(rest) else question
+
+
 def question_names(question: str) -> tuple[str, ...]:
     """The words of a question that are written like names: with a capital, inside of a sentence.
 

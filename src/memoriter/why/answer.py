@@ -86,8 +86,7 @@ class _Judgement:
             if self._rule is None
             else unknown_because(
                 ctx,
-                self._rule,
-                ran.plan.recipe.lanes[self._rule.lane],
+                ran.plan.recipe.lanes,
                 ran.rankings,
                 ran.plan.missing,
             )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate, Step
 from memoriter.index.ids import ids_of
+from memoriter.index.reads import text_lengths
 from memoriter.index.ties import ATTRIBUTES, tie_keys
 from memoriter.index.vectors import unit_vectors
 from memoriter.lanes.port import Context
@@ -175,8 +176,10 @@ def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
 
 
 def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
-    """The numeric attributes of records that boosts read."""
+    """The numeric attributes of records that boosts and relevance read."""
     out: dict[str, Scores] = {}
+    if ran.plan.recipe.relevance is not None:
+        out["of.words"] = text_lengths(ctx.view, slate.rows)
     for label in ran.plan.boosting:
         inputs = ran.plan.recipe.boosts[label].inputs(ctx, slate)
         out |= {f"of.{name}": column for name, column in inputs.items()}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from pydantic import Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows, Scores, among
 from memoriter.core.slate import Slate
-from memoriter.index.reads import Turns, turns_around
+from memoriter.index.reads import Turns, text_lengths, turns_around
 from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import RecipePart, option
@@ -29,8 +29,6 @@ from memoriter.rank.grid import snap
 from memoriter.text.figures import NodeText
 
 TurnShare = Annotated[float, Field(ge=0.0, le=10.0)]
-_TEXT: Final = 0
-"""Every analyzer reads the text first, so its length is the first of a record's lengths."""
 
 
 class AroundBoost(Boost):
@@ -99,7 +97,7 @@ class AroundBoost(Boost):
             who, best = _better(turns[sides, distances], scores[sides, distances])
             lent += np.nan_to_num(snap(self.nearby * best))
             notes |= {"row_best": who, "score_best": best}
-        damped = snap(np.minimum(1.0, self.words / _lengths(view, rows)) * lent)
+        damped = snap(np.minimum(1.0, self.words / text_lengths(view, rows)) * lent)
         return Boosted(np.where(damped > 0.0, damped, np.nan), notes)
 
     def node_text(self, node: Explanation) -> NodeText:
@@ -112,7 +110,7 @@ class AroundBoost(Boost):
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
         """How long the text of each record is, in words."""
-        return {"words": _lengths(ctx.view, slate.rows)}
+        return {"words": text_lengths(ctx.view, slate.rows)}
 
 
 def _farthest(near: Turns) -> int:
@@ -135,12 +133,3 @@ def _better(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Score
     at = np.argmax(np.where(np.isnan(scores), -np.inf, scores), axis=0)[None]
     best = np.take_along_axis(scores, at, 0)[0]
     return np.where(np.isnan(best), np.nan, np.take_along_axis(rows, at, 0)[0]), best
-
-
-def _lengths(view: View, rows: Rows) -> NDArray[np.float64]:
-    """The number of words of each row's text, at least 1."""
-    out = np.ones(rows.size)
-    for segment in view.segments:
-        places, inside = segment.places(rows)
-        out[inside] = np.maximum(segment.lengths[_TEXT, places], 1)
-    return out

@@ -1,4 +1,4 @@
-"""Checks relevance (from scores, one lane's coverage and the question) and what it means."""
+"""Checks relevance (from scores, lengths of records and the question) and what it means."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ def check_relevance(s: Search) -> None:
     if None in rules.values():  # a lane of an unknown kind may count or not
         return
     own = [label for label, lane in rules.items() if lane is not None and lane.independent]
-    whole = math.fsum(weights[label] for label in own) or 1.0
-    near = s.known.get(f"{rule['lane']}.scaled")
-    weight = rule["score"] + (0.0 if near is None else rule["coverage"])
+    together = [label for label in own if label not in s.recipe["apart"]]
+    apart = [label for label in own if label in s.recipe["apart"]]
+    whole = math.fsum(weights[label] for label in together) or 1.0
     out: Column = []
-    for at in range(len(s.rows)):
-        score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in own)
-        part = rule["score"] * (score / whole)
-        if near is not None:
-            part = part + rule["coverage"] * either(near[at], 0.0)
-        evidence = snap(part / weight) * (1.0 - rule["seen"]) + rule["seen"] * seen
-        out.append(interpolated(snap(snap(max(evidence, 0.0)) * damp * factor), rule["knots"]))
+    for at, words in enumerate(s.columns["of.words"]):
+        score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in together)
+        content = snap(snap(score / whole) * (1.0 - rule["seen"]) + rule["seen"] * seen)
+        length = snap(math.sqrt(math.sqrt(min(1.0, rule["words"] / either(words, 1.0)))))
+        beside = max((either(s.known[f"{label}.scaled"][at], 0.0) for label in apart), default=0.0)
+        evidence = snap(content * damp * factor * length)
+        evidence += snap(beside * rule["apart"] * (1.0 - damp))
+        out.append(interpolated(evidence, rule["knots"]))
     s.derived("relevance", out)
 
 
