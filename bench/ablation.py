@@ -18,8 +18,8 @@ from memoriter.evaluate.run import evaluate
 from memoriter.pipeline.load import overridden, recipe_of
 from memoriter.pipeline.recipe import Recipe
 
-SETS = ("everyday", "locomo")
-"""Notes and conversations."""
+SETS = ("everyday", "locomo", "longmemeval", "scifact")
+"""Notes, conversations and documents."""
 SHOWN = ("hit@1", "hit@3", "R@10", "nDCG@10")
 _LANES = ("words", "kin", "meaning", "moment")
 
@@ -44,6 +44,8 @@ def variants() -> dict[str, Recipe]:
     first, *rest = data["pass"]
     apart = {**first, "complete": False}
     out["not completed"] = recipe_of({**data, "pass": [apart, *rest], "name": "ablated"})
+    pools = {f"lanes.{lane}.pool": 100 for lane in _LANES}
+    out["pools of 100"] = overridden(default, pools)
     asking = {"asking": {"kind": "asking"}, "dated": {"kind": "dated"}}
     for label, boost in asking.items():
         more = {**first, "boosts": [*first["boosts"], label]}

@@ -77,6 +77,8 @@ class Nearest:
 
     def _narrowed(self, chosen: Chosen, pool: int, floor: float) -> Chosen:
         """The chosen vectors whose float32 cosine, within its margin, may reach pool and floor."""
+        if sum(at.size for _, at in chosen) <= pool:
+            return chosen  # all of them fit; the caller compares exact cosines with the floor
         scans = [(each, at, _scan(each, at, self._query)) for each, at in chosen]
         cutoff = self._cutoff(scans, pool, floor)
         return [(each, at[scores >= cutoff]) for each, at, scores in scans]

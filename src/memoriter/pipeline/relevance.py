@@ -207,9 +207,11 @@ def question_facts(ctx: Context) -> QuestionFacts:
     stats = FieldStats(ctx.view, tuple(ctx.view.fields), analyzer)
 
     def df(term: str) -> int:
-        count = 0
+        count, what = 0, PhrasePattern(((term, 0),))
+        if all(r is s for r, s in zip(ctx.selection.readable, ctx.view.visible, strict=True)):
+            return stats.df(what)  # no scope narrows the view, whose counts are kept
         for n, mask in enumerate(ctx.selection.readable):
-            hits = stats.occurrences(n, PhrasePattern(((term, 0),)))
+            hits = stats.occurrences(n, what)
             count += 0 if hits is None else int(mask[distinct(hits.docs)].sum())
         return count
 

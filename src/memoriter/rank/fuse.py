@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -92,10 +91,11 @@ def by_knots(
     >>> by_knots(np.array([-1.0, 1.0, 3.0, np.nan]), ((0.0, 0.0), (2.0, 0.5), (4.0, 1.0))).tolist()
     [0.0, 0.25, 0.75, nan]
     """
-    out = np.full(scores.shape, knots[0][1])
-    for (x0, y0), (x1, y1) in pairwise(knots):
-        out = np.where(scores >= x0, y0 + (scores - x0) * ((y1 - y0) / (x1 - x0)), out)
-    out = np.where(scores >= knots[-1][0], knots[-1][1], out)
+    xs, ys = (np.array(each, np.float64) for each in zip(*knots, strict=True))
+    slopes = np.diff(ys, append=ys[-1:]) / np.diff(xs, append=np.inf)  # level after the last
+    at = np.searchsorted(xs, scores, "right") - 1
+    left = np.maximum(at, 0)
+    out = ys[left] + np.where(at < 0, 0.0, (scores - xs[left]) * slopes[left])
     return snap(np.where(np.isnan(scores), np.nan, out))
 
 

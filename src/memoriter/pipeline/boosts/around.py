@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +54,17 @@ class AroundBoost(Boost):
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
         """The turns around these rows."""
-        near = turns_around(ctx.view, rows, self._reach)
+        near = self._turns(ctx, rows)
         every = np.concatenate([near.before, near.after], axis=None)
         return every[every >= 0]
+
+    def _turns(self, ctx: Context, rows: Rows) -> Turns:
+        """The turns around these rows; asked for twice in a search, so they are kept."""
+        key = f"turns {self._reach}"
+        known = cast("tuple[Rows, Turns] | None", ctx.memo.get(key))
+        if known is None or not np.array_equal(known[0], rows):
+            ctx.memo[key] = known = (rows, turns_around(ctx.view, rows, self._reach))
+        return known[1]
 
     def largest_gain(self, best: float) -> float:
         """Every share of the best score; long records gain less."""
@@ -70,7 +78,7 @@ class AroundBoost(Boost):
             if counted is None
             else among(counted, slate.rows).nonzero()[0]
         )
-        made = self._gains(ctx.view, slate, slate.rows[at])
+        made = self._gains(ctx, slate, slate.rows[at])
 
         def spread(values: Scores) -> Scores:
             out = np.full(slate.rows.size, np.nan)
@@ -79,14 +87,18 @@ class AroundBoost(Boost):
 
         return Boosted(spread(made.values), {key: spread(c) for key, c in made.details.items()})
 
-    def _gains(self, view: View, slate: Slate, rows: Rows) -> Boosted:
+    def _gains(self, ctx: Context, slate: Slate, rows: Rows) -> Boosted:
         """What some rows gain from the scores of a slate."""
-        near = turns_around(view, rows, self._reach)
+        near = self._turns(ctx, rows)
+        farthest = _farthest(near)
+        none = np.full(rows.size, np.nan)
+        if not farthest:  # most stores have no sessions
+            return Boosted(none, {"row_best": none, "score_best": none} if self.nearby else {})
         turns = np.stack([near.before, near.after])
         scores = _scores_of(slate, turns)
         lent = np.zeros(rows.size)
         notes: dict[str, Scores] = {}
-        for n in range(1, 1 + min(len(self.shares), _farthest(near))):
+        for n in range(1, 1 + min(len(self.shares), farthest)):
             who, best = _better(turns[:, n - 1], scores[:, n - 1])
             lent += np.nan_to_num(snap(self.shares[n - 1] * best))
             notes |= {f"row{n}": who, f"score{n}": best}
@@ -97,7 +109,7 @@ class AroundBoost(Boost):
             who, best = _better(turns[sides, distances], scores[sides, distances])
             lent += np.nan_to_num(snap(self.nearby * best))
             notes |= {"row_best": who, "score_best": best}
-        damped = snap(np.minimum(1.0, self.words / text_lengths(view, rows)) * lent)
+        damped = snap(np.minimum(1.0, self.words / text_lengths(ctx.view, rows)) * lent)
         return Boosted(np.where(damped > 0.0, damped, np.nan), notes)
 
     def node_text(self, node: Explanation) -> NodeText:
