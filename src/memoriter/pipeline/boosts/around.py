@@ -21,7 +21,6 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows, Scores, among
 from memoriter.core.slate import Slate
 from memoriter.index.reads import Turns, text_lengths, turns_around
-from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.pipeline.boosts.port import Boost, Boosted
