@@ -108,6 +108,17 @@ def test_knots_turn_evidence_into_relevance_and_thresholds_into_strength() -> No
 def test_knots_must_ascend() -> None:
     with pytest.raises(ValueError, match="ascend"):
         rule(knots=((0.5, 0.0), (0.5, 1.0)))
+    with pytest.raises(ValueError, match="model_knots must ascend"):
+        rule(model_knots=((0.5, 0.0), (0.5, 1.0)))
+    with pytest.raises(ValueError, match="two knots"):
+        rule(model_knots=((0.5, 0.0),))
+
+
+def test_a_model_has_knots_of_its_own() -> None:
+    spec = rule(model_knots=((0.0, 0.0), (1.0, 0.5)))
+    assert one(spec.with_model(has_model=True), facts(), 0.5) == 0.25
+    assert one(spec.with_model(has_model=False), facts(), 0.5) == 0.5
+    assert one(rule().with_model(has_model=True), facts(), 0.5) == 0.5
 
 
 # -- through the engine ----------------------------------------------------------------------------

@@ -72,6 +72,8 @@ class Judged(NamedTuple):
     values: Scores
     parts: Mapping[str, Scores | float]
     """Those of `PARTS` that count: a number per row, or one for the question."""
+    rule: Relevance
+    """The rule, with the knots for the embedder."""
 
 
 class Relevance(Spec):
@@ -93,17 +95,29 @@ class Relevance(Spec):
     knots: tuple[Knot, ...] = option(
         "from evidence to relevance, piecewise linear", min_length=2, max_length=32
     )
+    model_knots: tuple[Knot, ...] = option(
+        "the same where the vectors come from a model; empty: as `knots`", (), max_length=32
+    )
     weak: UnitShare = option("relevance from which a hit is weak; below it is none", 0.15)
     strong: UnitShare = option("relevance from which a hit is strong", 0.6)
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
-        xs, ys = [x for x, _ in self.knots], [y for _, y in self.knots]
-        if xs != sorted(set(xs)) or ys != sorted(ys):
-            raise ValueError("relevance.knots must ascend")
+        for name, knots in (("knots", self.knots), ("model_knots", self.model_knots)):
+            xs, ys = [x for x, _ in knots], [y for _, y in knots]
+            if xs != sorted(set(xs)) or ys != sorted(ys):
+                raise ValueError(f"relevance.{name} must ascend")
+            if len(knots) == 1:
+                raise ValueError(f"relevance.{name} needs two knots or more")
         if self.weak > self.strong:
             raise ValueError("relevance.weak must not be above relevance.strong")
         return self
+
+    def with_model(self, *, has_model: bool) -> Relevance:
+        """The rule with the knots for the embedder."""
+        if not has_model or not self.model_knots:
+            return self
+        return self.model_copy(update={"knots": self.model_knots})
 
     def strength(self, relevance: float) -> Strength:
         """What a relevance means."""
@@ -130,7 +144,7 @@ class Relevance(Spec):
             "apart": covered.apart,
             "evidence": evidence,
         }
-        return Judged(by_knots(evidence, _knots(self.knots)), parts)
+        return Judged(by_knots(evidence, _knots(self.knots)), parts, self)
 
     def knots_around(self, evidence: float) -> Knots:
         """The two knots between which the relevance of some evidence lies; one beyond the ends."""

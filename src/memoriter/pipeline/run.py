@@ -152,9 +152,10 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
 
 def relevance_of(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Judged:
     """The relevance of each row of a slate."""
-    rule, fuse = recipe.relevance, recipe.fusion(has_model=ctx.has_model)
-    if rule is None:
+    if recipe.relevance is None:
         raise InvariantError("called only for a recipe with relevance")
+    rule = recipe.relevance.with_model(has_model=ctx.has_model)
+    fuse = recipe.fusion(has_model=ctx.has_model)
     # Lists of the caller and walks are no measure of how much of the question is covered.
     own = [label for label, lane in recipe.lanes.items() if lane.independent]
     ran = [label for label in own if f"{label}.score" in slate.columns]

@@ -14,8 +14,7 @@ KNOTS = "knots"
 
 def explain_relevance(ran: Ran, row: int) -> Explanation | None:
     """The relevance of a candidate with its parts as facts; None if the recipe has none."""
-    rule = ran.plan.recipe.relevance
-    if ran.judged is None or rule is None:
+    if ran.judged is None:
         return None
     rows, judged = ran.judged
     at = int(np.flatnonzero(rows == row)[0])
@@ -23,5 +22,5 @@ def explain_relevance(ran: Ran, row: int) -> Explanation | None:
         name: float(values[at]) if isinstance(values, np.ndarray) else float(values)
         for name, values in judged.parts.items()
     }
-    knots = [list(knot) for knot in rule.knots_around(parts["evidence"])]
+    knots = [list(knot) for knot in judged.rule.knots_around(parts["evidence"])]
     return Explanation(RELEVANCE, float(judged.values[at]), facts={**parts, KNOTS: knots})

@@ -30,6 +30,8 @@ def check_relevance(s: Search) -> None:
     together = [label for label in own if label not in s.recipe["apart"]]
     apart = [label for label in own if label in s.recipe["apart"]]
     whole = math.fsum(weights[label] for label in together) or 1.0
+    has_model = s.body["outcomes"].get("has_model", False)
+    knots = rule["model_knots"] if has_model and rule["model_knots"] else rule["knots"]
     out: Column = []
     for at, words in enumerate(s.columns["of.words"]):
         score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in together)
@@ -38,7 +40,7 @@ def check_relevance(s: Search) -> None:
         beside = max((either(s.known[f"{label}.scaled"][at], 0.0) for label in apart), default=0.0)
         evidence = snap(content * damp * factor * length)
         evidence += snap(beside * rule["apart"] * (1.0 - damp))
-        out.append(interpolated(evidence, rule["knots"]))
+        out.append(interpolated(evidence, knots))
     s.derived("relevance", out)
 
 
