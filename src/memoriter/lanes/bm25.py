@@ -19,12 +19,12 @@ from pydantic import AfterValidator, Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats
-from memoriter.lanes.bm25_evidence import bm25_evidence, term_text
+from memoriter.lanes.bm25_evidence import bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import Bound, best_rows, positive_leaves
-from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped
+from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Bm25Params, Rarity, idf
 from memoriter.rank.grid import snap_one
@@ -145,6 +145,10 @@ class Bm25Lane(Lane):
         """Of a term, its counts; a fuzzy match and sums have nothing special."""
         counted = {"term", "tf", "df", "idf"} <= node.facts.keys()
         return term_text(node.facts) if counted else super().node_text(node)
+
+    def word_match(self, node: Explanation) -> WordMatch | None:
+        """The term of a leaf, or the misspelt word that was matched by its letters."""
+        return matched_term(node.facts) if "term" in node.facts else None
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record has none of the words, or does not match the expression."""
