@@ -144,11 +144,11 @@ def _operation_tool(spec: ToolSpec, fields: tuple[str, ...] | None) -> Tool:
 
 def _foreign_tool(offer: ForeignTool) -> Tool:
     return Tool(
-        offer.name,
-        "read",
-        offer.summary,
-        schema_of(offer.request),
-        outline_of(offer.reply),
-        offer.run,
-        partial(as_text, offer.name),
+        name=offer.name,
+        right="read",
+        about=offer.summary,
+        input_schema=schema_of(offer.request),
+        output_schema=outline_of(offer.reply),
+        act=offer.run,
+        text=partial(as_text, offer.name),
     )

@@ -91,7 +91,7 @@ def search_memory(tenant_session: TenantSession, request: Any) -> JsonObject:
 
 
 def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
-    args = recall_args(NAME, tenant_session, request, "query_text", "top_k", "filters")
+    args = recall_args(NAME, tenant_session, request, apart=("query_text", "top_k", "filters"))
     args.tests.extend(_test(each) for each in request.filters or ())
     return args
 

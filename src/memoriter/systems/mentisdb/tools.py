@@ -178,7 +178,8 @@ def context_bundles(tenant_session: TenantSession, request: Any) -> JsonObject:
 
 def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
     """The arguments of a recall: `graph` becomes overrides, `scope` one more filter test."""
-    args = recall_args(NAME, tenant_session, request, "scope", "offset", "limit", "graph")
+    apart = ("scope", "offset", "limit", "graph")
+    args = recall_args(NAME, tenant_session, request, apart=apart)
     graph = getattr(request, "graph", None)
     if graph:
         args.overrides["graph"] = True
