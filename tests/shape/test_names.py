@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import collections.abc
 import re
+import typing
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -204,6 +207,30 @@ def test_a_second_home_is_noticed() -> None:
     assert not list(misplaced(homes(functions_of, sources), {"f": Allowed("", "a/x|b/y")}))
     assert list(misplaced(homes(functions_of, sources), {"f": Allowed("", "a/x")}))
     assert not list(misplaced(homes(functions_of, {"a/x": "def _f(): ...\n" * 2}), {}))
+
+
+def other_meanings(sources: Mapping[str, str]) -> Iterator[str]:
+    """Public types with the name of a standard one, and imports under another type's name."""
+    by_name = homes(types_of, sources)
+    for name, paths in sorted(by_name.items()):
+        if any(hasattr(module, name) for module in (builtins, typing, collections.abc)):
+            yield f"{name}: {', '.join(paths)}: is also a name of the standard library"
+    for path, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            for each in node.names if isinstance(node, ast.ImportFrom) else ():
+                if each.asname in by_name and each.asname != each.name:
+                    yield f"{each.asname}: {path}: is {each.name} here"
+
+
+def test_a_public_type_has_one_meaning() -> None:
+    findings = list(other_meanings(modules()))
+    assert not findings, "\n".join(findings)
+
+
+def test_a_second_meaning_is_noticed() -> None:
+    assert list(other_meanings({"a/x": "class Any: ...\n"}))
+    sources = {"a/x": "class Scope: ...\n", "b/y": "from c import Reach as Scope\n"}
+    assert list(other_meanings(sources)) == ["Scope: b/y: is Reach here"]
 
 
 # --- private names of the package ------------------------------------------------------------

@@ -31,7 +31,7 @@ from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
-from memoriter.text.tree import Any, Node, ParsedQuery, Term, excludes, tree_text
+from memoriter.text.tree import Node, Or, ParsedQuery, Term, excludes, tree_text
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -319,7 +319,7 @@ def _winner(ranking: Ranking) -> Attempt:
 
 def _ored(tree: Node | None) -> set[str] | None:
     """The words of a query that is an OR of words; None for any other query."""
-    parts = tree.parts if isinstance(tree, Any) else () if tree is None else (tree,)
+    parts = tree.parts if isinstance(tree, Or) else () if tree is None else (tree,)
     words = {part.term for part in parts if isinstance(part, Term)}
     return words if all(isinstance(part, Term) for part in parts) else None
 
@@ -327,6 +327,6 @@ def _ored(tree: Node | None) -> set[str] | None:
 def _query(parsed: ParsedQuery) -> dict[str, object]:
     """The query as plans show it: plain terms as a list, anything else as an expression."""
     tree = parsed.tree
-    parts = tree.parts if isinstance(tree, Any) else (tree,)
+    parts = tree.parts if isinstance(tree, Or) else (tree,)
     terms = [part.term for part in parts if isinstance(part, Term)]
     return {"terms": terms} if len(terms) == len(parts) else {"query": tree_text(tree)}
