@@ -17,7 +17,7 @@ from tests.oracle.pages import Page, Spots
 from tests.oracle.rules import LaneCall, LaneOracle
 
 from memoriter.text import retry
-from memoriter.text.dialects import Options, read_query
+from memoriter.text.dialects import Options, dialect, read_query
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import And, Leaf, NearLeaves, Node, Or, Term, Without, tree_text
 
@@ -231,6 +231,8 @@ class _Lane:
         scored = self.find(text, chosen, aliases)
         if scored or not self.spec["ladder"] or not chosen or self._strict(text, aliases):
             return scored
+        if dialect(self.spec["dialect"]).idle_rung is None:
+            return {}
         strongest = self._strongest(text, aliases)
         clean = retry.sanitised(text)
         tries = [strongest if strongest != text.strip().lower() else None, clean or None]

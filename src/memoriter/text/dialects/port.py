@@ -35,5 +35,5 @@ class Dialect(NamedTuple):
     idle_rung: str | None = None
     """A retry of another system that finds nothing here; it is reported as rung 2.
 
-    With such a name all rungs are reported, also those that cannot find anything new.
+    With such a name, the ladder of the word lane tries looser queries before misspelt words.
     """
