@@ -45,9 +45,9 @@ def test_a_lane_runs_after_all_that_seed_it() -> None:
 @pytest.mark.parametrize(
     ("lanes", "message"),
     [
-        ({"a": walk("b"), "b": walk("a")}, "circle"),
-        ({"a": walk("a")}, "circle"),
-        ({"a": walk("nope")}, "no lanes"),
+        ({"a": walk("b"), "b": walk("a")}, "cycle"),
+        ({"a": walk("a")}, "cycle"),
+        ({"a": walk("nope")}, "no lane nope"),
     ],
 )
 def test_needs_that_cannot_be_met_are_an_error_of_the_recipe(

@@ -119,7 +119,7 @@ class Weighted(Fusion):
     @model_validator(mode="after")
     def _same_signals(self) -> Self:
         if unknown := set(self.model_weights) - set(self.weights):
-            raise ValueError(f"model_weights names {sorted(unknown)}, which weights does not name")
+            raise ValueError(f"model_weights has {', '.join(sorted(unknown))}, which weights lacks")
         return self
 
     def with_model(self, has_model: bool) -> Self:  # noqa: FBT001  # as above
@@ -173,7 +173,9 @@ class Rrf(Fusion):
     @model_validator(mode="after")
     def _divides(self) -> Self:
         if self.k + self.base == 0:
-            raise ValueError("k and base are both 0: the best rank would be divided by nothing")
+            raise ValueError(
+                "k and base cannot both be 0: the weight of the best rank would be 1 / 0"
+            )
         return self
 
     @property

@@ -60,7 +60,7 @@ class CollapseOrdering(Ordering):
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
         if (self.by == "key") != bool(self.keys):
-            raise ValueError('by = "key" goes with keys, and only with them')
+            raise ValueError('by = "key" needs keys, and keys need by = "key"')
         for path in self.keys:
             if path not in ATTRIBUTES and not path.startswith("metadata."):
                 raise ValueError(f"keys: {path!r} is no attribute and no path such as metadata.x")
