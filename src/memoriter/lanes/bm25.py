@@ -56,7 +56,7 @@ class Bm25Lane(Lane):
     dialect: Annotated[str, AfterValidator(known_dialect)] = option(
         "query syntax", "bare", values=lambda name: dialect(name).about
     )
-    expert: bool = option("quotes and operators have a meaning", default=True)
+    expert: bool = option("whether quotes, AND, OR, NOT, field: and * are operators", default=True)
     stop: Literal["none", "latin"] = option(
         "stop words", "none", values={"none": "none", "latin": "English ones are dropped"}
     )

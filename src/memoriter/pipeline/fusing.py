@@ -198,13 +198,13 @@ class Rrf(Fusion):
 class Smooth(Fusion):
     """The sum of raw scores, where one signal is multiplied if another one is low."""
 
-    about: ClassVar[str] = "raw scores added, one lifted where the other says little"
+    about: ClassVar[str] = "sum of two lanes' raw scores; one counts more, the lower the other is"
 
     kind: Literal["smooth"]
-    base: Label = option("lane whose low score lifts the other")
-    lifted: Label = option("lane that is lifted")
-    lift: float = option("factor of the lift: 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6)
-    fade: float = option("base score over which the lift fades", 3.0, gt=0.0, le=1e6)
+    base: Label = option("lane whose score decides how much the other counts")
+    lifted: Label = option("lane whose score is multiplied")
+    lift: float = option("the factor is 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6)
+    fade: float = option("base score over which the lift falls to 1 / e", 3.0, gt=0.0, le=1e6)
 
     @property
     def names(self) -> frozenset[str]:
