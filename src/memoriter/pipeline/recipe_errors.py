@@ -56,7 +56,7 @@ def recipe_error(data: object, origin: str, problem: ErrorDetails, hint: str) ->
     elif tag in broken:
         hint = f"{tag} cannot be loaded: {broken[tag]}"
     elif problem["type"].startswith("union_tag"):
-        hint = f'add kind = "…" with one of: {", ".join(_known_kinds(data, path))}'
+        hint = f"{'known' if tag else 'add one of'}: {', '.join(_known_kinds(data, path))}"
     message = ": ".join(filter(None, (origin, path, _message(problem))))
     return BadRecipe(message, hint=hint, field=path or "recipe")
 

@@ -49,12 +49,8 @@ def known_dialect(name: str) -> str:
 @cache
 def _loaded(name: str) -> Dialect:
     if name not in plugins.points(_GROUP):
-        hint = plugins.known(dialect_names())
-        raise BadRecipe(f"there is no dialect {name!r}", hint=hint, field="dialect")
+        raise plugins.unknown("dialect", name, dialect_names(), BadRecipe)
     try:
         return plugins.load(_GROUP, name, Dialect)
     except plugins.CannotLoad as error:
-        hint = f"it is {plugins.points(_GROUP)[name].value}"
-        raise BadRecipe(
-            f"dialect {name!r} cannot be loaded: {error}", hint=hint, field="dialect"
-        ) from error
+        raise plugins.unusable("dialect", name, error, BadRecipe) from error
