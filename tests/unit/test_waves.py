@@ -108,7 +108,7 @@ def test_a_lane_whose_seeding_lanes_cannot_run_is_skipped(linked: Memory) -> Non
 
 def test_a_walk_without_any_seeds_is_skipped(linked: Memory) -> None:
     result = linked.recall("port", recipe=recipe(words=WORDS, near=walk()))
-    assert result.skipped == {"near": "it is given no seeds"}
+    assert result.skipped == {"near": "it has no seeds"}
 
 
 def test_an_idle_lane_gives_its_share_away(linked: Memory) -> None:

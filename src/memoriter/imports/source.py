@@ -78,7 +78,8 @@ class InputFile:
             self.is_folder = stat.S_ISDIR(mode)
             if not (self.is_folder or stat.S_ISREG(mode)):
                 raise InputError(
-                    f"{path} is no file or folder", hint="write its content to a file first"
+                    f"{path} is neither a file nor a folder",
+                    hint="write its content to a file first",
                 )
             self.head = b"" if self.is_folder else _head(path)
             self.size = 0 if self.is_folder else path.stat().st_size

@@ -122,5 +122,5 @@ class Engine:
 def _vector_in_other(space: OtherSpace, query: Query, view: View) -> QueryVector:
     """The query's vector in a further space; the caller's own vector is of the serving space."""
     if query.vector is not None:
-        return Skipped("the vector given is of the space that serves", idle=True)
+        return Skipped("the given vector belongs to the space in use", idle=True)
     return query_vector(space.vectors, query, view)

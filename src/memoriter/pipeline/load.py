@@ -145,7 +145,9 @@ def parse_recipe(data: object, origin: str) -> Recipe:
     try:
         return Recipe.model_validate_json(json.dumps(data, default=_plain))
     except (TypeError, RecursionError) as error:
-        raise BadRecipe(f"{origin}: is no plain data: {error}", hint=_HINT) from None
+        raise BadRecipe(
+            f"{origin}: has a value that TOML cannot have: {error}", hint=_HINT
+        ) from None
     except ValidationError as error:
         name = value_at(data, "name")
         hint = _SHOW.format(name) if name in library() else _HINT

@@ -50,11 +50,11 @@ def cannot_start(label: str, lane: Seeded, ctx: Context, ready: Collection[str])
         return Skipped(f"no lane that seeds it runs: {', '.join(lane.seeds)}")
     if lane.must_start:
         raise BadQuery(
-            f"seeds: lane {label!r} is given none to start from",
+            f"seeds: lane {label!r} has no seeds to start from",
             hint=f"recall(…, seeds={{{label!r}: [ids]}}), or name lanes in lanes.{label}.seeds",
             field="seeds",
         )
-    return Skipped("it is given no seeds")
+    return Skipped("it has no seeds")
 
 
 def seed_rows(label: str, lane: Seeded, ctx: Context, rankings: Mapping[str, Ranking]) -> Rows:

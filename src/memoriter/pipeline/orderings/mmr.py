@@ -86,7 +86,7 @@ class MmrOrdering(Ordering):
     def dropped(self, dropping: Dropping) -> Dropped:
         """Other rows were taken, and the rest was dropped."""
         count = dropping.move.at.size
-        return Dropped(f"{count} rows were taken, and it was none of them", {"drop": False})
+        return Dropped(f"{count} rows were picked, and this was not one of them", {"drop": False})
 
     def compared(self, move: Moved, rows: Rows, hits: Container[int]) -> list[int]:
         """The rows taken up to the last hit: each was compared with those before it."""
