@@ -14,8 +14,8 @@ from typing import Final, Literal, cast
 from memoriter.core.errors import InputError
 from memoriter.core.names import JsonObject
 from memoriter.doors.mcp.reply_text import as_text
-from memoriter.doors.operations import BY_NAME, RIGHTS, Right
-from memoriter.doors.port import ForeignTool, foreign_tools
+from memoriter.doors.operations import BY_NAME
+from memoriter.doors.port import RIGHTS, ForeignTool, Right, foreign_tools
 from memoriter.doors.requests import unknown_field
 from memoriter.doors.schema import Schema, names_of, outline_of, schema_of
 from memoriter.doors.tenant_session import TenantSession

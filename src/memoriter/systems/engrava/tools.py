@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from memoriter import Hit, Result
 from memoriter.core.errors import BadFilter
 from memoriter.core.names import JsonObject
 from memoriter.doors.port import ForeignTool
@@ -15,7 +16,6 @@ from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.wording import RecallArgs, option_fields, recall_args
-from memoriter.why.result import Hit, Result
 
 NAME: Final = "engrava"
 KEYWORDS: Final = ("include_archived", "include_reflections", "fts_top_k")

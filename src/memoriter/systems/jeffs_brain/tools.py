@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Field, create_model
 
+from memoriter import Hit, Result
 from memoriter.core.budget import FREE
 from memoriter.core.times import to_micros
 from memoriter.doors.port import ForeignTool
@@ -22,7 +23,6 @@ from memoriter.systems.wording import (
     require_own_tenant,
 )
 from memoriter.why.context import block_of
-from memoriter.why.result import Hit, Result
 
 NAME: Final = "jeffs-brain"
 KNOBS: Final = (

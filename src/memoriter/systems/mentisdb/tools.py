@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from memoriter import Memory
+from memoriter import Hit, Memory
 from memoriter.core.errors import NotFound
 from memoriter.core.record import Record
 from memoriter.core.times import iso
@@ -24,7 +24,6 @@ from memoriter.systems.wording import (
     value_by_path,
 )
 from memoriter.why.bundles import Support
-from memoriter.why.result import Hit
 
 NAME: Final = "mentisdb"
 DEFAULT_LIMIT: Final = 50

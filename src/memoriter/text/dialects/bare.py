@@ -12,7 +12,7 @@ from typing import Final
 
 from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
-from memoriter.text.dialects.parts import any_of, bare_words, first_leaves, leaf
+from memoriter.text.dialects.parts import any_of, bare_words, first_leaves, has_quotes, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.stops import LATIN_STOPS
@@ -88,12 +88,6 @@ def is_expert(text: str) -> bool:
         or _FILTER.search(text) is not None
         or any(map(_is_prefix, text.split()))
     )
-
-
-def has_quotes(text: str) -> bool:
-    """Whether the double quotes are balanced and at least one pair is not empty."""
-    spans = text.split('"')
-    return len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])
 
 
 def _has_operator(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Builders of query trees, shared by all dialects, and the limit on the size of a tree."""
+"""What dialects share: builders of query trees, the limit on their size, and closed quotes."""
 
 from __future__ import annotations
 
@@ -75,3 +75,9 @@ def first_leaves(parts: list[_T]) -> tuple[list[_T], str | None]:
 def join_notes(*each: str | None) -> str | None:
     """The notes as one, or None if there are none."""
     return "; ".join(one for one in each if one) or None
+
+
+def has_quotes(text: str) -> bool:
+    """Whether the double quotes are balanced and at least one pair is not empty."""
+    spans = text.split('"')
+    return len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])
