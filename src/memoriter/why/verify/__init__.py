@@ -14,7 +14,6 @@ last bit is detected.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import struct
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from .again import check_second
+from .envelope import check_envelope, check_rest, check_shape
 from .evidence import check_evidence, check_units
 from .fusing import check_first
 from .moves import check_hits, check_moves
@@ -40,12 +40,11 @@ VERSION: Final = 2
 _EARLIER: Final = 1
 MOST_PROBLEMS: Final = 100
 """How many problems are reported at most."""
-DERIVED: Final = frozenset(
-    ("digest", "receipt", "recipe", "slate", "moves", "budget", "hits", "evidence")
-)
-"""Keys whose parts are reported one by one."""
-TAG: Final = b"memoriter/receipt/2\0"
-"""Prefix of the digest's input, so that it cannot be the digest of something else."""
+# In the order of the pipeline: each stage reads what the stages before it derived.
+STAGES: Final = (
+    check_envelope, check_units, check_shape, check_skipped, check_lanes, check_first,
+    check_relevance, check_second, check_moves, check_hits, check_evidence, check_rest,
+)  # fmt: skip
 BROKEN: Final = (
     ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
     struct.error,
@@ -91,54 +90,6 @@ class Verified:
             "attested": list(self.attested),
             "problems": list(self.problems),
         }
-
-
-# -- what belongs to no other stage: the digest, the shape of the slate, the inputs ----------------
-
-
-def check_envelope(s: Search) -> None:
-    """Check the digest and the fingerprint of the recipe."""
-    rest = canonical({key: value for key, value in s.body.items() if key != "digest"})
-    digest = hashlib.sha256(TAG + len(rest).to_bytes(8, "little") + rest).hexdigest()
-    s.same("digest", s.body.get("digest"), digest)
-    s.recipe = s.body["recipe"]["data"]
-    fingerprint = hashlib.sha256(canonical(s.recipe)).hexdigest()
-    s.same("recipe/fingerprint", s.body["recipe"]["fingerprint"], fingerprint)
-
-
-def check_shape(s: Search) -> None:
-    """Unpack the slate; every column must have one value per row, and no row may occur twice."""
-    slate = s.body["slate"]
-    s.skipped, s.rows, s.ids = s.body["skipped"], slate["rows"], slate["ids"]
-    s.columns = unpacked_columns(slate["columns"])
-    s.known = dict(s.columns)
-    size = len(s.rows)
-    if len(set(s.rows)) != size or len(set(s.ids)) != len(s.ids):
-        s.wrong("slate/rows", "has a row or an id twice")
-    for name, column in {**s.columns, "ids": s.ids}.items():
-        if len(column) != size:
-            raise ValueError(f"{name} has {len(column)} values for {size} rows")
-    s.score = [None] * size
-
-
-def check_rest(s: Search) -> None:
-    """Attest everything that was not checked: it is an input."""
-    inputs = [key for key in s.body if key not in DERIVED]
-    named = [f"slate/columns/{name}" for name in s.columns]
-    for path in (*inputs, "slate/ids", *named):
-        if path not in s.checked:
-            s.attested[path] = None
-    if any(s.body["evidence"]):
-        s.attested["evidence/facts"] = None
-
-
-# -- the verification ------------------------------------------------------------------------------
-
-# In the order of the pipeline: each stage reads what the stages before it derived.
-STAGES: Final = (
-    check_envelope, check_units, check_shape, check_skipped, check_lanes, check_first,
-    check_relevance, check_second, check_moves, check_hits, check_evidence, check_rest,
-)  # fmt: skip
 
 
 def verify(receipt: object) -> Verified:
