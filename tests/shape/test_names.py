@@ -236,6 +236,10 @@ def test_a_second_meaning_is_noticed() -> None:
 # --- private names of the package ------------------------------------------------------------
 
 
+PROTOCOL_NAMES = frozenset({"_exit", "_replace", "_repr_html_"})
+"""Names with an underscore that others made public: os, named tuples, notebooks."""
+
+
 def private_uses(source: str) -> Iterator[str]:
     """Private names of the package that a test imports, or replaces by their path."""
     for node in ast.walk(ast.parse(source)):
@@ -248,6 +252,11 @@ def private_uses(source: str) -> Iterator[str]:
                 func=ast.Attribute(attr="setattr"), args=[_, ast.Constant(value=str(key)), *_]
             ):
                 yield from (key,) if re.match("_[^_]", key) else ()
+            case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner not in (
+                "self",
+                "cls",
+            ) and re.match("_[^_]", name):
+                yield from () if name in PROTOCOL_NAMES else (f"{owner}.{name}",)
             case _:
                 pass
 
@@ -268,5 +277,6 @@ def test_a_private_name_in_a_test_is_noticed() -> None:
         "from memoriter.a import _b\n",
         "patch.setattr('memoriter.a._b', 1)\n",
         "patch.setattr(a, '_b', 1)\n",
+        "memory._engine\n",
     ):
         assert list(private_uses(source)), source

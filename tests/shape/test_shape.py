@@ -105,6 +105,13 @@ def silenced_complexity(source: str) -> Iterator[str]:
             yield f"line {token.start[0]}: {token.string}"
 
 
+def late_import(source: str) -> Iterator[str]:
+    """An import inside a function costs its readers: a comment says what it saves."""
+    for number, line in enumerate(source.splitlines(), start=1):
+        if "PLC0415" in line and not re.search(r"PLC0415  # \S", line):
+            yield f"line {number}: {line.strip()}"
+
+
 def unfinished(source: str) -> Iterator[str]:
     for number, line in enumerate(source.splitlines(), start=1):
         if re.search(r"\b(TODO|FIXME)\b", line):
@@ -141,6 +148,7 @@ BAD_SAMPLES: dict[Check, str] = {
     nameless_values: "row(1, 2, 3, 4, 5, 6, 7)\n",
     wide_tuple: "def f() -> list[tuple[int, int, int, int, str]]: ...\n",
     silenced_complexity: "def f(): ...  # noqa" + ": PLR0913\n",
+    late_import: "def f():\n    import json  # no" + "qa: PLC0415\n",
     unfinished: "# TO" + "DO: later\n",
     swallowed_error: "try:\n    f()\nexcept (OSError, Exception):\n    pass\n",
     missing_docstring: "x = 1\n",
