@@ -123,7 +123,7 @@ def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], R
     def finish() -> Result:
         kept, running.run_lanes = running.run_lanes, lambda plan, ctx: lanes
         try:
-            return answer(running.run(made, ctx), ctx, fetch)
+            return answer(running.run_plan(made, ctx), ctx, fetch)
         finally:
             running.run_lanes = kept
 
