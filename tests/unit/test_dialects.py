@@ -19,7 +19,17 @@ from memoriter.text.dialects import Options, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
 from memoriter.text.dialects.parts import LEAVES
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import And, Leaf, NearLeaves, Node, Or, ParsedQuery, Term, Without
+from memoriter.text.tree import (
+    And,
+    Leaf,
+    NearLeaves,
+    Node,
+    Or,
+    ParsedQuery,
+    Term,
+    Without,
+    tree_text,
+)
 
 OWN = DefaultAnalyzer()
 
@@ -311,9 +321,32 @@ def test_a_malformed_expression_is_read_as_bare_words_and_says_so(text: str, not
 def test_latin_stop_words_are_left_out_and_the_rest_stays_as_written(
     text: str, kept: list[str]
 ) -> None:
-    asked = read_query("bare", text, PLAIN, Options(stop="latin"))
+    asked = read_query("bare", text, PLAIN, Options(expert=False, stop="latin"))
     assert leaves(asked.tree) == kept
     assert not asked.expert
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ('who drinks "the oat milk" in the morning?', 'drinks OR "the oat milk" OR morning'),
+        ("the salt AND a pepper", "salt AND pepper"),
+        ("coffee NOT with milk", "coffee NOT milk"),
+        ("(the cat) AND dog", "(the OR cat) AND dog"),
+        ("title:salt for the soup", "title:salt OR soup"),
+        ("salt and pepper", "salt OR pepper"),
+        ("salt OR the", "salt"),
+    ],
+)
+def test_operators_work_where_stop_words_are_dropped(text: str, tree: str) -> None:
+    assert tree_text(read_query("bare", text, PLAIN, Options(stop="latin")).tree) == tree
+
+
+def test_aliases_work_where_stop_words_are_dropped() -> None:
+    options = Options(stop="latin", aliases={"k8s": ["kubernetes", "k8s"]})
+    assert tree_text(read_query("bare", "the K8s port", PLAIN, options).tree) == (
+        "kubernetes OR k8s OR port"
+    )
 
 
 # --- jeffs-brain -------------------------------------------------------------------------------

@@ -152,3 +152,11 @@ def test_if_nothing_matches_our_recipes_try_misspelt_words_and_nothing_else(reci
             ("initial", False),
             ("trigram_fuzzy", True),
         ]
+
+
+def test_phrases_operators_and_aliases_work_in_the_default_recipe() -> None:
+    memory = memory_of("I prefer oat milk", "milk made of oat", "the kubernetes cluster")
+    assert [hit.record.text for hit in memory.recall('the "oat milk"')] == ["I prefer oat milk"]
+    assert [hit.record.text for hit in memory.recall("milk NOT made")] == ["I prefer oat milk"]
+    (hit,) = memory.recall("k8s", aliases={"k8s": ["kubernetes"]})
+    assert hit.record.text == "the kubernetes cluster"

@@ -17,7 +17,7 @@ class Options:
     expert: bool = True
     """Whether operators are allowed; if not, every text is bare words."""
     stop: Literal["none", "latin"] = "none"
-    """The stop words that the bare dialect drops; with a list it ignores operators."""
+    """The stop words that the bare dialect drops, outside quotes."""
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Replacements of words, for dialects that support them."""
 
