@@ -39,7 +39,7 @@ def main() -> int:
     print(header(["python -m bench", *sys.argv[1:]]))
     for name in given.names or BENCHES:
         bench = importlib.import_module(BENCHES[name])
-        print(f"\n## {name}: {bench.__doc__.splitlines()[0]}\n", flush=True)
+        print(f"\n## {name}: {(bench.__doc__ or name).splitlines()[0]}\n", flush=True)
         bench.run(Options(given.small, given.profile, tuple(given.records)))
     return 0
 

@@ -113,7 +113,7 @@ def _memory(place: Path, texts: list[str], random: np.random.Generator) -> Memor
     return memory
 
 
-def _draft(n: int, text: str, random: np.random.Generator) -> dict[str, Any]:
+def _draft(n: int, text: str, random: np.random.Generator) -> Any:
     targets = {int(random.integers(n)) for _ in range(LINKS if n else 0)}
     return {
         "id": f"r{n}",
@@ -147,8 +147,8 @@ class _Engrava:
         self._loop.run_until_complete(self._fill(place / "engrava.db", texts))
 
     async def _fill(self, path: Path, texts: list[str]) -> None:
-        import aiosqlite  # noqa: PLC0415  # comes with the peer
-        import engrava  # noqa: PLC0415  # a peer, not a dependency
+        import aiosqlite  # noqa: PLC0415  # pyright: ignore[reportMissingImports]  # comes with the peer
+        import engrava  # noqa: PLC0415  # pyright: ignore[reportMissingImports]  # a peer, not a dependency
 
         self._db = await aiosqlite.connect(path)
         self._db.row_factory = aiosqlite.Row
@@ -216,7 +216,7 @@ def _mnestic(texts: list[str]) -> Callable[[str, list[float]], object] | None:
     if os.environ.get("MEMORITER_NIGHT") != "1" or importlib.util.find_spec("mnestic") is None:
         print("no comparison with mnestic: MEMORITER_NIGHT=1 and mnestic==0.18.0 make one\n")
         return None
-    import mnestic  # noqa: PLC0415  # a peer, not a dependency
+    import mnestic  # noqa: PLC0415  # pyright: ignore[reportMissingImports]  # a peer, not a dependency
 
     db = mnestic.CozoDbPy("mem", "", "{}")
 

@@ -23,7 +23,7 @@ from memoriter.core.scope import Scope
 from memoriter.index.segment import LIVE, Segment
 from memoriter.index.selection import Selection
 from memoriter.index.view import View
-from memoriter.lanes.port import Context
+from memoriter.lanes.port import Context, InSpace, Wording
 from memoriter.memory.facade import Memory
 from memoriter.memory.search import bind_query
 from memoriter.pipeline.load import overridden, recipe_of
@@ -135,7 +135,8 @@ def _ranked(
 
     def ask(question: np.ndarray) -> Ranking:
         selection = Selection(masks, (), masks)
-        ctx = Context(query, view, selection, DefaultAnalyzer(), unit(question))
+        space = InSpace("bench", view, unit(question))
+        ctx = Context(query, view, selection, Wording(DefaultAnalyzer()), (space,))
         lane.ready(ctx)
         return lane.rank(ctx)
 

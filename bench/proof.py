@@ -114,18 +114,18 @@ def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], R
     query, recipe = query_of(memory, question, 10, ask)
     ctx: Context = engine.with_spaces(bind_query(engine, query, recipe), embed=True)
     made = plan(recipe, ctx)
-    lanes = running._waves(made, ctx)
+    lanes = running.run_lanes(made, ctx)
     records = dict(_fetched(engine, query, lanes))
 
     def fetch(rows: Any) -> list[Any]:
         return [records[row] for row in rows]
 
     def finish() -> Result:
-        kept, running._waves = running._waves, lambda plan, ctx: lanes
+        kept, running.run_lanes = running.run_lanes, lambda plan, ctx: lanes
         try:
-            return answer(running.run(made, ctx), ctx, fetch)
+            return answer(running.run_plan(made, ctx), ctx, fetch)
         finally:
-            running._waves = kept
+            running.run_lanes = kept
 
     return finish
 

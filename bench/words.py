@@ -106,7 +106,7 @@ def _fts5(place: Path, texts: list[str]) -> Asking:
 
 def _tantivy(place: Path, texts: list[str]) -> Asking | None:
     try:
-        import tantivy  # noqa: PLC0415  # a peer, not a dependency
+        import tantivy  # noqa: PLC0415  # pyright: ignore[reportMissingImports]  # a peer, not a dependency
     except ImportError:
         print("tantivy is not installed: no comparison with it (pip install tantivy)\n")
         return None

@@ -52,7 +52,7 @@ def test_mn_26_leg_scores_are_raw_with_the_distance_beside(vectors: Memory) -> N
     rows = {(r.id, r.list_id): r for r in hybrid(vectors, **LEG).rows(detailed=True)}
     near = rows["m02", "semantic"]
     assert (near.leg_score, near.distance) == pytest.approx((0.990202, 0.009798), abs=1e-6)
-    assert near.leg_rank == 4
+    assert (near.leg_rank, near.parent, near.depth) == (4, None, None)
     assert rows["m02", "text"].leg_score == pytest.approx(3.4277138, abs=1e-6)
     assert rows["m02", "text"].distance is None
     assert rows["m09", "graph"].leg_score == -2.0

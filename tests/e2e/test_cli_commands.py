@@ -559,8 +559,8 @@ kind = "mmr"
         "order.1",
     ]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
-    assert "new — newer records count more; how age is measured" in shown
-    assert "2. — the best that does not repeat" in shown
+    assert "new — newer records count more; how the age of a record is measured" in shown
+    assert "2. — maximal marginal relevance" in shown
 
     other = cli("recipe", "show", "lexical").stdout.replace(
         'kind = "weighted", scale = "max", weights = {', 'kind = "rrf", weights = {'

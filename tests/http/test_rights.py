@@ -15,7 +15,8 @@ from memoriter.doors.http import app as application
 from memoriter.doors.http.guards import OPEN
 from memoriter.doors.http.rpc import methods
 from memoriter.doors.mcp.http import mcp_mount
-from memoriter.doors.operations import BY_NAME, OPERATIONS, RIGHTS
+from memoriter.doors.operations import BY_NAME, OPERATIONS
+from memoriter.doors.port import RIGHTS
 from memoriter.systems.comis.methods import METHODS
 
 OWN: dict[str, tuple[str, str | None]] = {

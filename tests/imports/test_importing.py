@@ -126,7 +126,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "empty.jsonl": (lambda p: p.write_bytes(b""), InputError, "is empty"),
     "blank.txt": (lambda p: p.write_bytes(b"\xef\xbb\xbf \n\n"), InputError, "is empty"),
     "folder": (lambda p: p.mkdir(), InputError, "a folder without Markdown files"),
-    "pipe": (os.mkfifo, InputError, "is no file"),
+    "pipe": (os.mkfifo, InputError, "neither a file nor a folder"),
     "rubbish.bin": (lambda p: p.write_bytes(b"\x00\x01" * 99), InputError, "neither text"),
     "wide.txt": (lambda p: p.write_text("hello", "utf-16"), InputError, "neither text"),
     "chain.tcbin": (lambda p: p.write_bytes(b"\x07\0\0\0\0\0\0\0x"), InputError, "neither text"),

@@ -25,7 +25,7 @@ from memoriter.text.retry import (
     similar_words,
     trigrams,
 )
-from memoriter.text.tree import All, Any, Node, Without
+from memoriter.text.tree import And, Node, Or, Without
 
 OWN = DefaultAnalyzer()
 
@@ -53,7 +53,7 @@ options = st.builds(
 
 def depth(node: Node | None) -> int:
     match node:
-        case All(parts) | Any(parts):
+        case And(parts) | Or(parts):
             assert len(parts) > 1
             return 1 + max(map(depth, parts))
         case Without(keep, drop):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import collections.abc
 import re
+import typing
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -206,7 +209,35 @@ def test_a_second_home_is_noticed() -> None:
     assert not list(misplaced(homes(functions_of, {"a/x": "def _f(): ...\n" * 2}), {}))
 
 
+def other_meanings(sources: Mapping[str, str]) -> Iterator[str]:
+    """Public types with the name of a standard one, and imports under another type's name."""
+    by_name = homes(types_of, sources)
+    for name, paths in sorted(by_name.items()):
+        if any(hasattr(module, name) for module in (builtins, typing, collections.abc)):
+            yield f"{name}: {', '.join(paths)}: is also a name of the standard library"
+    for path, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            for each in node.names if isinstance(node, ast.ImportFrom) else ():
+                if each.asname in by_name and each.asname != each.name:
+                    yield f"{each.asname}: {path}: is {each.name} here"
+
+
+def test_a_public_type_has_one_meaning() -> None:
+    findings = list(other_meanings(modules()))
+    assert not findings, "\n".join(findings)
+
+
+def test_a_second_meaning_is_noticed() -> None:
+    assert list(other_meanings({"a/x": "class Any: ...\n"}))
+    sources = {"a/x": "class Scope: ...\n", "b/y": "from c import Reach as Scope\n"}
+    assert list(other_meanings(sources)) == ["Scope: b/y: is Reach here"]
+
+
 # --- private names of the package ------------------------------------------------------------
+
+
+PROTOCOL_NAMES = frozenset({"_exit", "_replace", "_repr_html_"})
+"""Names with an underscore that others made public: os, named tuples, notebooks."""
 
 
 def private_uses(source: str) -> Iterator[str]:
@@ -221,6 +252,11 @@ def private_uses(source: str) -> Iterator[str]:
                 func=ast.Attribute(attr="setattr"), args=[_, ast.Constant(value=str(key)), *_]
             ):
                 yield from (key,) if re.match("_[^_]", key) else ()
+            case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner not in (
+                "self",
+                "cls",
+            ) and re.match("_[^_]", name):
+                yield from () if name in PROTOCOL_NAMES else (f"{owner}.{name}",)
             case _:
                 pass
 
@@ -241,5 +277,6 @@ def test_a_private_name_in_a_test_is_noticed() -> None:
         "from memoriter.a import _b\n",
         "patch.setattr('memoriter.a._b', 1)\n",
         "patch.setattr(a, '_b', 1)\n",
+        "memory._engine\n",
     ):
         assert list(private_uses(source)), source

@@ -21,6 +21,8 @@ PROPERTY = ROOT / "tests" / "property"
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 8
+MAX_NAMELESS = 6
+MIN_WIDE_TUPLE = 5
 LAWS_NOT_YET = "Still to come"
 ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
@@ -32,6 +34,14 @@ FOREIGN_CALLS: dict[str, str] = {
     "pipeline/kinds.py": "loads other packages by entry point; one that fails is told of",
 }
 """Modules outside doors/ that may catch everything because they call a stranger's code: why."""
+
+MANY_VALUES: dict[str, str] = {
+    "_HEAD.pack": "struct takes the values of a format in order",
+    "Operation": "the table of operations: every row has the same seven columns",
+    "_words": "takes any number of words",
+    "_tag": "takes any number of parts",
+}
+"""Calls that may have more values without a name: why."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -65,12 +75,24 @@ def wide_signature(source: str) -> Iterator[str]:
 
 
 def nameless_values(source: str) -> Iterator[str]:
-    """A class that is called with many values names them: nobody counts to eleven."""
+    """A call with many values names them: nobody counts to seven."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and len(node.args) >= MAX_PARAMETERS:
-            name = ast.unparse(node.func).rpartition(".")[2].lstrip("_")
-            if name == "cls" or name[:1].isupper():
+        if isinstance(node, ast.Call) and len(node.args) > MAX_NAMELESS:
+            name = ast.unparse(node.func)
+            if name not in MANY_VALUES:
                 yield f"line {node.lineno}: {name} gets {len(node.args)} values without a name"
+
+
+def wide_tuple(source: str) -> Iterator[str]:
+    """Values that belong together have names: a function returns no tuple of five or more."""
+    for function in functions(source):
+        for node in ast.walk(function.returns) if function.returns else ():
+            match node:
+                case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
+                    if len(parts) >= MIN_WIDE_TUPLE:
+                        yield f"{function.name} returns a tuple of {len(parts)}: name its values"
+                case _:
+                    pass
 
 
 def silenced_complexity(source: str) -> Iterator[str]:
@@ -81,6 +103,13 @@ def silenced_complexity(source: str) -> Iterator[str]:
         match = re.search(r"#\s*(?:ruff:\s*)?noqa(?::\s*(?P<codes>[A-Z0-9, ]+))?", token.string)
         if match and (match["codes"] is None or re.search(r"C90|PLR09", match["codes"])):
             yield f"line {token.start[0]}: {token.string}"
+
+
+def late_import(source: str) -> Iterator[str]:
+    """An import inside a function costs its readers: a comment says what it saves."""
+    for number, line in enumerate(source.splitlines(), start=1):
+        if "PLC0415" in line and not re.search(r"PLC0415  # \S", line):
+            yield f"line {number}: {line.strip()}"
 
 
 def unfinished(source: str) -> Iterator[str]:
@@ -116,8 +145,10 @@ BAD_SAMPLES: dict[Check, str] = {
     long_file: "x = 1\n" * (MAX_FILE_LINES + 1),
     long_function: "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES,
     wide_signature: "class A:\n    def f(self, a, b, c, d, /, e, f, g, *, h, i): ...\n",
-    nameless_values: "Row(1, 2, 3, 4, 5, 6, 7, 8)\n",
+    nameless_values: "row(1, 2, 3, 4, 5, 6, 7)\n",
+    wide_tuple: "def f() -> list[tuple[int, int, int, int, str]]: ...\n",
     silenced_complexity: "def f(): ...  # noqa" + ": PLR0913\n",
+    late_import: "def f():\n    import json  # no" + "qa: PLC0415\n",
     unfinished: "# TO" + "DO: later\n",
     swallowed_error: "try:\n    f()\nexcept (OSError, Exception):\n    pass\n",
     missing_docstring: "x = 1\n",

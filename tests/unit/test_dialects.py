@@ -19,7 +19,17 @@ from memoriter.text.dialects import Options, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
 from memoriter.text.dialects.parts import LEAVES
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, ParsedQuery, Term, Without
+from memoriter.text.tree import (
+    And,
+    Leaf,
+    NearLeaves,
+    Node,
+    Or,
+    ParsedQuery,
+    Term,
+    Without,
+    tree_text,
+)
 
 OWN = DefaultAnalyzer()
 
@@ -58,9 +68,9 @@ def satisfies(node: Node | None, row: Row) -> bool:
             return any(starts(node, row, field) for field in node.fields or row)
         case NearLeaves(leaves, distance):
             return any(stand_near(leaves, distance, row, field) for field in row)
-        case All(parts):
+        case And(parts):
             return all(satisfies(part, row) for part in parts)
-        case Any(parts):
+        case Or(parts):
             return any(satisfies(part, row) for part in parts)
         case Without(keep, drop):
             return satisfies(keep, row) and not satisfies(drop, row)
@@ -110,7 +120,7 @@ def leaves(node: Node | None) -> list[str]:
             return [text]
         case NearLeaves(inside, _):
             return [leaf.text for leaf in inside]
-        case All(parts) | Any(parts):
+        case And(parts) | Or(parts):
             return [text for part in parts for text in leaves(part)]
         case Without(keep, drop):
             return leaves(keep) + leaves(drop)
@@ -212,7 +222,7 @@ def test_of_very_many_words_the_first_are_looked_for(dialect: str) -> None:
 
 def test_bare_text_is_any_of_its_terms() -> None:
     assert read_query("bare", "The cats, running", OWN, Options()) == ParsedQuery(
-        Any((Term("the"), Term("cat"), Term("run")))
+        Or((Term("the"), Term("cat"), Term("run")))
     )
     assert read_query("bare", "cats", OWN, Options()).tree == Term("cat")
     assert read_query("bare", "…!", OWN, Options()) == ParsedQuery(None)
@@ -246,17 +256,17 @@ def test_ordinary_text_is_not_read_as_an_expression(text: str) -> None:
         ("title:path:x", Leaf("path:x", fields=("title",))),
         (
             "tags:(a b) c",
-            Any((Leaf("a", fields=("tags",)), Leaf("b", fields=("tags",)), Term("c"))),
+            Or((Leaf("a", fields=("tags",)), Leaf("b", fields=("tags",)), Term("c"))),
         ),
-        ("a AND b", All((Term("a"), Term("b")))),
-        ("a OR b AND c", Any((Term("a"), All((Term("b"), Term("c")))))),
-        ("user_id AND x", All((Any((Term("user_id"), Term("user"), Term("id"))), Term("x")))),
+        ("a AND b", And((Term("a"), Term("b")))),
+        ("a OR b AND c", Or((Term("a"), And((Term("b"), Term("c")))))),
+        ("user_id AND x", And((Or((Term("user_id"), Term("user"), Term("id"))), Term("x")))),
         ("a AND !!!", Term("a")),
-        ("foo bar NOT baz", Without(Any((Term("foo"), Term("bar"))), Term("baz"))),
+        ("foo bar NOT baz", Without(Or((Term("foo"), Term("bar"))), Term("baz"))),
         ("a AND (NOT b)", Without(Term("a"), Term("b"))),
         ("NOT b AND a", Without(Term("a"), Term("b"))),
-        ("a NOT b NOT c", Without(Term("a"), Any((Term("b"), Term("c"))))),
-        ("a (NOT b) AND c", All((Without(Term("a"), Term("b")), Term("c")))),
+        ("a NOT b NOT c", Without(Term("a"), Or((Term("b"), Term("c"))))),
+        ("a (NOT b) AND c", And((Without(Term("a"), Term("b")), Term("c")))),
     ],
 )
 def test_an_expression_of_ours_becomes_a_tree(text: str, tree: Node) -> None:
@@ -311,9 +321,32 @@ def test_a_malformed_expression_is_read_as_bare_words_and_says_so(text: str, not
 def test_latin_stop_words_are_left_out_and_the_rest_stays_as_written(
     text: str, kept: list[str]
 ) -> None:
-    asked = read_query("bare", text, PLAIN, Options(stop="latin"))
+    asked = read_query("bare", text, PLAIN, Options(expert=False, stop="latin"))
     assert leaves(asked.tree) == kept
     assert not asked.expert
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ('who drinks "the oat milk" in the morning?', 'drinks OR "the oat milk" OR morning'),
+        ("the salt AND a pepper", "salt AND pepper"),
+        ("coffee NOT with milk", "coffee NOT milk"),
+        ("(the cat) AND dog", "(the OR cat) AND dog"),
+        ("title:salt for the soup", "title:salt OR soup"),
+        ("salt and pepper", "salt OR pepper"),
+        ("salt OR the", "salt"),
+    ],
+)
+def test_operators_work_where_stop_words_are_dropped(text: str, tree: str) -> None:
+    assert tree_text(read_query("bare", text, PLAIN, Options(stop="latin")).tree) == tree
+
+
+def test_aliases_work_where_stop_words_are_dropped() -> None:
+    options = Options(stop="latin", aliases={"k8s": ["kubernetes", "k8s"]})
+    assert tree_text(read_query("bare", "the K8s port", PLAIN, options).tree) == (
+        "kubernetes OR k8s OR port"
+    )
 
 
 # --- jeffs-brain -------------------------------------------------------------------------------
@@ -552,11 +585,14 @@ def test_a_malformed_normal_form_is_retried_as_bare_words(text: str, bare: list[
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
-        ("C++ & C#", Any((Leaf("C"), Leaf("C")))),
+        ("C++ & C#", Or((Leaf("C"), Leaf("C")))),
         ("a-b-c", Leaf("a-b-c")),
         ("REQ-FUNC*", Leaf("REQ-FUNC", prefix=True)),
-        ("neur* berlin", Any((Leaf("neur", prefix=True), Leaf("berlin")))),
-        ("pricing*berlin x", Any((All((Leaf("pricing", prefix=True), Leaf("berlin"))), Leaf("x")))),
+        ("neur* berlin", Or((Leaf("neur", prefix=True), Leaf("berlin")))),
+        (
+            "pricing*berlin x",
+            Or((And((Leaf("pricing", prefix=True), Leaf("berlin"))), Leaf("x"))),
+        ),
         ("!!!", None),
     ],
 )
@@ -574,9 +610,12 @@ def test_bare_words_are_alternatives_and_duplicates_stay(text: str, tree: Node |
         ('"a""b"', Leaf('a"b')),
         ('NEAR("a" "b c", 3)', NearLeaves((Leaf("a"), Leaf("b c")), 3)),
         ('NEAR("a" "b")', NearLeaves((Leaf("a"), Leaf("b")), 10)),
-        ("a b OR c", Any((All((Leaf("a"), Leaf("b"))), Leaf("c")))),
-        ("a OR b AND c NOT d", Any((Leaf("a"), Without(All((Leaf("b"), Leaf("c"))), Leaf("d"))))),
-        ("a b NOT c d", Without(All((Leaf("a"), Leaf("b"))), All((Leaf("c"), Leaf("d"))))),
+        ("a b OR c", Or((And((Leaf("a"), Leaf("b"))), Leaf("c")))),
+        (
+            "a OR b AND c NOT d",
+            Or((Leaf("a"), Without(And((Leaf("b"), Leaf("c"))), Leaf("d")))),
+        ),
+        ("a b NOT c d", Without(And((Leaf("a"), Leaf("b"))), And((Leaf("c"), Leaf("d"))))),
     ],
 )
 def test_an_expert_text_is_read_as_sqlite_reads_it(text: str, tree: Node) -> None:
@@ -596,18 +635,18 @@ def test_an_expert_text_is_read_as_sqlite_reads_it(text: str, tree: Node) -> Non
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
-        ("pricing berlin", All((Leaf("pricing"), Leaf("berlin")))),
-        ("pricing OR berlin", Any((Leaf("pricing"), Leaf("berlin")))),
-        ("a, b; c", Any((Leaf("a"), Leaf("b"), Leaf("c")))),
-        ("pricing or berlin", All((Leaf("pricing"), Leaf("or"), Leaf("berlin")))),
+        ("pricing berlin", And((Leaf("pricing"), Leaf("berlin")))),
+        ("pricing OR berlin", Or((Leaf("pricing"), Leaf("berlin")))),
+        ("a, b; c", Or((Leaf("a"), Leaf("b"), Leaf("c")))),
+        ("pricing or berlin", And((Leaf("pricing"), Leaf("or"), Leaf("berlin")))),
         ("pricing NOT berlin", Without(Leaf("pricing"), Leaf("berlin"))),
-        ("a NOT b AND c", Without(Leaf("a"), All((Leaf("b"), Leaf("c"))))),
-        ("a AND b OR c", All((Leaf("a"), Any((Leaf("b"), Leaf("c")))))),
-        ("a b OR c", Any((All((Leaf("a"), Leaf("b"))), Leaf("c")))),
-        ("(a OR b) AND c", All((Any((Leaf("a"), Leaf("b"))), Leaf("c")))),
-        ("(a OR b) c", All((Any((Leaf("a"), Leaf("b"))), Leaf("c")))),
+        ("a NOT b AND c", Without(Leaf("a"), And((Leaf("b"), Leaf("c"))))),
+        ("a AND b OR c", And((Leaf("a"), Or((Leaf("b"), Leaf("c")))))),
+        ("a b OR c", Or((And((Leaf("a"), Leaf("b"))), Leaf("c")))),
+        ("(a OR b) AND c", And((Or((Leaf("a"), Leaf("b"))), Leaf("c")))),
+        ("(a OR b) c", And((Or((Leaf("a"), Leaf("b"))), Leaf("c")))),
         ("learn*", Leaf("learn", prefix=True)),
-        ("pricing^3 OR berlin", Any((Leaf("pricing", boost=3.0), Leaf("berlin")))),
+        ("pricing^3 OR berlin", Or((Leaf("pricing", boost=3.0), Leaf("berlin")))),
         ("learn*^2.5", Leaf("learn", prefix=True, boost=2.5)),
         ('"machine learning"', Leaf("machine learning")),
         ("'machine learning'^2", Leaf("machine learning", boost=2.0)),
@@ -617,7 +656,7 @@ def test_an_expert_text_is_read_as_sqlite_reads_it(text: str, tree: Node) -> Non
             NearLeaves((Leaf("a"), Leaf("b", prefix=True), Leaf("c", boost=2.0)), 10),
         ),
         ("हिन्दी", Leaf("हिन्दी")),
-        ("ANDROID NOTE", All((Leaf("ANDROID"), Leaf("NOTE")))),
+        ("ANDROID NOTE", And((Leaf("ANDROID"), Leaf("NOTE")))),
         ("a^99999999999999999999", Leaf("a", boost=100.0)),
     ],
 )  # fmt: skip
@@ -644,7 +683,7 @@ def test_what_is_no_mnestic_expression_is_any_of_its_words(
 ) -> None:
     asked = read_query("mnestic", text, PLAIN, Options())
     assert leaves(asked.tree) == words
-    assert not isinstance(asked.tree, All)
+    assert not isinstance(asked.tree, And)
     assert not asked.expert
     assert (asked.note or "").startswith(note)
     assert (asked.note or "").endswith("; read as bare words")
@@ -652,4 +691,4 @@ def test_what_is_no_mnestic_expression_is_any_of_its_words(
 
 def test_any_analyzer_will_do() -> None:
     analyzer: Analyzer = PLAIN
-    assert read_query("bare", "a b", analyzer).tree == Any((Term("a"), Term("b")))
+    assert read_query("bare", "a b", analyzer).tree == Or((Term("a"), Term("b")))

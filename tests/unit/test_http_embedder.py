@@ -326,7 +326,7 @@ def test_a_body_that_ends_early_is_a_broken_connection(server: Server) -> None:
         (rows([[]]), "empty"),
         (rows([]), "not lists"),
         (rows([[1.0, 2.0, 3.0]] * 2), "2 vectors came back for 1 texts"),
-        (b'{"data": [{"index": 7, "embedding": [1, 2, 3]}]}', "places"),
+        (b'{"data": [{"index": 7, "embedding": [1, 2, 3]}]}', "indexes"),
     ],
 )
 def test_an_answer_that_is_not_usable_is_named(server: Server, body: bytes, message: str) -> None:

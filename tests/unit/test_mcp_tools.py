@@ -15,7 +15,8 @@ from tests.claims.corpus import open_empty
 
 from memoriter.doors.mcp.server import LocalCaller, mcp_server, protocol_tools
 from memoriter.doors.mcp.tools import CHOICES, CORE, MORE, Choice, tools_of
-from memoriter.doors.operations import BY_NAME, Right
+from memoriter.doors.operations import BY_NAME
+from memoriter.doors.port import Right
 from memoriter.doors.schema import schema_of
 from memoriter.doors.tenant_session import TenantSession
 

@@ -218,7 +218,7 @@ def test_the_newer_spelling_of_pooling_is_read_too(tmp_path: Path) -> None:
     ("files", "message"),
     [
         ({"1_Pooling/config.json": {"pooling_mode_lasttoken": True}}, "pooling is lasttoken"),
-        ({"modules.json": [{"type": "a.Dense", "path": "2_Dense"}]}, "a step 'Dense'"),
+        ({"modules.json": [{"type": "a.Dense", "path": "2_Dense"}]}, "the step 'Dense'"),
     ],
 )
 def test_what_we_cannot_do_is_refused(tmp_path: Path, files: dict[str, Any], message: str) -> None:

@@ -326,26 +326,26 @@ RRF = {"kind": "rrf"}
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"second": {"head": 2, "rerank": {}, "ties": ["id"]}}, "takes no ties"),
+        ({"second": {"head": 2, "rerank": {}, "ties": ["id"]}}, "cannot have ties"),
         ({"second": {"head": 2, "rerank": {"score": "keep"}, "boosts": ["mine"]}}, "have boosts"),
-        ({"second": {"rerank": {}}}, "says how many rows"),
-        ({"second": {"head": 2}}, "by one of them"),
-        ({"second": {"head": 2, "fuse": RRF, "rerank": {}}}, "by one of them"),
+        ({"second": {"rerank": {}}}, "needs the number of rows"),
+        ({"second": {"head": 2}}, "either fuse or rerank"),
+        ({"second": {"head": 2, "fuse": RRF, "rerank": {}}}, "either fuse or rerank"),
         ({"second": {"head": {"count": 2, "by": ["mine"]}, "fuse": RRF}}, "no column"),
         ({"second": {"head": {"count": 2, "by": ["your.score"]}, "fuse": RRF}}, "no column"),
         ({"second": {"head": 2, "rerank": {"unless": {"lanes": ["mine", "x"]}}}}, "no lane"),
         ({"pass_ties": ["mine"]}, "no column"),
         ({"ties": ["boost.sure"]}, "no column"),
         ({"applied": ["nothing"]}, "no lane and no boost"),
-        ({"fuse": {"kind": "smooth", "base": "mine", "lifted": "x"}}, "no lane provides"),
+        ({"fuse": {"kind": "smooth", "base": "mine", "lifted": "x"}}, "no lane 'x'"),
         (
             {
                 "boosts": {"sure": {"kind": "confidence"}}, "applied": ["sure"],
                 "fuse": {"kind": "weighted", "scale": "none", "weights": {"mine": 1, "sure": 1}},
             },
-            "weighs already",
+            "weight in pass.0 already",
         ),
-        ({"lanes": {"boosted": {"kind": "list"}}, "fuse": RRF}, "the name is reserved"),
+        ({"lanes": {"boosted": {"kind": "list"}}, "fuse": RRF}, "is reserved"),
         ({"order": [{"kind": "collapse", "by": "key", "keys": ["colour"]}]}, "no attribute"),
     ],
 )  # fmt: skip

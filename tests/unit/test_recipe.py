@@ -71,17 +71,48 @@ MISTAKES: list[tuple[str, object, str]] = [
 
 @pytest.mark.parametrize(("path", "value", "place"), MISTAKES)
 def test_every_mistake_names_its_path(path: str, value: object, place: str) -> None:
+    with pytest.raises(BadRecipe) as caught:
+        recipe_of(_changed(path, value))
+    assert caught.value.field == place
+    assert place in caught.value.message
+    assert not re.search("Input|Value error|expected tags|validation", caught.value.message)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message", "hint"),
+    [
+        ("lanes.words.pool", True, "expected an integer, not true", "every option"),
+        ("lanes.words.pool", 0, "must be at least 1, not 0", "every option"),
+        ("lanes.words.stop", "x", "expected 'none' or 'latin', not 'x'", "every option"),
+        ("lanes.words.kind", "x", "there is no kind 'x'", "bm25, kin, vector"),
+        ("pass.0.fuse", {}, "has no kind", "weighted, rrf, smooth"),
+        (
+            "relevance.knots",
+            [[0.0, 0.0]],
+            "has 1 entries, at least 2 must be given",
+            "every option",
+        ),
+        ("name", "My own", "'My own' is not a valid name: use a small letter", "complete example"),
+        ("relevance.lane", "x", "there is no lane 'x'; known: words, kin", "every option"),
+        ("pass.1.head", "x", "expected a number of rows, or a table", "every option"),
+        ("lanes.words.pol", 1, "there is no such option", "known there: enabled, kind, pool"),
+    ],
+)
+def test_a_mistake_says_what_is_allowed(path: str, value: object, message: str, hint: str) -> None:
+    with pytest.raises(BadRecipe) as caught:
+        recipe_of(_changed(path, value))
+    assert message in caught.value.message
+    assert hint in str(caught.value.hint)
+
+
+def _changed(path: str, value: object) -> dict[str, Any]:
     data: Any = copy.deepcopy(recipe_of("memoriter").to_data())
     at = data
     *keys, last = path.split(".")
     for key in keys:
         at = at[int(key)] if key.isdigit() else at[key]
     at[last] = value
-    with pytest.raises(BadRecipe) as caught:
-        recipe_of(data)
-    assert caught.value.field == place
-    assert place in caught.value.message
-    assert not re.search("Input|Value error|expected tags|validation", caught.value.message)
+    return data
 
 
 def test_the_hint_shows_the_recipe_that_the_mistake_is_in() -> None:

@@ -48,8 +48,8 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
     )
     assert shown["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
     assert shown["Lanes"]["listing"] == (
-        "all records, by an attribute; attribute, smallest first (a leading -: largest first): "
-        "cycle, largest first; all score 0, only their order counts",
+        "all records, ordered by an attribute; attribute, smallest first (a leading -: largest "
+        "first): cycle, largest first; every record scores 0, so that only their order counts",
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
@@ -89,7 +89,7 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
     shown = _compared("mentisdb", "jeffs-brain")["Fusion"]
-    assert shown["lane whose low score lifts the other (base)"] == ("words", "—")
+    assert shown["lane whose score decides how much the other counts (base)"] == ("words", "—")
     assert shown["number of the best rank (base)"] == ("—", "1")
 
 

@@ -126,12 +126,12 @@ def test_two_aucs_are_compared_on_the_same_draws() -> None:
 
 
 def test_draws_are_even_and_their_streams_differ() -> None:
-    drawn = resampling._drawn(1, 7, range(1000), 70)
+    drawn = resampling.random_integers(1, 7, range(1000), 70)
     shares = np.bincount(drawn.ravel(), minlength=7) / drawn.size
     assert np.abs(shares - 1 / 7).max() < 0.005
-    other = resampling._drawn(2, 7, range(1000), 70)
+    other = resampling.random_integers(2, 7, range(1000), 70)
     assert abs(float((drawn == other).mean()) - 1 / 7) < 0.005
-    assert (resampling._drawn(1, 7, range(500, 1000), 70) == drawn[500:]).all()
+    assert (resampling.random_integers(1, 7, range(500, 1000), 70) == drawn[500:]).all()
 
 
 def splitmix64(state: int) -> Iterator[int]:
@@ -147,4 +147,4 @@ def test_draws_are_the_numbers_of_splitmix64() -> None:
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert list(islice(splitmix64(1234567), 3)) == known
     wanted = [z % 1000 for z in islice(splitmix64(1 << 40), 6)]
-    assert resampling._drawn(1, 1000, range(2), 3).tolist() == [wanted[:3], wanted[3:]]
+    assert resampling.random_integers(1, 1000, range(2), 3).tolist() == [wanted[:3], wanted[3:]]

@@ -45,9 +45,9 @@ def test_a_lane_runs_after_all_that_seed_it() -> None:
 @pytest.mark.parametrize(
     ("lanes", "message"),
     [
-        ({"a": walk("b"), "b": walk("a")}, "circle"),
-        ({"a": walk("a")}, "circle"),
-        ({"a": walk("nope")}, "no lanes"),
+        ({"a": walk("b"), "b": walk("a")}, "cycle"),
+        ({"a": walk("a")}, "cycle"),
+        ({"a": walk("nope")}, "no lane nope"),
     ],
 )
 def test_needs_that_cannot_be_met_are_an_error_of_the_recipe(
@@ -108,7 +108,7 @@ def test_a_lane_whose_seeding_lanes_cannot_run_is_skipped(linked: Memory) -> Non
 
 def test_a_walk_without_any_seeds_is_skipped(linked: Memory) -> None:
     result = linked.recall("port", recipe=recipe(words=WORDS, near=walk()))
-    assert result.skipped == {"near": "it is given no seeds"}
+    assert result.skipped == {"near": "it has no seeds"}
 
 
 def test_an_idle_lane_gives_its_share_away(linked: Memory) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memoriter.core.attributes import ATTRIBUTES, GROUPS, OPERATORS, PLAIN, SHORT, Type
+from memoriter.core.attributes import ATTRIBUTES, GROUPS, OPERATORS, PLAIN, SHORT, AttributeType
 from memoriter.core.errors import BadFilter
 from memoriter.core.where import DEPTH_LIMIT, TESTS_LIMIT, VALUES_LIMIT, parse_where
 from memoriter.doors.http.limits import Limits
@@ -45,7 +45,7 @@ def test_the_table_of_attributes_is_that_of_the_code() -> None:
 
 def test_the_table_of_operators_is_that_of_the_code() -> None:
     table = [row for row in rows("Operators") if len(row) == 4]
-    kinds: dict[str, Type] = {plain: kind for kind, plain in PLAIN.items()}
+    kinds: dict[str, AttributeType] = {plain: kind for kind, plain in PLAIN.items()}
     assert {kinds[row[0]]: tuple(code(row[3])) for row in table} == OPERATORS
     for kind, one, many, _ in table:
         for_one, for_many = SHORT[kinds[kind]]

@@ -141,3 +141,22 @@ def test_a_query_without_words_is_an_empty_answer_and_no_error(text: str) -> Non
 def test_a_blank_query_is_an_error_that_says_why() -> None:
     with pytest.raises(memoriter.NothingToRun, match="no words"):
         memory_of("hello world").keywords("  ")
+
+
+@pytest.mark.parametrize("recipe", ["memoriter", "lexical", "linked"])
+def test_if_nothing_matches_our_recipes_try_misspelt_words_and_nothing_else(recipe: str) -> None:
+    memory = memory_of("the passport expires")
+    for text in ("pasport", "pasport's"):
+        attempts = memory.recall(text, recipe=recipe).attempts
+        assert [(each.name, bool(each.hits)) for each in attempts] == [
+            ("initial", False),
+            ("trigram_fuzzy", True),
+        ]
+
+
+def test_phrases_operators_and_aliases_work_in_the_default_recipe() -> None:
+    memory = memory_of("I prefer oat milk", "milk made of oat", "the kubernetes cluster")
+    assert [hit.record.text for hit in memory.recall('the "oat milk"')] == ["I prefer oat milk"]
+    assert [hit.record.text for hit in memory.recall("milk NOT made")] == ["I prefer oat milk"]
+    (hit,) = memory.recall("k8s", aliases={"k8s": ["kubernetes"]})
+    assert hit.record.text == "the kubernetes cluster"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-Type = Literal["string", "strings", "number", "numbers", "time", "flag", "json"]
+AttributeType = Literal["string", "strings", "number", "numbers", "time", "flag", "json"]
 
-_BY_TYPE: Final[Mapping[Type, tuple[str, ...]]] = {
+_BY_TYPE: Final[Mapping[AttributeType, tuple[str, ...]]] = {
     "string": (
         "id", "text", "title", "summary", "kind", "role", "memory_type", "entity_type",
         "source_episode", "priority", "trust", "source.who", "source.channel", "source.path",
@@ -22,11 +22,13 @@ _BY_TYPE: Final[Mapping[Type, tuple[str, ...]]] = {
     "time": ("created", "committed", "occurred", "valid_from", "valid_until", "expires"),
     "flag": ("archived", "pinned"),
 }  # fmt: skip
-ATTRIBUTES: Final[Mapping[str, Type]] = {n: kind for kind, ns in _BY_TYPE.items() for n in ns}
+ATTRIBUTES: Final[Mapping[str, AttributeType]] = {
+    n: kind for kind, ns in _BY_TYPE.items() for n in ns
+}
 """Every attribute that can be tested, with its type; metadata paths come on top."""
 
 BOUNDS: Final = ("gt", "gte", "lt", "lte")
-OPERATORS: Final[Mapping[Type, tuple[str, ...]]] = {
+OPERATORS: Final[Mapping[AttributeType, tuple[str, ...]]] = {
     "string": ("eq", "in", "prefix", *BOUNDS, "exists", "eq_fold", "in_fold", "prefix_fold"),
     "strings": ("any", "all", "prefix", "exists", "any_fold", "all_fold", "prefix_fold"),
     "number": ("eq", "in", *BOUNDS, "exists"),
@@ -40,7 +42,7 @@ OPERATORS: Final[Mapping[Type, tuple[str, ...]]] = {
 }  # fmt: skip
 """The operators that each type takes, as a caller writes them."""
 
-SHORT: Final[Mapping[Type, tuple[str, str | None]]] = {
+SHORT: Final[Mapping[AttributeType, tuple[str, str | None]]] = {
     "string": ("eq", "in"),
     "strings": ("any", "any"),
     "number": ("eq", "in"),
@@ -51,7 +53,7 @@ SHORT: Final[Mapping[Type, tuple[str, str | None]]] = {
 }
 """The operator for a bare value, and for a bare list of values (None: a list is refused)."""
 
-PLAIN: Final[Mapping[Type, str]] = {
+PLAIN: Final[Mapping[AttributeType, str]] = {
     "string": "text",
     "strings": "several texts",
     "number": "number",
@@ -71,6 +73,6 @@ GROUPS: Final[Mapping[str, Literal["all", "any"]]] = {
 """The keys that group conditions; `and` and `or` are synonyms."""
 
 
-def type_of(attribute: str) -> Type | None:
+def type_of(attribute: str) -> AttributeType | None:
     """The type of an attribute; None if no attribute has that name."""
     return "json" if attribute.startswith("metadata.") else ATTRIBUTES.get(attribute)

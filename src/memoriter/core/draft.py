@@ -161,7 +161,7 @@ def parse_tie(
     known = ("weight", "valid_from", "valid_until", "metadata")
     if unknown := set(options) - set(known):
         raise BadRecord(
-            f"{field}: unknown {sorted(map(str, unknown))}",
+            f"{field}: there is no {min(map(str, unknown))!r}",
             hint=f"known: {', '.join(known)}",
             field=field,
         )

@@ -101,7 +101,7 @@ def _source(value: object, field: str) -> Source:
     known = {f.name for f in fields(Source)}
     if unknown := set(parts) - known:
         raise BadRecord(
-            f"{field}: unknown {sorted(map(str, unknown))}",
+            f"{field}: there is no {min(map(str, unknown))!r}",
             hint="known: who, channel, path",
             field=field,
         )

@@ -254,7 +254,7 @@ class NotAContainer:
 
         def __contains__(self, key: object) -> bool:
             raise InputError(
-                f"a {type(self).__name__} has no `in`",
+                f"`in` does not work with a {type(self).__name__}",
                 hint=f"{_reads(key)}; get raises NotFound if there is none",
             )
 

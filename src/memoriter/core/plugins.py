@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from memoriter.core.errors import message_of
+from memoriter.core.errors import MemoriterError, message_of
 
 _log: Final = logging.getLogger(__name__)
 _OWN: Final = "memoriter."
@@ -24,6 +24,7 @@ _NOT_INSTALLED: Final = (
     " in the clone, `pip install .`"
 )
 _T = TypeVar("_T")
+_E = TypeVar("_E", bound=MemoriterError)
 
 
 class CannotLoad(Exception):
@@ -88,6 +89,18 @@ def known(names: Iterable[str]) -> str:
         if any(_is_own(point) for point in points("recipes").values())
         else (listed + _NOT_INSTALLED)
     )
+
+
+def unknown(what: str, name: str, names: Iterable[str], error: type[_E]) -> _E:
+    """The error for a name that no plugin has: `there is no dialect 'x'`, and the known names."""
+    return error(f"there is no {what} {name!r}", hint=known(names), field=what)
+
+
+def unusable(what: str, name: str, reason: Exception, error: type[_E]) -> _E:
+    """The error for a plugin that cannot be loaded: why, and where it comes from."""
+    point = points(f"{what}s")[name]
+    message = f"{what} {name!r} cannot be loaded: {reason}"
+    return error(message, hint=f"it is {point.value}", field=what)
 
 
 def _is_own(point: EntryPoint) -> bool:

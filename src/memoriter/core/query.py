@@ -90,7 +90,7 @@ class Query:
         """Read what `to_dict` wrote and validate it again; raises BadQuery."""
         parts = _object(data, "query")
         if unknown := set(parts) - _WRITTEN:
-            raise BadQuery(f"query: no such part: {min(unknown)!r}", field="query")
+            raise BadQuery(f"query: there is no field {min(unknown)!r}", field="query")
         if missing := _ALWAYS - set(parts):
             raise BadQuery(f"query: has no {min(missing)}", field="query")
         more = {key: _READ[key](value) for key, value in parts.items() if key in _READ}
@@ -142,7 +142,7 @@ def parse_seeds(value: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...
         return {}
     if not lanes:
         raise BadQuery(
-            "seeds: the recipe has no lane that takes any",
+            "seeds: no lane of the recipe takes seeds",
             hint="graph lanes do; docs/graph.md shows one",
             field="seeds",
         )
@@ -202,8 +202,8 @@ def _pairs(value: object, field: str) -> ScoredIds:
         record_id, score = cast("Sequence[object]", pair)
         if not _is_score(score):
             raise BadQuery(
-                f"{field}: score {score!r} is no number that can be ranked",
-                hint="finite, at most 2^53 in size",
+                f"{field}: score {score!r} cannot be ranked",
+                hint="give a finite number, at most 2^53 in size",
                 field=field,
             )
         out.append((name(record_id, field, BadQuery), cast("float", score)))
@@ -228,7 +228,7 @@ def _object(data: object, field: str) -> Mapping[str, object]:
 def _scope(tenant: object, filters: object) -> Scope:
     parts = _object(filters, "scope")
     if unknown := set(parts) - {"agent", "user", "session"}:
-        raise BadQuery(f"scope: no such part: {min(unknown)!r}", field="scope")
+        raise BadQuery(f"scope: there is no field {min(unknown)!r}", field="scope")
     clean = {key: name(value, key, BadQuery) for key, value in parts.items()}
     return Scope.of(name(tenant, "tenant", BadQuery), **clean)
 

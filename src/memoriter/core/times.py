@@ -56,7 +56,7 @@ def micros(
     if isinstance(value, int) and not isinstance(value, bool):
         if value in _SECONDS_OR_MILLIS:
             raise error(
-                f"{field}: an integer counts microseconds, and {value} of them end in"
+                f"{field}: an integer counts microseconds since 1970, so {value} is in the year"
                 f" {to_datetime(value).year}",
                 hint=_SECONDS,
                 field=field,

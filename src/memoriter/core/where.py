@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, cast
 
-from memoriter.core.attributes import BOUNDS, GROUPS, OPERATORS, SHORT, Type, type_of
+from memoriter.core.attributes import BOUNDS, GROUPS, OPERATORS, SHORT, AttributeType, type_of
 from memoriter.core.errors import BadFilter
 from memoriter.core.fold import fold
 from memoriter.core.foreign import no_key
@@ -85,9 +85,9 @@ class Test:
     folded: bool = False
 
     @property
-    def type(self) -> Type:
+    def type(self) -> AttributeType:
         """The type of the attribute."""
-        return cast("Type", type_of(self.attribute))
+        return cast("AttributeType", type_of(self.attribute))
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -238,7 +238,7 @@ def _tests(attribute: str, spec: object, at: str) -> list[Test]:
         raise Mistake(partial(value_error, error, (attribute, kind, spec))) from None
 
 
-def _tests_of(attribute: str, kind: Type, spec: object, at: str) -> list[Test]:
+def _tests_of(attribute: str, kind: AttributeType, spec: object, at: str) -> list[Test]:
     if not isinstance(spec, Mapping):
         return [_short(attribute, kind, spec, at)]
     operators = dict(cast("Mapping[object, object]", spec))
@@ -258,7 +258,7 @@ def _tests_of(attribute: str, kind: Type, spec: object, at: str) -> list[Test]:
     return tests
 
 
-def _type_of(attribute: str, spec: object, at: str) -> Type:
+def _type_of(attribute: str, spec: object, at: str) -> AttributeType:
     kind = type_of(attribute)
     if kind is None:
         raise Mistake(partial(name_error, attribute, spec, at))
@@ -274,7 +274,7 @@ def _path(attribute: str) -> tuple[str, ...]:
     return tuple(key.replace("\\.", ".") for key in keys)
 
 
-def _short(attribute: str, kind: Type, value: object, at: str) -> Test:
+def _short(attribute: str, kind: AttributeType, value: object, at: str) -> Test:
     """The test that a bare value, or a bare list of values, abbreviates."""
     for_one, for_many = SHORT[kind]
     items = several(value)
@@ -286,7 +286,7 @@ def _short(attribute: str, kind: Type, value: object, at: str) -> Test:
     return Test(attribute, cast("TestOp", for_many), _many(kind, items, at))
 
 
-def _test(attribute: str, kind: Type, op: str, value: object, at: str) -> Test:
+def _test(attribute: str, kind: AttributeType, op: str, value: object, at: str) -> Test:
     word, fold_it, _ = op.partition("_fold")
     clean = _value(attribute, kind, (op, value), at)
     return Test(
@@ -301,7 +301,7 @@ def _folded(value: Scalar | tuple[Scalar, ...]) -> Scalar | tuple[Scalar, ...]:
 
 
 def _value(
-    attribute: str, kind: Type, test: tuple[str, object], at: str
+    attribute: str, kind: AttributeType, test: tuple[str, object], at: str
 ) -> Scalar | tuple[Scalar, ...]:
     op, value = test
     word = op.removesuffix("_fold")
@@ -315,19 +315,19 @@ def _value(
     return _one(attribute, kind, value, at) if items is None else _many(kind, items, f"{at}.{op}")
 
 
-def _one(attribute: str, kind: Type, value: object, at: str) -> Scalar:
+def _one(attribute: str, kind: AttributeType, value: object, at: str) -> Scalar:
     if value is None and kind != "json":
         raise Mistake(partial(null_error, attribute, kind, at))
     return _scalar(kind, value, at)
 
 
-def _many(kind: Type, items: list[object], at: str) -> tuple[Scalar, ...]:
+def _many(kind: AttributeType, items: list[object], at: str) -> tuple[Scalar, ...]:
     if len(items) > VALUES_LIMIT:
         raise BadFilter(f"{at}: {len(items)} values, at most {VALUES_LIMIT}", field=at)
     return tuple(_scalar(kind, item, f"{at}[{n}]") for n, item in enumerate(items))
 
 
-def _scalar(kind: Type, value: object, at: str) -> Scalar:
+def _scalar(kind: AttributeType, value: object, at: str) -> Scalar:
     match kind:
         case "string" | "strings":
             return text(value, at, BadFilter)
@@ -354,7 +354,7 @@ def _json_scalar(value: object, at: str) -> Scalar:
     return value
 
 
-def _range(kind: Type, bounds: dict[str, object], at: str) -> Range:
+def _range(kind: AttributeType, bounds: dict[str, object], at: str) -> Range:
     clean = {key: _scalar(kind, value, f"{at}.{key}") for key, value in bounds.items()}
     types = {str if isinstance(value, str) else float for value in clean.values()}
     if any(value is None or isinstance(value, bool) for value in clean.values()) or len(types) > 1:

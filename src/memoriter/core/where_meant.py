@@ -11,12 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from memoriter.core.attributes import BOUNDS, OPERATORS, Type, type_of
+from memoriter.core.attributes import BOUNDS, OPERATORS, AttributeType, type_of
 from memoriter.core.foreign import duration_meant, operator_meant
 from memoriter.core.names import listed
 from memoriter.core.where_times import AHEAD
 
-_BY_TYPE: Final[Mapping[Type, object]] = {
+_BY_TYPE: Final[Mapping[AttributeType, object]] = {
     "string": "…",
     "strings": "ops",
     "number": 0.5,
@@ -46,7 +46,7 @@ def several(value: object) -> list[object] | None:
     return None
 
 
-def sample(attribute: str, kind: Type) -> object:
+def sample(attribute: str, kind: AttributeType) -> object:
     """A value for examples."""
     return _BY_NAME.get(attribute, _BY_TYPE[kind])
 
@@ -62,7 +62,7 @@ def operator_spec(op: str, value: object) -> dict[str, object]:
     return {op: items[0] if items is not None and len(items) == 1 else value}
 
 
-def suited(kind: Type, op: str, value: object) -> str:
+def suited(kind: AttributeType, op: str, value: object) -> str:
     """The operator of this type with the same meaning; empty if there is none."""
     word = op.removesuffix("_fold")
     if kind in {"strings", "numbers"}:
@@ -79,7 +79,7 @@ def suited(kind: Type, op: str, value: object) -> str:
 # -- one test --------------------------------------------------------------------------------------
 
 
-def tests_meant(attribute: str, kind: Type, meant: str, value: object) -> list[object]:
+def tests_meant(attribute: str, kind: AttributeType, meant: str, value: object) -> list[object]:
     """Conditions that one operator and its value may mean, likeliest first, then an example."""
     example = sample(attribute, kind)
     meant = plain_operator(attribute, kind, meant)
@@ -99,7 +99,7 @@ def tests_meant(attribute: str, kind: Type, meant: str, value: object) -> list[o
     return tests
 
 
-def plain_operator(attribute: str, kind: Type, meant: str) -> str:
+def plain_operator(attribute: str, kind: AttributeType, meant: str) -> str:
     """The meaning of an operator for this attribute: `last` and `within` depend on it."""
     if meant != "recent":
         return meant
@@ -116,7 +116,7 @@ def _short(condition: object) -> object:
     return {attribute: cast("object", spec)}
 
 
-def _begins(attribute: str, kind: Type, value: object) -> list[object]:
+def _begins(attribute: str, kind: AttributeType, value: object) -> list[object]:
     if "prefix" not in OPERATORS[kind]:
         return [{attribute: sample(attribute, kind)}]
     text = value.strip("%*^.$") if isinstance(value, str) else value
@@ -149,7 +149,7 @@ def conditions_meant(attribute: str, spec: object) -> list[object]:
     return out
 
 
-def _read(kind: Type, spec: object) -> list[tuple[str, object]]:
+def _read(kind: AttributeType, spec: object) -> list[tuple[str, object]]:
     """The (operator, value) pairs that a spec means; empty if it cannot be read."""
     if isinstance(spec, Mapping):
         pairs = cast("Mapping[object, object]", spec).items()
@@ -168,7 +168,7 @@ def _read(kind: Type, spec: object) -> list[tuple[str, object]]:
     return [("eq", spec)] if kind == "number" else []
 
 
-def value_meant(kind: Type, value: object) -> object:
+def value_meant(kind: AttributeType, value: object) -> object:
     """The value as this type takes it: `"0.5"` as a number, `"7 days"` as `"7d"`."""
     if (items := several(value)) is not None:
         return [value_meant(kind, each) for each in items]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Final, cast
 
-from memoriter.core.attributes import ATTRIBUTES, BOUNDS, OPERATORS, PLAIN, Type
+from memoriter.core.attributes import ATTRIBUTES, BOUNDS, OPERATORS, PLAIN, AttributeType
 from memoriter.core.errors import BadFilter
 from memoriter.core.foreign import (
     NOT_KEPT,
@@ -39,7 +39,7 @@ Fits = Callable[[object], bool]
 _SHOWN: Final = 120
 _PAGE: Final = "docs/where.md has every form"
 _EXAMPLE: Final = '{"all": [{"tags": "ops"}, {"not": {"kind": "plan"}}]}'
-_HOLDS: Final[Mapping[Type, str]] = {
+_HOLDS: Final[Mapping[AttributeType, str]] = {
     "string": "holds one text",
     "strings": "holds several values",
     "number": "holds one number",
@@ -112,7 +112,7 @@ def _form(fits: Fits, *candidates: object) -> str:
 
 
 def operator_error(
-    attribute: str, kind: Type, test: tuple[object, object], at: str, fits: Fits
+    attribute: str, kind: AttributeType, test: tuple[object, object], at: str, fits: Fits
 ) -> BadFilter:
     """The error for an operator that this attribute does not take."""
     op, value = test
@@ -141,7 +141,7 @@ def operator_error(
     return _refused(f"{at}: {problem}", _menu(attribute, kind), at)
 
 
-def _renamed(attribute: str, kind: Type, test: tuple[str, object, str], form: str) -> str:
+def _renamed(attribute: str, kind: AttributeType, test: tuple[str, object, str], form: str) -> str:
     """The message for an operator of another query language."""
     op, value, meant = test
     ours = {"between": "with bounds", "missing": "'exists'"}.get(meant)
@@ -154,7 +154,7 @@ def _renamed(attribute: str, kind: Type, test: tuple[str, object, str], form: st
     return f"{op!r} is written {ours}: {form}"
 
 
-def _menu(attribute: str, kind: Type) -> str:
+def _menu(attribute: str, kind: AttributeType) -> str:
     return f"{attribute} ({PLAIN[kind]}) takes {', '.join(OPERATORS[kind])}; {_PAGE}"
 
 
@@ -170,13 +170,13 @@ def _refused(message: str, hint: str, at: str) -> BadFilter:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def no_test_error(attribute: str, kind: Type, at: str) -> BadFilter:
+def no_test_error(attribute: str, kind: AttributeType, at: str) -> BadFilter:
     """The error for an attribute with an empty object."""
     form = _written({attribute: sample(attribute, kind)})
     return _refused(f"{at}: no test given, for example {form}", _menu(attribute, kind), at)
 
 
-def null_error(attribute: str, kind: Type, at: str, fits: Fits) -> BadFilter:
+def null_error(attribute: str, kind: AttributeType, at: str, fits: Fits) -> BadFilter:
     """The error for null as the value of an attribute that is never null."""
     form = _form(fits, {attribute: {"exists": False}})
     message = f"{at}: null is not a value; test for an absent attribute with {form}"
@@ -184,7 +184,7 @@ def null_error(attribute: str, kind: Type, at: str, fits: Fits) -> BadFilter:
 
 
 def shape_error(
-    attribute: str, kind: Type, test: tuple[str, object], at: str, fits: Fits
+    attribute: str, kind: AttributeType, test: tuple[str, object], at: str, fits: Fits
 ) -> BadFilter:
     """The error for one value instead of a list, or a list instead of one value."""
     op, value = test
@@ -195,7 +195,7 @@ def shape_error(
     return _refused(f"{at}.{op}: {problem}: {_form(fits, *forms)}", _menu(attribute, kind), at)
 
 
-def value_error(error: BadFilter, test: tuple[str, Type, object], fits: Fits) -> BadFilter:
+def value_error(error: BadFilter, test: tuple[str, AttributeType, object], fits: Fits) -> BadFilter:
     """The error for a value that an attribute does not take, with the form that was meant."""
     attribute, kind, spec = test
     forms = (_written(each) for each in conditions_meant(attribute, spec) if fits(each))

@@ -76,8 +76,8 @@ def _moments(value: object, now: Now, *, ahead: bool, compared: bool = False) ->
         return value
     if not compared:
         raise BadFilter(
-            f"where: {value} alone would mean that very microsecond",
-            hint=f'compare with it: {{"gte": "{value}"}} is "since then", {{"lt": …}} "before"',
+            f"where: {value} without a comparison matches a single microsecond",
+            hint=f'write {{"gte": "{value}"}} for "since then", {{"lt": "{value}"}} for "before"',
             field="where",
         )
     moment = micros(value, "where", BadFilter, now, ahead=ahead)

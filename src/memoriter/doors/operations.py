@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from memoriter.doors import handlers, replies, requests
+from memoriter.doors.port import Right
 from memoriter.doors.requests import Request, parse_request
 from memoriter.doors.tenant_session import TenantSession, without_tenant
 
-Right = Literal["read", "write", "admin"]
-RIGHTS: Final[tuple[Right, ...]] = ("read", "write", "admin")
-"""What a credential allows; each right includes those before it."""
 Handler = Callable[[TenantSession, Any], dict[str, Any]]
 
 

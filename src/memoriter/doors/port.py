@@ -10,14 +10,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, Literal, Protocol, cast, runtime_checkable
 
 from memoriter.core import plugins
-from memoriter.doors.operations import Right
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request, parse_request
 from memoriter.doors.tenant_session import TenantSession
 
+Right = Literal["read", "write", "admin"]
+RIGHTS: Final[tuple[Right, ...]] = ("read", "write", "admin")
+"""What a credential allows; each right includes those before it."""
 _log: Final = logging.getLogger(__name__)
 _TUPLE: Final = cast("type[tuple[Any, ...]]", tuple)
 """What an entry point leads to; `isinstance` does not accept `tuple[Any, ...]` itself."""

@@ -25,7 +25,7 @@ from memoriter.core.names import choice, name
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, iso, micros, to_datetime, to_micros
-from memoriter.doors.operations import RIGHTS, Right
+from memoriter.doors.port import RIGHTS, Right
 
 try:
     import fcntl

@@ -171,7 +171,7 @@ def _bad_option(reason: str) -> InputError:
 def _pooling(folder: Folder, option: str | None) -> Pooling:
     modules = folder.read("modules.json", list[_Module], [])
     if other := [each.step for each in modules if each.step not in _STEPS]:
-        raise Unsupported(f"{folder.path}: the model has a step {other[0]!r} that we do not know")
+        raise Unsupported(f"{folder.path}: the step {other[0]!r} is not supported")
     subfolder = next((each.path for each in modules if each.step == "Pooling"), "1_Pooling")
     config = f"{subfolder}/config.json"
     modes = [option] if option is not None else folder.read(config, _Pooling, _Pooling()).modes()
@@ -182,8 +182,8 @@ def _pooling(folder: Folder, option: str | None) -> Pooling:
     if not modes:
         # Neither is a safe guess: with the wrong one a model finds much less, and nobody notices.
         raise InputError(
-            f"{folder.path} does not say how the vectors of its tokens become one",
-            hint="the model's card says it, cls or mean; name it as onnx:<folder>?pooling=cls, or"
+            f"{folder.path} does not say how token vectors are pooled",
+            hint="see the model card (cls or mean), then name it onnx:<folder>?pooling=cls, or"
             f' write {{"pooling_mode": "cls"}} to {config} in the folder',
             field="embedder",
         )

@@ -29,7 +29,7 @@ def find_datasets(place: Path | None) -> list[Dataset]:
     path = Path(variable) if place is None and variable else place
     if path is None:
         raise NotFound(
-            "no data was named", hint=f"give --data or set {VARIABLE}: {_KNOWN}", field="data"
+            "no data set was given", hint=f"give --data or set {VARIABLE}: {_KNOWN}", field="data"
         )
     if not path.exists():
         raise NotFound(f"there is no {path}", hint=f"give {_KNOWN}", field="data")

@@ -49,13 +49,11 @@ def protocol_of(name: str) -> EvalProtocol:
     if name == STRICT:
         return _STRICT
     if name not in plugins.points(_GROUP):
-        hint = plugins.known(protocol_names())
-        raise InputError(f"there is no protocol {name!r}", hint=hint, field="protocol")
+        raise plugins.unknown("protocol", name, protocol_names(), InputError)
     try:
         return plugins.load(_GROUP, name, EvalProtocol)
     except plugins.CannotLoad as error:
-        message = f"protocol {name!r} cannot be loaded: {error}"
-        raise InputError(message, field="protocol") from error
+        raise plugins.unusable("protocol", name, error, InputError) from error
 
 
 def with_ablations(

@@ -171,14 +171,14 @@ def _sign_flip(gains: Floats) -> float:
         return float((np.abs((1 - 2 * bits) @ moved) >= seen).mean())
     as_large = 0
     for patterns in _blocks(FLIPS, moved.size):
-        signs = 1 - 2 * _drawn(_SIGNS, 2, patterns, moved.size)
+        signs = 1 - 2 * random_integers(_SIGNS, 2, patterns, moved.size)
         as_large += int((np.abs(signs @ moved) >= seen).sum())
     return (as_large + 1) / (FLIPS + 1)  # the pattern that was seen counts too
 
 
 def _mean_interval(values: Floats) -> tuple[float, float]:
     means = [
-        values[_drawn(_POSITIVE, values.size, resamples, values.size)].mean(axis=1)
+        values[random_integers(_POSITIVE, values.size, resamples, values.size)].mean(axis=1)
         for resamples in _blocks(RESAMPLES, values.size)
     ]
     return _interval(np.concatenate(means))
@@ -207,7 +207,7 @@ def _drawn_aucs(wins: Sequence[Floats], *, paired: bool) -> Iterator[Floats]:
 def _counts(seed: int, n: int, resamples: range) -> Floats:
     """How often each of n questions was drawn, for each resample."""
     size = len(resamples)
-    drawn = _drawn(seed, n, resamples, n) + n * np.arange(size)[:, None]
+    drawn = random_integers(seed, n, resamples, n) + n * np.arange(size)[:, None]
     return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(float)
 
 
@@ -218,7 +218,7 @@ def _blocks(total: int, wide: int) -> Iterator[range]:
         yield range(start, min(total, start + step))
 
 
-def _drawn(seed: int, n: int, rows: range, wide: int) -> NDArray[np.int64]:
+def random_integers(seed: int, n: int, rows: range, wide: int) -> NDArray[np.int64]:
     """Uniform numbers below n for some rows of an endless table, `wide` numbers each.
 
     A number depends on the seed and its place alone: the SplitMix64 of its place (Steele, Lea &

@@ -8,8 +8,16 @@ from typing import Any, Final
 
 from memoriter.imports.fields import FieldMap
 from memoriter.imports.port import Extracted, Format, Lost, rows_unknown
-from memoriter.imports.shapes import is_list, is_object, object_or_empty
-from memoriter.imports.source import JSON, BadRow, InputFile, rows_of_value, sample_objects
+from memoriter.imports.source import (
+    JSON,
+    BadRow,
+    InputFile,
+    is_list,
+    is_object,
+    object_or_empty,
+    rows_of_value,
+    sample_objects,
+)
 
 NAME: Final = "chat"
 _LISTS: Final = ("conversations",)

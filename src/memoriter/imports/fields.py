@@ -18,7 +18,7 @@ from memoriter.core.names import metadata, name
 from memoriter.core.record import FIELDS
 from memoriter.core.times import micros
 from memoriter.imports.port import Entry, Lost
-from memoriter.imports.shapes import is_list, list_or_empty
+from memoriter.imports.source import is_list, list_or_empty
 
 ORIGIN: Final = "origin"
 """The metadata key under which an imported record keeps its origin and unmapped fields."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from memoriter.imports.shapes import is_list, list_or_empty
+from memoriter.imports.source import is_list, list_or_empty
 
 _FIELD: Final = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$")
 _ITEM: Final = re.compile(r"\s*-\s+(.*)$")

@@ -9,8 +9,15 @@ from typing import Any, Final
 
 from memoriter.imports.fields import FieldMap, parse_time
 from memoriter.imports.port import Extracted, Format, Lost, rows_unknown
-from memoriter.imports.shapes import is_list, is_object
-from memoriter.imports.source import JSON, BadRow, InputFile, read_rows, sample_objects
+from memoriter.imports.source import (
+    JSON,
+    BadRow,
+    InputFile,
+    is_list,
+    is_object,
+    read_rows,
+    sample_objects,
+)
 
 NAME: Final = "locomo"
 _SESSION: Final = re.compile(r"session_(\d+)")

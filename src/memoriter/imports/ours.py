@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from memoriter.imports.port import Entry, Extracted, Format
-from memoriter.imports.shapes import is_list, is_object
-from memoriter.imports.source import JSON, LINES, BadRow, InputFile, read_rows
+from memoriter.imports.source import JSON, LINES, BadRow, InputFile, is_list, is_object, read_rows
 
 _HEAD_KEYS: Final = 3
 """The first line of an export has `head`, `tenant` and the program with its format version."""

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, NoReturn
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeGuard
 
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.shown import named, plain, shown
-from memoriter.imports.shapes import is_list, is_object
 
 HEAD: Final = 64 * 1024
 """So many bytes decide what kind of file it is."""
@@ -78,7 +77,8 @@ class InputFile:
             self.is_folder = stat.S_ISDIR(mode)
             if not (self.is_folder or stat.S_ISREG(mode)):
                 raise InputError(
-                    f"{path} is no file or folder", hint="write its content to a file first"
+                    f"{path} is neither a file nor a folder",
+                    hint="write its content to a file first",
                 )
             self.head = b"" if self.is_folder else _head(path)
             self.size = 0 if self.is_folder else path.stat().st_size
@@ -287,3 +287,26 @@ def _absent(_: str) -> None:
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+# -- the shape of a JSON value ---------------------------------------------------------------------
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether the value is a JSON object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Whether the value is a JSON list."""
+    return isinstance(value, list)
+
+
+def object_or_empty(value: object) -> dict[str, Any]:
+    """The value if it is an object, else an empty object."""
+    return value if is_object(value) else {}
+
+
+def list_or_empty(value: object) -> list[Any]:
+    """The value if it is a list, else an empty list."""
+    return value if is_list(value) else []

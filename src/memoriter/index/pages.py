@@ -49,7 +49,9 @@ class Cursor:
             return cls(int(seq), int(now), int(created), int(row), str(request))
         except (ValueError, TypeError, OverflowError, binascii.Error):
             raise BadQuery(
-                "cursor: not one of ours", hint="begin again without it", field="cursor"
+                "cursor: this is not a cursor of memoriter",
+                hint="begin again without it",
+                field="cursor",
             ) from None
 
 

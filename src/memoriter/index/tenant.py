@@ -117,8 +117,8 @@ class TenantIndex:
                 return self._current
             if seq < self.manifest.floor:
                 raise Expired(
-                    f"the view at {seq} lies behind the horizon ({self.manifest.floor})",
-                    hint="searches reach back as far as the horizon; get and history further",
+                    f"the view at {seq} is older than the horizon ({self.manifest.floor})",
+                    hint="search a later time; get and history still return older versions",
                 )
             return self._view(seq)
 

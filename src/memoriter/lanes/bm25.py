@@ -1,8 +1,8 @@
 """The BM25 lane: records that share words with the query, exactly scored, in any query dialect.
 
 `rank` parses the query (`text/dialects`), binds it to the view (`bm25_query`), finds the best rows
-(`maxscore`, which scores with `bm25_score`). If it finds nothing and `ladder` is on, looser queries
-are tried in a fixed order. The formula itself is `rank/bm25.py`.
+(`maxscore`, which scores with `bm25_score`). If it finds nothing and `ladder` is on, misspelt words
+are tried; the dialect may have looser queries tried before. The formula itself is `rank/bm25.py`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from pydantic import AfterValidator, Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats
-from memoriter.lanes.bm25_evidence import bm25_evidence, term_text
+from memoriter.lanes.bm25_evidence import bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import Bound, best_rows, positive_leaves
-from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped
+from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Bm25Params, Rarity, idf
 from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
-from memoriter.text.tree import Any, Node, ParsedQuery, Term, excludes, tree_text
+from memoriter.text.tree import Or, ParsedQuery, Term, excludes, tree_text
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -56,7 +56,7 @@ class Bm25Lane(Lane):
     dialect: Annotated[str, AfterValidator(known_dialect)] = option(
         "query syntax", "bare", values=lambda name: dialect(name).about
     )
-    expert: bool = option("quotes and operators have a meaning", default=True)
+    expert: bool = option("whether quotes, AND, OR, NOT, field: and * are operators", default=True)
     stop: Literal["none", "latin"] = option(
         "stop words", "none", values={"none": "none", "latin": "English ones are dropped"}
     )
@@ -89,7 +89,7 @@ class Bm25Lane(Lane):
         default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("number of records from which the gate applies", 20, ge=0)
-    ladder: bool = option("an empty answer is retried with looser queries", default=False)
+    ladder: bool = option("if nothing matches, misspelt words are tried", default=False)
     fuzzy: float = option(
         "trigram similarity from which a misspelt word matches", 0.3, gt=0.0, le=1.0
     )
@@ -145,6 +145,10 @@ class Bm25Lane(Lane):
         """Of a term, its counts; a fuzzy match and sums have nothing special."""
         counted = {"term", "tf", "df", "idf"} <= node.facts.keys()
         return term_text(node.facts) if counted else super().node_text(node)
+
+    def word_match(self, node: Explanation) -> WordMatch | None:
+        """The term of a leaf, or the misspelt word that was matched by its letters."""
+        return matched_term(node.facts) if "term" in node.facts else None
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record has none of the words, or does not match the expression."""
@@ -240,7 +244,7 @@ class _Search:
     def _text(self, won: Attempt) -> str:
         return (won.query or "") if won.rung else self._ctx.query.text
 
-    # -- the ladder: an empty answer is retried with looser queries --------------------------------
+    # -- the ladder: what is tried if nothing matches ----------------------------------------------
 
     def climb(self, text: str, *, loosely: bool) -> Ranking:
         """The ranking for a query; if it is empty and `loosely`, that of the first rung with hits.
@@ -258,34 +262,27 @@ class _Search:
         return replace(ranking, attempts=tuple(attempts))
 
     def _rungs(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
-        word = longest_word(text, self._df)
-        if word is not None and word != text.strip().lower() and self._may_find(text, word):
-            yield self._rung(1, "strongest_term", word)
-        if (idle := dialect(self._lane.dialect).idle_rung) is not None:
-            yield Attempt(2, idle, None, 0), Ranking.empty()
-        clean = sanitised(text)
-        if clean and self._may_find(text, clean):
-            yield self._rung(3, "refreshed_sanitised", clean)
-        word = longest_word(clean, self._df)
-        if word is not None and self._may_find(text, word):
-            yield self._rung(4, "refreshed_strongest", word)
-        words = content_words(text)
-        if words:
+        idle = dialect(self._lane.dialect).idle_rung
+        if idle is not None:
+            yield from self._looser(text, idle)
+        if words := content_words(text):
             masks = self._ctx.selection.masks
             rows, scores, near = self._fuzzy(masks).near(words, self._lane.fuzzy)
             hits = self._ranked((rows, scores))
             yield Attempt(5, "trigram_fuzzy", " ".join(words), hits.rows.size, near), hits
 
-    def _may_find(self, text: str, looser: str) -> bool:
-        """Whether a looser query asks for a word that an OR of words without hits did not.
-
-        With any other query this cannot be seen from its words. If the dialect has an idle rung,
-        every rung is reported.
-        """
-        if dialect(self._lane.dialect).idle_rung is not None:
-            return True
-        asked, again = _ored(self.parsed(text).tree), _ored(self.parsed(looser).tree)
-        return asked is None or again is None or not again <= asked
+    def _looser(self, text: str, idle: str) -> Iterator[tuple[Attempt, Ranking]]:
+        """The longest word, then the text without punctuation, then the longest word of that."""
+        word = longest_word(text, self._df)
+        if word is not None and word != text.strip().lower():
+            yield self._rung(1, "strongest_term", word)
+        yield Attempt(2, idle, None, 0), Ranking.empty()
+        clean = sanitised(text)
+        if clean:
+            yield self._rung(3, "refreshed_sanitised", clean)
+        word = longest_word(clean, self._df)
+        if word is not None:
+            yield self._rung(4, "refreshed_strongest", word)
 
     def _rung(self, number: int, name: str, text: str) -> tuple[Attempt, Ranking]:
         hits = self._search(text)
@@ -313,16 +310,9 @@ def _winner(ranking: Ranking) -> Attempt:
     return next((each for each in ranking.attempts if each.hits), Attempt(0, "initial", "", 0))
 
 
-def _ored(tree: Node | None) -> set[str] | None:
-    """The words of a query that is an OR of words; None for any other query."""
-    parts = tree.parts if isinstance(tree, Any) else () if tree is None else (tree,)
-    words = {part.term for part in parts if isinstance(part, Term)}
-    return words if all(isinstance(part, Term) for part in parts) else None
-
-
 def _query(parsed: ParsedQuery) -> dict[str, object]:
     """The query as plans show it: plain terms as a list, anything else as an expression."""
     tree = parsed.tree
-    parts = tree.parts if isinstance(tree, Any) else (tree,)
+    parts = tree.parts if isinstance(tree, Or) else (tree,)
     terms = [part.term for part in parts if isinstance(part, Term)]
     return {"terms": terms} if len(terms) == len(parts) else {"query": tree_text(tree)}

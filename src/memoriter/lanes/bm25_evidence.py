@@ -5,7 +5,7 @@ Called by the lane `bm25` for the final hits only, because it reads posting list
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from memoriter.index.match import NearPattern
 from memoriter.index.segment import Postings
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer, Share
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
+from memoriter.lanes.port import WordMatch
 from memoriter.text.figures import NodeText, short
 from memoriter.text.safe import one_line
 
@@ -149,7 +150,20 @@ def _sum(label: str, parts: list[Explanation]) -> Explanation:
     return Explanation(label, sum(part.value for part in parts), "sum", tuple(parts))
 
 
-# -- as text ---------------------------------------------------------------------------------------
+# -- a term for people -----------------------------------------------------------------------------
+
+
+def matched_term(facts: Facts) -> WordMatch:
+    """The words of a term: its index terms, or the word that a misspelt one resembles."""
+    term = str(facts["term"])
+    fields = [facts["field"]] if "field" in facts else cast("Iterable[object]", facts["fields"])
+    return WordMatch(
+        term=term,
+        fields=tuple(map(str, fields)),
+        tokens=tuple(cast("Sequence[str]", facts.get("tokens", [term]))),
+        prefixes=tuple(cast("Sequence[str]", facts.get("beginnings", []))),
+        words=(str(facts["word"]),) if "word" in facts else (),
+    )
 
 
 def term_text(facts: Facts) -> NodeText:

@@ -11,7 +11,7 @@ from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, Term, Without, tree_text
+from memoriter.text.tree import And, Leaf, NearLeaves, Node, Or, Term, Without, tree_text
 
 
 class Binder:
@@ -34,18 +34,18 @@ class Binder:
             case Without():
                 keep, drop = self.bound(node.keep), self.bound(node.drop)
                 return keep if keep is None or drop is None else Minus(keep, drop)
-            case All() | Any():
+            case And() | Or():
                 return self._several(node)
 
-    def _several(self, node: All | Any) -> Bound | None:
+    def _several(self, node: And | Or) -> Bound | None:
         bound_parts = [self.bound(part) for part in node.parts]
         parts = tuple(part for part in bound_parts if part is not None)
-        if isinstance(node, Any) and self._scorer.adds:
+        if isinstance(node, Or) and self._scorer.adds:
             # MaxScore handles one flat list of leaves; nested ones would be evaluated node by node.
             parts = _flat(parts)
         if len(parts) <= 1:
             return next(iter(parts), None)
-        return Every(parts) if isinstance(node, All) else Some(parts)
+        return Every(parts) if isinstance(node, And) else Some(parts)
 
     def _near(self, node: NearLeaves) -> Bound | None:
         bound_parts = [self._sought(leaf) for leaf in node.leaves]

@@ -20,14 +20,14 @@ from memoriter.rank.top import top
 class ByLane(Lane):
     """Every record of the selection, ordered by one of its attributes."""
 
-    about: ClassVar[str] = "all records, by an attribute"
+    about: ClassVar[str] = "all records, ordered by an attribute"
 
     kind: Literal["by"]
     by: Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")] = option(
         "attribute, smallest first (a leading -: largest first)"
     )
-    flat: bool = option("all score 0, only their order counts", default=False)
-    blank: bool = option("it answers blank questions alone", default=False)
+    flat: bool = option("every record scores 0, so that only their order counts", default=False)
+    blank: bool = option("finds records only if the question is blank", default=False)
     pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
 
     @model_validator(mode="after")

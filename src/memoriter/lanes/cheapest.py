@@ -19,12 +19,12 @@ from memoriter.rank.walk import Tree, WalkBudget, cheapest
 class CheapestLane(DistanceLane):
     """The cheapest path from any seed, within a budget; the score is −cost."""
 
-    about: ClassVar[str] = "records that a cheap way of links leads to from seeds"
+    about: ClassVar[str] = "records that links lead to from seeds, lowest total cost first"
     work_limits: ClassVar[Mapping[str, str]] = {"max_hops": "hops", "max_nodes": "visits"}
 
     kind: Literal["cheapest"]
     max_nodes: int = option("maximum records visited, seeds included", ge=1, le=100_000)
-    max_cost: float | None = option("maximum cost of a way", None, ge=0.0, le=1e9)
+    max_cost: float | None = option("maximum total cost of a path", None, ge=0.0, le=1e9)
     cost: Literal["weight", "hop"] = option(
         "cost of a link (one of negative weight is not walked)",
         "weight",

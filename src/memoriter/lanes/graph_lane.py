@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from memoriter.core.ranking import Mask, Rows
 from memoriter.index.graph import Graph
 from memoriter.index.ids import ids_of
 from memoriter.index.view import View
-from memoriter.lanes.port import Context, Seeded
+from memoriter.lanes.port import Context, LaneFigures, Seeded
 from memoriter.lanes.spec import option
 from memoriter.rank.walk import Adjacency, Nodes, StepFilter, Tree, hops_of, parallel
 from memoriter.rank.walks import EdgeWorth, Forest, Gathered, Reached
@@ -61,6 +61,11 @@ class GraphLane(Seeded):
         text = super().node_text(replace(node, facts=facts))
         parts = [text.detail, "" if path is None else path_text(path)]
         return text._replace(detail=" · ".join(filter(None, parts)))
+
+    def figures(self, why: Explanation) -> LaneFigures:
+        """The length of the path, and the record before this one on it."""
+        facts = cast("Mapping[str, Any]", why.facts)
+        return LaneFigures(why.value, parent=facts.get("parent"), depth=facts["distance"])
 
 
 class SeedWalkLane(GraphLane):

@@ -21,12 +21,13 @@ from memoriter.index.segment import Segment
 from memoriter.index.view import View
 from memoriter.lanes.kin_scan import KinScan, KinScores, QueryWord, SegmentWindows
 from memoriter.lanes.missed import EVERY, lane_with_options, place_of, run_lane, with_pool
-from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
+from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import idf
 from memoriter.rank.grid import STEP, snap
 from memoriter.text.figures import NodeText, short
 from memoriter.text.safe import one_line
+from memoriter.text.stops import FUNCTION_WORDS
 
 _NEIGHBOURS: Final = 32
 """The word table stores no more neighbours of a word."""
@@ -51,7 +52,7 @@ class KinLane(Lane):
     kind: Literal["kin"]
     pool: int = option("maximum candidates", ge=1, le=100_000)
     neighbours: int = option(
-        "similar words that a query word may meet, itself included", 32, ge=1, le=_NEIGHBOURS
+        "similar words that may match a query word, itself included", 32, ge=1, le=_NEIGHBOURS
     )
     min_cosine: float = option("minimum cosine of two words", 0.0, ge=0.0, le=1.0)
 
@@ -105,6 +106,12 @@ class KinLane(Lane):
         window = f"window {facts.pop('window')} of {facts.pop('windows')}"
         text = super().node_text(replace(node, facts=facts))
         return text._replace(detail=f"{window} · {text.detail}")
+
+    def word_match(self, node: Explanation) -> WordMatch | None:
+        """The record's word of a match; a word like a function word says nothing."""
+        if "met" not in node.facts or node.facts["asked"] in FUNCTION_WORDS:
+            return None
+        return WordMatch(words=(str(node.facts["met"]),))
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The cosine of its most similar word, and the options that would have found the record."""

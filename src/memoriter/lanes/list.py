@@ -29,7 +29,7 @@ class ListLane(Lane):
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the call brings the list."""
         if ctx.label not in ctx.call.lists:
-            return Skipped("the call brings no such list", idle=True)
+            return Skipped("the call has no list of this name", idle=True)
         return Ready({"given": int(ctx.call.lists[ctx.label][0].size), "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:

@@ -16,10 +16,10 @@ from memoriter.lanes.port import EVERY, Context, Lane, Miss, Skipped
 __all__ = ["EVERY", "lane_with_options", "place_of", "run_lane", "score_of", "too_far", "with_pool"]
 _FURTHER: Final = 4
 """How many links beyond the recipe's maximum are tried."""
-AnyLane = TypeVar("AnyLane", bound=Lane)
+LaneKind = TypeVar("LaneKind", bound=Lane)
 
 
-def lane_with_options(lane: AnyLane, **options: object) -> AnyLane:
+def lane_with_options(lane: LaneKind, **options: object) -> LaneKind:
     """A copy of the lane with other options."""
     return lane.model_copy(update=options)
 

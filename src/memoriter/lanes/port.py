@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,6 +208,35 @@ class Miss:
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """The words that a node of an explanation says were matched, for highlighting."""
+
+    term: str | None = None
+    """The term of the query; None if the lane has no terms."""
+    fields: tuple[str, ...] = ()
+    """The fields of the record that have the term."""
+    tokens: tuple[str, ...] = ()
+    """The index terms that matched."""
+    prefixes: tuple[str, ...] = ()
+    """The prefixes of index terms that matched."""
+    words: tuple[str, ...] = ()
+    """The words of the record that matched, as they are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneFigures:
+    """What the explanation of a lane's score says of a record, for tables of results."""
+
+    score: float
+    distance: float | None = None
+    """1 − cosine, for a lane that compares vectors."""
+    parent: str | None = None
+    """The record before it on its path, for a lane that follows edges."""
+    depth: int | None = None
+    """The length of that path."""
+
+
 class Lane(RecipePart):
     """A lane as a recipe declares it. Its pydantic fields are the recipe's options."""
 
@@ -254,6 +283,15 @@ class Lane(RecipePart):
     @abstractmethod
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """One explanation per row, whose value is the row's score; called for final hits only."""
+
+    def word_match(self, node: Explanation) -> WordMatch | None:
+        """The words that a node of its explanations is about; None if it is not about words."""
+        del node
+        return None
+
+    def figures(self, why: Explanation) -> LaneFigures:
+        """The score, distance and path that an explanation of its score gives."""
+        return LaneFigures(cast("float", why.facts.get("number", why.value)))
 
     @classmethod
     def for_list(cls, value: object) -> dict[str, object] | None:

@@ -23,7 +23,17 @@ from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
 from memoriter.lanes.missed import lane_with_options, score_of, with_pool
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
-from memoriter.lanes.port import EVERY, Context, FloatVector, InSpace, Lane, Miss, Ready, Skipped
+from memoriter.lanes.port import (
+    EVERY,
+    Context,
+    FloatVector,
+    InSpace,
+    Lane,
+    LaneFigures,
+    Miss,
+    Ready,
+    Skipped,
+)
 from memoriter.lanes.spec import option
 from memoriter.rank.grid import snap, snap_one
 
@@ -160,6 +170,12 @@ class VectorLane(Lane):
             best = max(part.value for part in parts)
             out.append(Explanation("meaning", best, "max", parts))
         return out
+
+    def figures(self, why: Explanation) -> LaneFigures:
+        """The distance 1 − cosine; none if several spaces were searched."""
+        nodes = (why, *why.parts)
+        distance = next((1.0 - node.value for node in nodes if node.label == "cosine"), None)
+        return LaneFigures(why.value, distance=distance)
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record's cosine is too low, or it has no vector."""

@@ -188,12 +188,12 @@ class Embedding:
         """
         if not isinstance(embedder, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
             raise InputError(
-                "embedder: a model of yours has no name to open it by",
-                hint="it serves every memory that is opened with it: open(…, embedder=…)",
+                "embedder: a store keeps the name of its embedder, so give a name here",
+                hint="pass it whenever you open the memory: open(…, embedder=…)",
                 field="embedder",
             )
         if gate is not None and not callable(gate):
-            raise InputError("gate: expected a function that says yes or no", field="gate")
+            raise InputError("gate: expected a function that returns true or false", field="gate")
         vectors = self._space_for(embedder)
         rows = self._lacking(vectors)
         writer = self._writer_into(vectors)

@@ -121,5 +121,5 @@ class Engine:
 def _vector_in_other(space: OtherSpace, ctx: Context, view: View) -> QueryVector:
     """The query's vector in a further space; the caller's own vector is of the serving space."""
     if ctx.query.vector is not None:
-        return Skipped("the vector given is of the space that serves", idle=True)
+        return Skipped("the given vector belongs to the space in use", idle=True)
     return query_vector(space.vectors, ctx.query, ctx.asked, view)

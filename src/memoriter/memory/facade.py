@@ -165,7 +165,7 @@ class Memory(NotAContainer):
             raise InputError("forget: pass either an id or a where", hint=hint, field="id")
         if id is None:
             if key is not None:
-                raise InputError("key: goes with ids, not with a where", field="key")
+                raise InputError("key: is allowed with ids only, not with where", field="key")
             return self._writer.forget(self._ids(where), None)
         if not isinstance(id, str | list | tuple):
             raise BadQuery("id: expected text such as hit.id, or a list of texts", field="id")

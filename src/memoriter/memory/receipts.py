@@ -85,7 +85,7 @@ def case_within(case: Case, scope: Scope) -> Case:
         if filters.get(key) != value:
             raise Forbidden(
                 f"the receipt was made for more than {key} {value!r}",
-                hint="a scope sees its own searches alone",
+                hint="replay it with a memory that has the scope of the receipt",
                 field=key,
             )
     return case

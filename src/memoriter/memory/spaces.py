@@ -78,7 +78,9 @@ def embedders_of(what: object) -> list[Embedder | None]:
     """
     specs = list(cast("Sequence[object]", what)) if isinstance(what, list | tuple) else [what]
     if not 0 < len(specs) <= MOST:
-        raise InputError(f"embedder: one to {MOST} of them, got {len(specs)}", field="embedder")
+        raise InputError(
+            f"embedder: expected 1 to {MOST} embedders, got {len(specs)}", field="embedder"
+        )
     embedders = [embedder_of(cast("str | Embedder | None", spec)) for spec in specs]
     if len(embedders) > 1 and None in embedders:
         raise InputError("embedder: None is not allowed in a list", field="embedder")

@@ -99,7 +99,7 @@ def key_for(server: Server, explicit: str | None, role: ServerRole) -> str:
     key = key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise InputError(
-            f"{role.option}: the key holds characters that no key holds",
+            f"{role.option}: the key has characters that a key cannot have",
             hint="was a whole line or a file name copied?",
             field="key",
         )

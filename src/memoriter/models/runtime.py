@@ -79,7 +79,9 @@ class OnnxRuntime:
         self._max_length = files.max_length
         self._types = {each.name: each.type for each in self._session.get_inputs()}
         if unknown := set(self._types) - _INPUTS:
-            raise Unsupported(f"{files.weights}: the model wants {min(unknown)!r}, which we lack")
+            raise Unsupported(
+                f"{files.weights}: the input {min(unknown)!r} of the model is not supported"
+            )
         outputs = [each.name for each in self._session.get_outputs()]
         self._output = next((name for name in files.outputs if name in outputs), outputs[0])
         # Dynamic quantisation scales activations by the largest value in the whole batch, so the

@@ -119,7 +119,7 @@ class Weighted(Fusion):
     @model_validator(mode="after")
     def _same_signals(self) -> Self:
         if unknown := set(self.model_weights) - set(self.weights):
-            raise ValueError(f"model_weights names {sorted(unknown)}, which weights does not name")
+            raise ValueError(f"model_weights has {', '.join(sorted(unknown))}, which weights lacks")
         return self
 
     def with_model(self, has_model: bool) -> Self:  # noqa: FBT001  # as above
@@ -173,7 +173,9 @@ class Rrf(Fusion):
     @model_validator(mode="after")
     def _divides(self) -> Self:
         if self.k + self.base == 0:
-            raise ValueError("k and base are both 0: the best rank would be divided by nothing")
+            raise ValueError(
+                "k and base cannot both be 0: the weight of the best rank would be 1 / 0"
+            )
         return self
 
     @property
@@ -196,13 +198,13 @@ class Rrf(Fusion):
 class Smooth(Fusion):
     """The sum of raw scores, where one signal is multiplied if another one is low."""
 
-    about: ClassVar[str] = "raw scores added, one lifted where the other says little"
+    about: ClassVar[str] = "sum of two lanes' raw scores; one counts more, the lower the other is"
 
     kind: Literal["smooth"]
-    base: Label = option("lane whose low score lifts the other")
-    lifted: Label = option("lane that is lifted")
-    lift: float = option("factor of the lift: 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6)
-    fade: float = option("base score over which the lift fades", 3.0, gt=0.0, le=1e6)
+    base: Label = option("lane whose score decides how much the other counts")
+    lifted: Label = option("lane whose score is multiplied")
+    lift: float = option("the factor is 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6)
+    fade: float = option("base score over which the lift falls to 1 / e", 3.0, gt=0.0, le=1e6)
 
     @property
     def names(self) -> frozenset[str]:

@@ -8,23 +8,21 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
+from typing import Any, Final, cast
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
 from memoriter.core import plugins
 from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
-from memoriter.core.shown import plain
 from memoriter.index.ties import ATTRIBUTES
 from memoriter.lanes.port import Lane
-from memoriter.pipeline.kinds import broken, kinds
+from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.recipe import RESERVED, Recipe
+from memoriter.pipeline.recipe_errors import children, recipe_error
 
 
 def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
@@ -56,7 +54,7 @@ def is_path(text: str) -> bool:
 def value_at(data: object, path: str) -> object:
     """The value at a path of a recipe's data; None if there is none."""
     for key in full_path(path).split("."):
-        data = _children(data).get(key)
+        data = children(data).get(key)
     return data
 
 
@@ -124,8 +122,8 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
         return
     at: object = data
     for key in keys[:-1]:
-        at = _children(at).get(key)
-    known = _children(at)
+        at = children(at).get(key)
+    known = children(at)
     if not isinstance(at, dict) or keys[-1] not in known:
         listed = ", ".join(names or known)
         hint = f"known there: {listed}" if listed else "`memoriter recipe show NAME` has every path"
@@ -139,13 +137,6 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
     cast("dict[str, object]", at)[keys[-1]] = value
 
 
-def _children(at: object) -> dict[str, object]:
-    """The children of a part of a recipe, by the key that a path uses."""
-    if isinstance(at, list):
-        return {str(n): item for n, item in enumerate(cast("list[object]", at))}
-    return cast("dict[str, object]", at) if isinstance(at, dict) else {}
-
-
 def parse_recipe(data: object, origin: str) -> Recipe:
     """A recipe from data; BadRecipe with the path of the first mistake.
 
@@ -154,33 +145,13 @@ def parse_recipe(data: object, origin: str) -> Recipe:
     try:
         return Recipe.model_validate_json(json.dumps(data, default=_plain))
     except (TypeError, RecursionError) as error:
-        raise BadRecipe(f"{origin}: is no plain data: {error}", hint=_HINT) from None
+        raise BadRecipe(
+            f"{origin}: has a value that TOML cannot have: {error}", hint=_HINT
+        ) from None
     except ValidationError as error:
-        raise _refused(data, origin, error.errors()[0]) from None
-
-
-def _refused(data: object, origin: str, problem: ErrorDetails) -> BadRecipe:
-    """A problem that pydantic reports, in our words and with the path inside the recipe."""
-    path = _path(data, problem["loc"], missing=problem["type"] == "missing")
-    context = problem.get("ctx", {})
-    tag = str(context.get("tag", ""))
-    name = _below(data, "name")
-    hint = _SHOW.format(name) if name in library() else _HINT
-    if problem["type"] == "extra_forbidden":
-        hint = f"known there: {', '.join(_known_keys(data, path))}"
-    elif tag:
-        known = str(context["expected_tags"]).replace("'", "")
-        hint = f"{tag} cannot be loaded: {broken[tag]}" if tag in broken else f"known: {known}"
-    message = ": ".join(filter(None, (origin, path, _message(problem))))
-    return BadRecipe(message, hint=hint, field=path or "recipe")
-
-
-def _message(problem: ErrorDetails) -> str:
-    """What is wrong with a value."""
-    text = _MISTAKES.get(problem["type"])
-    if text is None:
-        return problem["msg"]
-    return text.format(**problem.get("ctx", {}), given=plain(repr(problem["input"])))
+        name = value_at(data, "name")
+        hint = _SHOW.format(name) if name in library() else _HINT
+        raise recipe_error(data, origin, error.errors()[0], hint) from None
 
 
 def _plain(value: object) -> object:
@@ -189,53 +160,12 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not a value of a recipe")
 
 
-def _path(data: object, parts: Sequence[int | str], *, missing: bool) -> str:
-    """The path of a mistake; `missing` says that its last part is a key that is not there.
-
-    Pydantic also lists the kinds that it tried; these are left out.
-    """
-    out: list[str] = []
-    at = data
-    for n, part in enumerate(parts):
-        below = _children(at)
-        if str(part) not in below and not (missing and n == len(parts) - 1):
-            continue
-        out.append(str(part))
-        at = below.get(str(part))
-    return ".".join(out)
-
-
 _OPEN: Final = ("lanes", "boosts")
 """Tables to which an override may add an entry."""
 _PATH: Final = re.compile(r"[a-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 _FOLDER: Final = "memoriter.pipeline.recipes"
 _SHOW: Final = "`memoriter recipe show {} --json` prints every option"
 _HINT: Final = "`memoriter recipe show memoriter` prints a complete example"
-_MISTAKES: Final = {
-    "bool_type": "expected true or false, not {given}",
-    "dict_type": "expected a table, not {given}",
-    "extra_forbidden": "there is no such option",
-    "finite_number": "expected a finite number, not {given}",
-    "float_type": "expected a number, not {given}",
-    "greater_than": "must be more than {gt:g}",
-    "greater_than_equal": "must be at least {ge:g}",
-    "int_type": "expected an integer, not {given}",
-    "less_than": "must be less than {lt:g}",
-    "less_than_equal": "must be at most {le:g}",
-    "literal_error": "expected {expected}, not {given}",
-    "missing": "is required",
-    "model_attributes_type": "expected a table, not {given}",
-    "model_type": "expected a table, not {given}",
-    "string_pattern_mismatch": "must match {pattern}",
-    "string_type": "expected a text, not {given}",
-    "too_long": "must have at most {max_length} entries",
-    "too_short": "must not be empty",
-    "tuple_type": "expected a list, not {given}",
-    "union_tag_invalid": "there is no kind {tag!r}",
-    "union_tag_not_found": "needs a kind",
-    "value_error": "{error}",
-}
-"""Pydantic's name of an error → its message; the names in braces are pydantic's too."""
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -311,55 +241,3 @@ def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:
     if isinstance(what, Path) or what.endswith(".toml"):
         return read_recipe(Path(what))
     return _from_library(what)
-
-
-# -- the keys of a part of a recipe, for errors about misspelt ones --------------------------------
-
-
-def _known_keys(data: object, path: str) -> list[str]:
-    """The keys that are allowed at the last level of a path, for the hint of an error."""
-    at: Any = Recipe
-    for key in path.split(".")[:-1]:
-        data = _below(data, key)
-        at = _chosen(_inside(at, key), data)
-    return list(_fields(at)) if isinstance(at, type) and issubclass(at, BaseModel) else []
-
-
-def _fields(model: type[BaseModel]) -> dict[str, Any]:
-    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-
-
-def _below(data: object, key: str) -> object:
-    if isinstance(data, Mapping):
-        return cast("Mapping[str, object]", data).get(key)
-    if isinstance(data, Sequence) and not isinstance(data, str) and key.isdigit():
-        items = cast("Sequence[object]", data)
-        return items[int(key)] if int(key) < len(items) else None
-    return None
-
-
-def _inside(at: Any, key: str) -> Any:
-    """The type under a key: of a field of a model, or of the items of a table or list."""
-    if isinstance(at, type) and issubclass(at, BaseModel):
-        return _fields(at).get(key)
-    parts: tuple[Any, ...] = get_args(at)
-    return parts[-1] if get_origin(at) is dict else cast("Any", at)
-
-
-def _chosen(annotation: Any, data: object) -> Any:
-    """The model that data is meant to be: by its kind, where there are several."""
-    if get_origin(annotation) is dict:
-        return annotation
-    models = list(_models(annotation))
-    kind = _below(data, "kind")
-    named = [one for one in models if kind in get_args(_fields(one).get("kind"))]
-    return next(iter(named or models), None) if isinstance(data, Mapping) else annotation
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Every model inside a type."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    elif get_origin(annotation) in (Annotated, Union, types.UnionType, dict, tuple):
-        for each in get_args(annotation):
-            yield from _models(each)

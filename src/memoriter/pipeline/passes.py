@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import Field, field_validator, model_validator
 
@@ -74,16 +75,22 @@ class Pass(Spec):
     @field_validator("head", mode="before")
     @classmethod
     def _first(cls, value: object) -> object:
-        return {"count": value} if isinstance(value, int) and not isinstance(value, bool) else value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return {"count": value}
+        if isinstance(value, PassHead | Mapping | None):
+            return cast("object", value)
+        raise ValueError("expected a number of rows, or a table with count and by")
 
     @model_validator(mode="after")
     def _one_score(self) -> Self:
         if (self.fuse is None) == (self.rerank is None):
-            raise ValueError("a pass gives its score by fuse or by rerank, and by one of them")
+            raise ValueError("a pass needs either fuse or rerank, and not both")
         if self.rerank is not None and self.head is None:
-            raise ValueError("a pass with a reranker says how many rows it takes: head = 40")
+            raise ValueError(
+                "a pass with rerank needs the number of rows to rerank, for example head = 40"
+            )
         if self.rerank is not None and self.ties is not None:
-            raise ValueError("a reranker leaves equals as they stood: its pass takes no ties")
+            raise ValueError("a pass with rerank cannot have ties: equal scores keep their order")
         if self.rerank is not None and self.rerank.score == "keep" and self.boosts:
             raise ValueError(
                 'a pass with rerank.score = "keep" does not change scores, so it cannot have'

@@ -284,7 +284,7 @@ def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     for label in sorted(running):
         if (rival := recipe.boosts[label].excludes) in running:
             raise BadQuery(
-                f"{label} and {rival} cannot both be counted",
+                f"{label} and {rival} cannot both run",
                 hint=f"switch one off: overrides={{'boosts.{rival}.enabled': False}}",
                 field=label,
             )

@@ -8,6 +8,7 @@ options may be added within format 1.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -198,13 +199,13 @@ class Recipe(Spec):
             *(each.kind_name() for each in self.order),
         }
         if taken := steps & {*self.lanes, *self.boosts}:
-            names = ", ".join(sorted(taken))
-            raise ValueError(f"a lane or boost cannot be named {names}: the name is reserved")
+            raise ValueError(f"{_listed(taken)} is reserved: give the lane or boost another name")
         if both := set(self.lanes) & set(self.boosts):
-            names = ", ".join(sorted(both))
-            raise ValueError(f"a lane and a boost are both named {names}: rename one")
+            raise ValueError(f"a lane and a boost are both named {_listed(both)}: rename one")
         if self.passes[0].head is not None or self.passes[0].fuse is None:
-            raise ValueError("pass.0 fuses every candidate: it takes no head and no reranker")
+            raise ValueError(
+                "pass.0 must have fuse, and neither head nor rerank: it scores every candidate"
+            )
         if not self.passes[0].enabled:
             raise ValueError("pass.0 cannot be switched off")
         for at, step in enumerate(self.passes):
@@ -223,7 +224,7 @@ class Recipe(Spec):
     def _relevance_known(self) -> None:
         if self.relevance is None:
             if self.final.min_relevance is not None:
-                raise ValueError("final.min_relevance needs a [relevance] of the recipe")
+                raise ValueError("final.min_relevance needs a table [relevance]")
             return
         fuse = self.passes[0].fuse
         if not isinstance(fuse, Weighted) or fuse.scale != "coverage" or fuse.absent != "fixed":
@@ -231,6 +232,9 @@ class Recipe(Spec):
                 "relevance needs scores that can be compared: pass.0 must fuse with scale ="
                 ' "coverage" and absent = "fixed"'
             )
+
+    def _no_lane(self, names: Collection[str]) -> str:
+        return f"there is no lane {_listed(names)}; known: {', '.join(self.lanes)}"
 
     def _lanes_known(self) -> None:
         named = {"recipe": {*self.apart, *filter(None, (self.otherwise,))}}
@@ -243,16 +247,16 @@ class Recipe(Spec):
         named |= {f"sources.{name}": {*lanes} for name, lanes in self.sources.items()}
         for where, labels in named.items():
             if unknown := labels - set(self.lanes):
-                raise ValueError(f"{where} names {sorted(unknown)}, which no lane provides")
+                raise ValueError(f"{where}: {self._no_lane(unknown)}")
 
     def _others_known(self) -> None:
         for label, boost in self.boosts.items():
             if boost.excludes not in (None, *self.boosts):
-                raise ValueError(f"boosts.{label} names {boost.excludes!r}, which is no boost")
+                raise ValueError(f"boosts.{label}: there is no boost {boost.excludes!r}")
         for at, ordering in enumerate(self.order):
             for label in ordering.lanes:
                 if getattr(self.lanes.get(label), "generation", None) != "vectors":
-                    raise ValueError(f"order.{at} names {label!r}, which is no lane of vectors")
+                    raise ValueError(f"order.{at}: there is no vector lane {label!r}")
 
     def _weighs(self, at: int, fuse: Fusion) -> None:
         first = isinstance(fuse, Weighted) and at == 0
@@ -260,18 +264,20 @@ class Recipe(Spec):
             raise ValueError(f"pass.{at} cannot have model_weights: only pass.0 can")
         signals = {*self.lanes, *(self.boosts if first else ()), *(("order",) if at else ())}
         if unknown := fuse.names - signals:
-            raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
+            raise ValueError(f"pass.{at}.fuse: {self._no_lane(unknown)}")
         missing = {label for label, lane in self.lanes.items() if not lane.brings} - fuse.names
         if first and missing:
-            raise ValueError(f"pass.{at} gives no weight to {sorted(missing)}")
+            raise ValueError(f"pass.{at}.fuse.weights has no weight for {_listed(missing)}")
 
     def _applies(self, at: int, step: Pass) -> None:
         for label in step.boosts:
             if label not in {*self.lanes, *self.boosts}:
-                where = f"pass.{at}.boosts names"
-                raise ValueError(f"{where} {label!r}, which is no lane and no boost")
+                known = ", ".join((*self.lanes, *self.boosts))
+                raise ValueError(
+                    f"pass.{at}.boosts: there is no lane and no boost {label!r}; known: {known}"
+                )
             if label in self.fused:
-                raise ValueError(f"pass.{at}.boosts names {label!r}, which pass.0 weighs already")
+                raise ValueError(f"pass.{at}.boosts: {label!r} has a weight in pass.0 already")
 
     def _columns(self, where: str, names: tuple[str, ...]) -> None:
         """Check column names: `words.score` of a lane or fused boost, `boost.trust` of another."""
@@ -283,7 +289,7 @@ class Recipe(Spec):
                 continue
             if owner in _PASS_COLUMNS.get(where.rpartition(".")[2], ()):
                 continue
-            raise ValueError(f"{where} names {name!r}, which is no column of a lane or a boost")
+            raise ValueError(f"{where}: there is no column {name!r} of a lane or a boost")
 
     def _applied(self, owner: str) -> tuple[str, ...]:
         return tuple(self.boosts) if owner == "boost" else ()
@@ -349,3 +355,7 @@ class Recipe(Spec):
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON: the identity of the recipe."""
         return hashlib.sha256(canonical(self.to_data())).hexdigest()
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(map(repr, sorted(names)))

@@ -61,7 +61,7 @@ class Ran:
 
 def run_plan(plan: Plan, ctx: Context) -> Ran:
     """Run a plan on the context it was made for."""
-    pools, seeds = _waves(plan, ctx)
+    pools, seeds = run_lanes(plan, ctx)
     plan = _with_skipped(
         plan,
         {
@@ -179,7 +179,7 @@ def first_scores(slate: Slate) -> np.ndarray:
     return replace(slate, steps=steps).score
 
 
-def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows]]:
+def run_lanes(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows]]:
     """(rankings in the recipe's order, seed rows by lane); lanes run after those that seed them."""
     ranked: dict[str, Ranking] = {}
     seeds: dict[str, Rows] = {}

@@ -24,7 +24,7 @@ def refuse_unused(plan: Plan, query: Query) -> None:
     on = [label for label, lane in recipe.lanes.items() if lane.enabled and label in wanted]
     if not on:
         raise BadQuery(
-            f"recipe {recipe.name}: at least one lane must be on",
+            f"recipe {recipe.name}: at least one lane must be enabled",
             hint=f"its lanes: {', '.join(recipe.lanes)}",
             field="lanes",
         )
@@ -35,8 +35,8 @@ def refuse_unused(plan: Plan, query: Query) -> None:
     for field in _inputs(query):
         if not any(_takes(recipe, label, field, query) for label in on):
             raise BadQuery(
-                f"{field}: is given, but no lane that is on takes it",
-                hint=f"switch such a lane on, or leave the {field} out",
+                f"{field}: is given, but no enabled lane uses it",
+                hint=f"enable a lane that uses it, or leave the {field} out",
                 field=field,
             )
 

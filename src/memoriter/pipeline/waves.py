@@ -22,14 +22,14 @@ def waves_of(lanes: Mapping[str, object]) -> list[tuple[str, ...]]:
     needs = {label: set(_seeding(lane)) for label, lane in lanes.items()}
     for label, wanted in needs.items():
         if unknown := wanted - set(lanes):
-            raise ValueError(f"lanes.{label}.seeds names {sorted(unknown)}, which are no lanes")
+            raise ValueError(f"lanes.{label}.seeds: there is no lane {', '.join(sorted(unknown))}")
     waves: list[tuple[str, ...]] = []
     done: set[str] = set()
     while len(done) < len(lanes):
         wave = tuple(label for label in lanes if label not in done and needs[label] <= done)
         if not wave:
-            left = sorted(set(lanes) - done)
-            raise ValueError(f"lanes {left} wait for one another: seeds must not go in a circle")
+            left = ", ".join(sorted(set(lanes) - done))
+            raise ValueError(f"seeds form a cycle among the lanes {left}: remove one of them")
         waves.append(wave)
         done |= set(wave)
     return waves
@@ -50,11 +50,11 @@ def cannot_start(label: str, lane: Seeded, ctx: Context, ready: Collection[str])
         return Skipped(f"no lane that seeds it runs: {', '.join(lane.seeds)}")
     if lane.must_start:
         raise BadQuery(
-            f"seeds: lane {label!r} is given none to start from",
+            f"seeds: lane {label!r} has no seeds to start from",
             hint=f"recall(…, seeds={{{label!r}: [ids]}}), or name lanes in lanes.{label}.seeds",
             field="seeds",
         )
-    return Skipped("it is given no seeds")
+    return Skipped("it has no seeds")
 
 
 def seed_rows(label: str, lane: Seeded, ctx: Context, rankings: Mapping[str, Ranking]) -> Rows:

@@ -132,7 +132,15 @@ class _GrowingTree:
         walked = np.array([place[:4] for place in self.places], np.int64).reshape(-1, 4)
         costs = np.array([place.cost for place in self.places], np.float64)
         nodes, depths, parents, steps = walked.T
-        return Tree(nodes, depths, parents, steps, costs, self.read, self.truncated)
+        return Tree(
+            nodes=nodes,
+            depths=depths,
+            parents=parents,
+            steps=steps,
+            costs=costs,
+            read=self.read,
+            truncated=self.truncated,
+        )
 
     def steps(self, graph: Adjacency, allowed: StepFilter, node: int) -> NDArray[np.int64]:
         """The allowed steps from a node."""

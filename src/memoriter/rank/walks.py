@@ -46,13 +46,13 @@ class Forest:
         at = slice(int(self.starts[n]), int(self.starts[n + 1]))
         depths = self.depths[at]
         return Tree(
-            self.nodes[at],
-            depths,
-            self.parents[at],
-            self.steps[at],
-            depths.astype(np.float64),
-            int(self.read[n]),
-            bool(self.truncated[n]),
+            nodes=self.nodes[at],
+            depths=depths,
+            parents=self.parents[at],
+            steps=self.steps[at],
+            costs=depths.astype(np.float64),
+            read=int(self.read[n]),
+            truncated=bool(self.truncated[n]),
         )
 
     @classmethod
@@ -60,13 +60,13 @@ class Forest:
         """Trees concatenated to a forest."""
         none = np.zeros(0, np.int64)
         return cls(
-            np.cumsum([0, *(tree.nodes.size for tree in trees)]),
-            np.concatenate([none, *(tree.nodes for tree in trees)]),
-            np.concatenate([none, *(tree.depths for tree in trees)]),
-            np.concatenate([none, *(tree.parents for tree in trees)]),
-            np.concatenate([none, *(tree.steps for tree in trees)]),
-            np.array([tree.read for tree in trees], np.int64),
-            np.array([tree.truncated for tree in trees], np.bool_),
+            starts=np.cumsum([0, *(tree.nodes.size for tree in trees)]),
+            nodes=np.concatenate([none, *(tree.nodes for tree in trees)]),
+            depths=np.concatenate([none, *(tree.depths for tree in trees)]),
+            parents=np.concatenate([none, *(tree.parents for tree in trees)]),
+            steps=np.concatenate([none, *(tree.steps for tree in trees)]),
+            read=np.array([tree.read for tree in trees], np.int64),
+            truncated=np.array([tree.truncated for tree in trees], np.bool_),
         )
 
 
@@ -171,13 +171,13 @@ class _GrowingForest:
         depths = np.repeat(np.arange(len(levels)), [level.nodes.size for level in levels])
         counts = np.bincount(walk, minlength=self._sizes.size)
         return Forest(
-            np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
-            np.concatenate([level.nodes for level in levels])[order],
-            depths[order],
-            np.concatenate([level.parents for level in levels])[order],
-            np.concatenate([level.steps for level in levels])[order],
-            self._read,
-            np.zeros(self._sizes.size, np.bool_),
+            starts=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+            nodes=np.concatenate([level.nodes for level in levels])[order],
+            depths=depths[order],
+            parents=np.concatenate([level.parents for level in levels])[order],
+            steps=np.concatenate([level.steps for level in levels])[order],
+            read=self._read,
+            truncated=np.zeros(self._sizes.size, np.bool_),
         )
 
 
@@ -222,13 +222,13 @@ class Gathered:
         own = np.flatnonzero(self.paths[0] == node)
         paths = zip(self.paths[1][own].tolist(), self.paths[2][own].tolist(), strict=True)
         return Reached(
-            node,
-            int(self.depths[at]),
-            int(self.seeds[at]),
-            float(self.worths[at]),
-            int(self.trees[at]),
-            int(self.places[at]),
-            tuple(paths),
+            node=node,
+            depth=int(self.depths[at]),
+            seeds=int(self.seeds[at]),
+            worth=float(self.worths[at]),
+            tree=int(self.trees[at]),
+            place=int(self.places[at]),
+            trees=tuple(paths),
         )
 
 
@@ -252,13 +252,13 @@ def gather(forest: Forest, graph: Adjacency, allowed: StepFilter, worth: EdgeWor
     seen = np.argsort(first)
     best = order[np.cumsum(counts) - counts][seen]
     return Gathered(
-        distinct[seen],
-        depths[best],
-        counts[seen],
-        values[best],
-        owners[best],
-        places[best],
-        (nodes, owners, places),
+        nodes=distinct[seen],
+        depths=depths[best],
+        seeds=counts[seen],
+        worths=values[best],
+        trees=owners[best],
+        places=places[best],
+        paths=(nodes, owners, places),
     )
 
 

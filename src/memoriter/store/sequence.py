@@ -272,7 +272,15 @@ class _Settling:
 
     def vector(self, row: int, vector: Vector, salt: bytes) -> None:
         seq = self.next()
-        kept = VectorRow(seq, row, vector.part, vector.generation, vector.form, vector.body, b"")
+        kept = VectorRow(
+            seq=seq,
+            row=row,
+            part=vector.part,
+            generation=vector.generation,
+            form=vector.form,
+            body=vector.body,
+            sum=b"",
+        )
         kept = kept._replace(sum=vector_sum(self.tenant, kept))
         self.out.vectors.append(kept)
         # Only a caller's vector is chained: an embedder's ("unit") follows from the record.

@@ -6,7 +6,7 @@ The tables are in the recipe of the system: `names` maps each of its names to a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
@@ -57,7 +57,7 @@ class RecallArgs:
 
 
 def recall_args(
-    recipe: str, tenant_session: TenantSession, request: Request, *apart: str
+    recipe: str, tenant_session: TenantSession, request: Request, *, apart: Collection[str] = ()
 ) -> RecallArgs:
     """The arguments of a recall for a request; fields in `apart` are left to the tool itself."""
     names = recipe_of(recipe).names

@@ -40,16 +40,12 @@ def analyzer(name: str) -> Analyzer:
 @cache
 def _made(name: str) -> Analyzer:
     if name not in plugins.points(_GROUP):
-        hint = plugins.known(analyzer_names())
-        raise BadRecipe(f"no analyzer is called {name!r}", hint=hint, field="analyzer")
+        raise plugins.unknown("analyzer", name, analyzer_names(), BadRecipe)
     try:
         make: Callable[[], Analyzer] = plugins.load(_GROUP, name, type)
         return _checked(make(), name)
     except Exception as error:  # code of another package may raise anything
-        hint = f"it is {plugins.points(_GROUP)[name].value}"
-        raise BadRecipe(
-            f"analyzer {name!r} cannot be loaded: {error}", hint=hint, field="analyzer"
-        ) from error
+        raise plugins.unusable("analyzer", name, error, BadRecipe) from error
 
 
 def _checked(one: Analyzer, name: str) -> Analyzer:

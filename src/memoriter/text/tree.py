@@ -1,6 +1,6 @@
 """The query tree: every dialect parses to it, and the `bm25` lane evaluates it. Pure data.
 
-A row satisfies `All` if it satisfies every part, `Any` if it satisfies one, `Without` if it
+A row satisfies `And` if it satisfies every part, `Or` if it satisfies one, `Without` if it
 satisfies `keep` and not `drop`. The score of a row comes from the leaves that it satisfies.
 """
 
@@ -38,14 +38,14 @@ class NearLeaves:
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class And:
     """Every part."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Any:
+class Or:
     """At least one part."""
 
     parts: tuple[Node, ...]
@@ -59,7 +59,7 @@ class Without:
     drop: Node
 
 
-Node: TypeAlias = Term | Leaf | NearLeaves | All | Any | Without
+Node: TypeAlias = Term | Leaf | NearLeaves | And | Or | Without
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def excludes(node: Node | None) -> bool:
     match node:
         case Without():
             return True
-        case All() | Any():
+        case And() | Or():
             return any(map(excludes, node.parts))
         case _:
             return False
@@ -90,7 +90,7 @@ def excludes(node: Node | None) -> bool:
 def tree_text(node: Node | None) -> str:
     """The tree in one notation for all dialects, for people and receipts.
 
-    >>> tree_text(Without(Any((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
+    >>> tree_text(Without(Or((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
     '(ssh OR "open port") NOT po*'
     """
     match node:
@@ -102,9 +102,9 @@ def tree_text(node: Node | None) -> str:
             text = _leaf_text(node)
         case NearLeaves():
             text = f"NEAR/{node.distance}({' '.join(map(_leaf_text, node.leaves))})"
-        case All():
+        case And():
             text = " AND ".join(map(_operand, node.parts))
-        case Any():
+        case Or():
             text = " OR ".join(map(_operand, node.parts))
         case Without():
             text = f"{_operand(node.keep)} NOT {_operand(node.drop)}"

@@ -123,9 +123,11 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     has no word lane.
     """
     if ctx.call.seeds:
-        raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
+        raise BadQuery(
+            "seeds: bundles takes none; it starts from the hits of the word lane", field="seeds"
+        )
     if ctx.query.budget:
-        raise BadQuery("budget: bundles are not packed into one", hint="use recall", field="budget")
+        raise BadQuery("budget: bundles takes none", hint="use recall", field="budget")
     skipped = {} if ctx.effects.judge is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
     label, words = next(

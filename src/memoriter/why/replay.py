@@ -98,6 +98,6 @@ def check_vectors(case: Case, receipt: Receipt, result: Result) -> None:
     lanes = {label for label, lane in case.recipe.lanes.items() if lane.generation == "vectors"}
     for label in sorted(lanes & set(result.skipped) - set(then)):
         raise Expired(
-            f"the vectors of space {case.generations.vectors} are gone, and {label} compared them",
+            f"the vectors of space {case.generations.vectors} are gone; lane {label} needs them",
             hint=result.skipped[label],
         )

@@ -5,26 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple, cast, overload
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.errors import BadQuery
-from memoriter.core.explanation import Explanation, Facts
+from memoriter.core.explanation import Explanation
 from memoriter.core.names import choice
 from memoriter.core.other_words import Hinting, not_a_mapping
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
+from memoriter.lanes.port import WordMatch
 from memoriter.pipeline.plan import Plan
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import Strength
 from memoriter.text.figures import figure
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
-from memoriter.text.stops import FUNCTION_WORDS
 from memoriter.why.context import Block, Include, block_of, nothing_block
 from memoriter.why.lane_score import LaneScore
 from memoriter.why.later import Later
@@ -93,12 +93,10 @@ class Hit(Hinting):
     def matched(self) -> dict[str, list[str]]:
         """Term of the query that matched → fields of the record in which it occurs."""
         out: dict[str, list[str]] = {}
-        for lane in self.lanes.values():
-            for facts in _facts(lane.why):
-                if "term" in facts:
-                    fields = [facts["field"]] if "field" in facts else facts["fields"]
-                    names = out.setdefault(str(facts["term"]), [])
-                    names += [str(f) for f in cast("Iterable[object]", fields) if f not in names]
+        for match in self._matches():
+            if match.term is not None:
+                names = out.setdefault(match.term, [])
+                names += [field for field in match.fields if field not in names]
         place = {term: at for at, term in enumerate(self._terms)}
         return {term: out[term] for term in sorted(out, key=lambda t: place.get(t, len(place)))}
 
@@ -106,16 +104,19 @@ class Hit(Hinting):
     def _marks(self) -> Matched:
         """The terms and term prefixes of the index that matched."""
         terms: set[str] = set()
-        beginnings: set[str] = set()
-        for lane in self.lanes.values():
-            for facts in _facts(lane.why):
-                if "term" in facts:
-                    terms.update(cast("list[str]", facts.get("tokens", [facts["term"]])))
-                beginnings.update(cast("list[str]", facts.get("beginnings", [])))
-                for key in ("word", "met"):  # the kin of a function word says nothing
-                    if key in facts and facts.get("asked") not in FUNCTION_WORDS:
-                        terms.update(self._analyzer.terms(str(facts[key])))
-        return Matched(frozenset(terms), tuple(beginnings))
+        prefixes: set[str] = set()
+        for match in self._matches():
+            terms.update(match.tokens)
+            prefixes.update(match.prefixes)
+            for word in match.words:
+                terms.update(self._analyzer.terms(word))
+        return Matched(frozenset(terms), tuple(prefixes))
+
+    def _matches(self) -> Iterator[WordMatch]:
+        """The words that the lanes matched, node by node of their evidence."""
+        for label, score in self.lanes.items():
+            lane = self.recipe.lanes[label]
+            yield from filter(None, map(lane.word_match, _nodes(score.why)))
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -165,10 +166,10 @@ class Hit(Hinting):
         }
 
 
-def _facts(node: Explanation) -> Iterator[Facts]:
-    yield node.facts
+def _nodes(node: Explanation) -> Iterator[Explanation]:
+    yield node
     for part in node.parts:
-        yield from _facts(part)
+        yield from _nodes(part)
 
 
 @dataclass(frozen=True)
@@ -361,23 +362,18 @@ class LaneRow(NamedTuple):
 def _lane_rows(hit: Hit) -> Iterator[LaneRow]:
     """A row for each lane that found a hit, lanes by name."""
     for label, lane in sorted(hit.lanes.items()):
-        facts = lane.why.facts
+        figures = hit.recipe.lanes[label].figures(lane.why)
         yield LaneRow(
             id=hit.id,
             score=hit.score,
             list_id=label,
             leg_rank=lane.rank,
-            leg_score=cast("float", facts.get("number", lane.score)),
+            leg_score=figures.score,
             rank=hit.rank,
-            distance=_distance(lane),
-            parent=cast("str | None", facts.get("parent")),
-            depth=cast("int | None", facts.get("distance")),
+            distance=figures.distance,
+            parent=figures.parent,
+            depth=figures.depth,
         )
-
-
-def _distance(lane: LaneScore) -> float | None:
-    nodes = (lane.why, *lane.why.parts)
-    return next((1.0 - node.value for node in nodes if node.label == "cosine"), None)
 
 
 # -- notebook output of types in lower rooms -------------------------------------------------------

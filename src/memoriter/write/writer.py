@@ -169,7 +169,7 @@ class Writer:
         if wrong or not isinstance(drafts, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
             raise BadRecord(
                 "drafts: expected a list of texts or objects",
-                hint="remember keeps a single one",
+                hint="remember(text) writes a single memory",
                 field="drafts",
             )
         # A list is validated as a whole first: an error in its last draft must not leave half.
@@ -258,7 +258,9 @@ class Writer:
     def _inside_scope(self, content: Content) -> Content:
         """Check that a new version does not leave the scope."""
         if not self._scope.contains(content):
-            raise BadRecord("agent, user, session: cannot leave the scope", field="agent")
+            raise BadRecord(
+                "agent, user, session: the memory must stay in the scope", field="agent"
+            )
         return content
 
     def link(

@@ -17,10 +17,9 @@ from tests.oracle.pages import Page, Spots
 from tests.oracle.rules import LaneCall, LaneOracle
 
 from memoriter.text import retry
-from memoriter.text.dialects import Options, read_query
+from memoriter.text.dialects import Options, dialect, read_query
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Leaf, NearLeaves, Node, Term, Without, tree_text
-from memoriter.text.tree import Any as AnyOf
+from memoriter.text.tree import And, Leaf, NearLeaves, Node, Or, Term, Without, tree_text
 
 Scored = dict[int, float | None]
 """What records that satisfy something get for it; None where it counts nothing."""
@@ -182,11 +181,11 @@ class _Lane:
                 if keep is None or drop is None:
                     return keep
                 return {row: score for row, score in keep.items() if row not in drop}
-            case All():
+            case And():
                 return self._all(
                     [scored for p in node.parts if (scored := self.tree(p)) is not None]
                 )
-            case AnyOf():
+            case Or():
                 return self._any(
                     [scored for p in node.parts if (scored := self.tree(p)) is not None]
                 )
@@ -232,6 +231,8 @@ class _Lane:
         scored = self.find(text, chosen, aliases)
         if scored or not self.spec["ladder"] or not chosen or self._strict(text, aliases):
             return scored
+        if dialect(self.spec["dialect"]).idle_rung is None:
+            return {}
         strongest = self._strongest(text, aliases)
         clean = retry.sanitised(text)
         tries = [strongest if strongest != text.strip().lower() else None, clean or None]
@@ -255,7 +256,7 @@ class _Lane:
                 return boost * self._idf(len(self.leaf(node)))
             case Without():
                 return self.mass(node.keep)
-            case All() | AnyOf():
+            case And() | Or():
                 return math.fsum(map(self.mass, node.parts))
 
     def _strict(self, text: str, aliases: Mapping[str, Sequence[str]]) -> bool:

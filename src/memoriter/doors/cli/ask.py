@@ -50,7 +50,7 @@ class AnswerOptions:
 
     explain: ExplainOption = False
     every: Annotated[
-        bool, typer.Option("--all", help="Also what has no evidence of being relevant.")
+        bool, typer.Option("--all", help="Also print hits that do not seem relevant.")
     ] = False
     context: Annotated[
         bool, typer.Option("--context", help="Print the answer as a block for a prompt.")

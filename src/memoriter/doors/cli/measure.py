@@ -74,8 +74,8 @@ class QuestionsOptions:
         bool,
         typer.Option(
             "--remove-gold",
-            help="Also ask without the memories that hold the answer, where they were in the "
-            "first ten.",
+            help="Ask again without the memories that hold the answer, if they were in the first "
+            "ten.",
         ),
     ] = False
 

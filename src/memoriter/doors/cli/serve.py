@@ -161,9 +161,14 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
         {"store": at.store, "tenant": at.tenant, "embedder": at.embedder, "reranker": reranker}
     )
     config = ServerConfig(
-        net.host, net.port, net.allow_host or (), net.allow_origin or (),
-        net.behind_proxy, net.tls_cert, net.tls_key,
-    ).checked()  # fmt: skip
+        host=net.host,
+        port=net.port,
+        hosts=net.allow_host or (),
+        origins=net.allow_origin or (),
+        behind_proxy=net.behind_proxy,
+        cert=net.tls_cert,
+        key=net.tls_key,
+    ).checked()
     # Bound first: a port that is taken must fail before a store is opened or created.
     with bind_socket(config) as listening:
         place = str(values["store"].value)

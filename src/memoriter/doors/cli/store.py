@@ -58,7 +58,8 @@ def calibrate(
         typer.Option(
             "--space",
             metavar="NAME",
-            help="A space or its embedder, as `embed status` lists them; else the one in use.",
+            help="The vectors to measure: a space or its embedder, as `embed status` lists them "
+            "(default: those in use).",
         ),
     ] = None,
 ) -> None:

@@ -25,7 +25,8 @@ from memoriter.doors.http.metrics import MEDIA
 from memoriter.doors.http.openapi import document
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
-from memoriter.doors.operations import BY_NAME, Right
+from memoriter.doors.operations import BY_NAME
+from memoriter.doors.port import Right
 from memoriter.doors.public import public
 
 _WRONG_METHOD: Final = 405

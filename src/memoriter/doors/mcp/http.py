@@ -21,7 +21,7 @@ from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.mcp.server import McpContext, mcp_server
 from memoriter.doors.mcp.tools import Choice, Tool
-from memoriter.doors.operations import Right
+from memoriter.doors.port import Right
 from memoriter.doors.tokens import Credential
 
 PATH: Final = "/mcp"

@@ -20,7 +20,7 @@ from memoriter.core.errors import Forbidden, MemoriterError
 from memoriter.core.names import JsonObject
 from memoriter.core.other_words import operation_meant
 from memoriter.doors.mcp.tools import Choice, Tool, tools_of
-from memoriter.doors.operations import Right
+from memoriter.doors.port import Right
 from memoriter.doors.public import public
 from memoriter.doors.tenant_session import TenantSession
 

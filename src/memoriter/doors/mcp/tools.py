@@ -14,8 +14,8 @@ from typing import Final, Literal, cast
 from memoriter.core.errors import InputError
 from memoriter.core.names import JsonObject
 from memoriter.doors.mcp.reply_text import as_text
-from memoriter.doors.operations import BY_NAME, RIGHTS, Right
-from memoriter.doors.port import ForeignTool, foreign_tools
+from memoriter.doors.operations import BY_NAME
+from memoriter.doors.port import RIGHTS, ForeignTool, Right, foreign_tools
 from memoriter.doors.requests import unknown_field
 from memoriter.doors.schema import Schema, names_of, outline_of, schema_of
 from memoriter.doors.tenant_session import TenantSession
@@ -144,11 +144,11 @@ def _operation_tool(spec: ToolSpec, fields: tuple[str, ...] | None) -> Tool:
 
 def _foreign_tool(offer: ForeignTool) -> Tool:
     return Tool(
-        offer.name,
-        "read",
-        offer.summary,
-        schema_of(offer.request),
-        outline_of(offer.reply),
-        offer.run,
-        partial(as_text, offer.name),
+        name=offer.name,
+        right="read",
+        about=offer.summary,
+        input_schema=schema_of(offer.request),
+        output_schema=outline_of(offer.reply),
+        act=offer.run,
+        text=partial(as_text, offer.name),
     )

@@ -21,7 +21,7 @@ class CohesionBoost(Boost):
     about: ClassVar[str] = "weak hits gain from a strong one written shortly before or after"
 
     kind: Literal["cohesion"]
-    lane: Label = option("lane whose raw score says who is strong", "words")
+    lane: Label = option("lane whose raw score `strong` and `weak` are compared with", "words")
     radius: int = option("maximum distance in records", 12, ge=1, le=10_000)
     most: float = option(
         "maximum gain: at distance d, most · (1 − d / radius)", 1.2, ge=0.0, le=1000.0

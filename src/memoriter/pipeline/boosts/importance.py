@@ -16,18 +16,18 @@ from memoriter.rank.decay import importance
 class ImportanceBoost(Boost):
     """(importance − ½) · `unmatched`, or · `matched` · the lane's score if it found the record."""
 
-    about: ClassVar[str] = "the importance of a record, from one half up or down"
+    about: ClassVar[str] = "an importance above ½ adds to the score, one below takes away"
 
     kind: Literal["importance"]
-    lane: Label = option("lane whose raw score multiplies the boost", "words")
+    lane: Label = option("lane whose raw score is used", "words")
     matched: float = option(
-        "factor of (importance − ½) · the lane's score, for a record that the lane found",
+        "for a record that the lane found, adds matched · (importance − ½) · the lane's score",
         0.3,
         ge=0.0,
         le=1000.0,
     )
     unmatched: float = option(
-        "factor of (importance − ½), for a record that the lane did not find",
+        "for any other record, adds unmatched · (importance − ½)",
         0.1,
         ge=0.0,
         le=1000.0,

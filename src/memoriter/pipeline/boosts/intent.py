@@ -18,7 +18,7 @@ from memoriter.text.intent import factors, intent_of, traits_of
 class IntentBoost(Boost):
     """Factors by the intent of the question and traits of a record; they are multiplied."""
 
-    about: ClassVar[str] = "factors by what an English question wants"
+    about: ClassVar[str] = "factors by the kind of answer that an English question asks for"
     reads_score: ClassVar[bool] = True
     traced: ClassVar[tuple[str, ...]] = ("intent",)
 

@@ -31,7 +31,9 @@ class PastBoost(Boost):
 
     kind: Literal["past"]
     weight: float = option("what a superseded record gains", 0.1, ge=0.0, le=1000.0)
-    share: float = option("share of the score of what took its place", 0.5, ge=0.0, le=10.0)
+    share: float = option(
+        "share of the score of the record that superseded it", 0.5, ge=0.0, le=10.0
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the question asks about the past."""

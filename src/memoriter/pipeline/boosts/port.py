@@ -98,9 +98,9 @@ class ShareBoost(Boost):
     Adds weight · share; with `alpha`, multiplies the score by 1 + alpha · (share − ½) instead.
     """
 
-    weight: float = option("what the whole share adds", 1.0, ge=0.0, le=1000.0)
+    weight: float = option("added to the score, times the share", 1.0, ge=0.0, le=1000.0)
     alpha: Annotated[float, Field(ge=0.0, le=1.0)] | None = option(
-        "multiplies the score by 1 + alpha · (share − ½) instead", None
+        "if given, multiplies the score by 1 + alpha · (share − ½) instead", None
     )
 
     @property

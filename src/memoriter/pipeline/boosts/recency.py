@@ -27,23 +27,23 @@ class RecencyBoost(ShareBoost):
 
     kind: Literal["recency"]
     unit: Literal["position", "cycle", "seconds", "days"] = option(
-        "how age is measured, and the share that follows from it",
+        "how the age of a record is measured; the share falls with it",
         "position",
         values={
-            "position": "records written since; the newest has 1, the oldest 0",
-            "cycle": "cycles; the share halves with every half_life",
-            "seconds": "seconds; the share halves with every half_life",
-            "days": "days; the share is 1 / (1 + age)",
+            "position": "records written since: share 1 for the newest, 0 for the oldest",
+            "cycle": "cycles: the share halves every half_life",
+            "seconds": "seconds: the share halves every half_life",
+            "days": "days: the share is 1 / (1 + days)",
         },
     )
     half_life: float = option(
         "age at which the share is ½, in cycles or seconds", 50.0, gt=0.0, le=1e12
     )
     of: Literal["created", "committed", "occurred"] = option(
-        "time that `seconds` and `days` go by", "created"
+        "time of the record that `seconds` and `days` are counted from", "created"
     )
     beside: Label | None = option("lane that must have found the record", None)
-    rival: Label | None = option("boost that cannot run beside it", None)
+    rival: Label | None = option("boost that must not run together with it", None)
 
     def shows(self) -> dict[str, object]:
         """The options that apply to this unit."""

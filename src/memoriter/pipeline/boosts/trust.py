@@ -13,7 +13,7 @@ from memoriter.pipeline.boosts.port import Boosted, ShareBoost, by_table
 class TrustBoost(ShareBoost):
     """The trust of a record, by a table; a level that it does not name counts 0."""
 
-    about: ClassVar[str] = "where a record comes from, by a table"
+    about: ClassVar[str] = "the trust in a record, by a table"
 
     kind: Literal["trust"]
     table: dict[str, float] = option(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CapOrdering(Ordering):
     """Keeps the best of a kind, up to a share of the recipe's window, and drops the others."""
 
-    about: ClassVar[str] = "one kind of record has a limited share of the places"
+    about: ClassVar[str] = "limits the share of one kind of record among the hits"
 
     kind: Literal["cap"]
     of: str = option("record kind", "reflection")

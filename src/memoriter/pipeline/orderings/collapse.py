@@ -1,4 +1,4 @@
-"""The ordering `collapse`: of records that say the same, only the best stays."""
+"""The ordering `collapse`: of duplicates only the best, or the newest, stays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class CollapseOrdering(Ordering):
     """Groups records by a key and keeps `most` of each group."""
 
-    about: ClassVar[str] = "of records that say the same, one stays"
+    about: ClassVar[str] = "keeps one of several duplicates"
     whole_notes: ClassVar[tuple[str, ...]] = ("group",)
 
     kind: Literal["collapse"]
@@ -38,7 +38,7 @@ class CollapseOrdering(Ordering):
         "what makes records duplicates",
         "fingerprint",
         values={
-            "fingerprint": "texts that begin alike",
+            "fingerprint": "texts with the same beginning",
             "near": "vectors with a high cosine",
             "key": "equal values of `keys`",
         },
@@ -60,7 +60,7 @@ class CollapseOrdering(Ordering):
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
         if (self.by == "key") != bool(self.keys):
-            raise ValueError('by = "key" goes with keys, and only with them')
+            raise ValueError('by = "key" needs keys, and keys need by = "key"')
         for path in self.keys:
             if path not in ATTRIBUTES and not path.startswith("metadata."):
                 raise ValueError(f"keys: {path!r} is no attribute and no path such as metadata.x")

@@ -29,11 +29,15 @@ class MmrOrdering(Ordering):
     a second pass have scores of another scale, and do not take part.
     """
 
-    about: ClassVar[str] = "the best that does not repeat what stands above it (MMR)"
+    about: ClassVar[str] = (
+        "maximal marginal relevance: relevant rows that are unlike those above them"
+    )
     row_notes: ClassVar[tuple[str, ...]] = ("cause",)
 
     kind: Literal["mmr"]
-    trade: float = option("relevance against repetition (1: relevance alone)", 0.5, ge=0.0, le=1.0)
+    trade: float = option(
+        "weight of relevance; that of similarity is 1 − trade", 0.5, ge=0.0, le=1.0
+    )
     relevance: Literal["score", "unit"] = option(
         "relevance of a row",
         "score",
@@ -42,9 +46,9 @@ class MmrOrdering(Ordering):
     of: Label | None = option(
         "vector lane whose vectors are compared (none: those that the memory is searched by)", None
     )
-    head: int = option("best rows that take part", 200, ge=1, le=10_000)
-    take: int = option("rows that are taken (0: all of the head)", 0, ge=0, le=10_000)
-    drop: bool = option("what is not taken is dropped", default=False)
+    head: int = option("how many of the best rows it picks from", 200, ge=1, le=10_000)
+    take: int = option("how many rows are picked (0: all of the head)", 0, ge=0, le=10_000)
+    drop: bool = option("whether rows that are not picked are dropped", default=False)
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -82,7 +86,7 @@ class MmrOrdering(Ordering):
     def dropped(self, dropping: Dropping) -> Dropped:
         """Other rows were taken, and the rest was dropped."""
         count = dropping.move.at.size
-        return Dropped(f"{count} rows were taken, and it was none of them", {"drop": False})
+        return Dropped(f"{count} rows were picked, and this was not one of them", {"drop": False})
 
     def compared(self, move: Moved, rows: Rows, hits: Container[int]) -> list[int]:
         """The rows taken up to the last hit: each was compared with those before it."""

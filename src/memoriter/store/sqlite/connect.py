@@ -111,7 +111,7 @@ def _check_never_a_store(path: Path) -> None:
     index = path.with_name(path.name + ".idx")
     if path.stat().st_size or (index.is_dir() and any(index.glob("*.seg"))):
         raise Corrupt(
-            f"{path.name} is no store, or was cut short",
+            f"{path.name} is not a store, or was truncated",
             hint="name another file; if it was a store, restore a backup",
         )
 

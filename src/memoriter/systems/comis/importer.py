@@ -12,13 +12,13 @@ from memoriter.imports import markdown
 from memoriter.imports.fields import FieldMap
 from memoriter.imports.frontmatter import string_list
 from memoriter.imports.port import Extracted, Format, Lost
-from memoriter.imports.shapes import is_object
 from memoriter.imports.source import (
     JSON,
     NOTES,
     BadRow,
     InputFile,
     Value,
+    is_object,
     parse_json_line,
     read_rows,
     sample_objects,

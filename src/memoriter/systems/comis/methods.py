@@ -13,17 +13,16 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Field
 
+from memoriter import Hit
 from memoriter.core.errors import BadRecord, InputError, NotFound
 from memoriter.core.names import JsonObject
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
-from memoriter.doors.operations import Right
-from memoriter.doors.port import ForeignTool
+from memoriter.doors.port import ForeignTool, Right
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import EmptyRequest, Request, parse_request
 from memoriter.doors.tenant_session import TenantSession, without_tenant
 from memoriter.pipeline.load import recipe_of
-from memoriter.why.result import Hit
 
 NAME: Final = "comis"
 _SEARCH: Final[JsonObject] = {"trustLevels": None, "order.0.enabled": False}

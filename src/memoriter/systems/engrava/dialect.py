@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from memoriter.text.dialects.bare import has_quotes
 from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
-from memoriter.text.dialects.parts import all_of, any_of, first_leaves, join_notes, leaf
+from memoriter.text.dialects.parts import all_of, any_of, first_leaves, has_quotes, join_notes, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import Node, ParsedQuery

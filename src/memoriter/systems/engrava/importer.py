@@ -13,8 +13,7 @@ from typing import Any, Final
 from memoriter.core.record import ESSENCE_CHARS
 from memoriter.imports.fields import FieldMap, edge_kind, parse_time, record_id
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
-from memoriter.imports.shapes import is_object
-from memoriter.imports.source import JSON, BadRow, FileKind, InputFile
+from memoriter.imports.source import JSON, BadRow, FileKind, InputFile, is_object
 from memoriter.systems.engrava.rows import read_tables, recognise, row_count
 
 NAME: Final = "engrava"

@@ -13,8 +13,14 @@ from typing import Any, Final, NamedTuple
 
 from memoriter.core.errors import Unsupported
 from memoriter.imports.port import Lost, rows_by_line
-from memoriter.imports.shapes import is_list, is_object, list_or_empty, object_or_empty
-from memoriter.imports.source import BadRow, InputFile
+from memoriter.imports.source import (
+    BadRow,
+    InputFile,
+    is_list,
+    is_object,
+    list_or_empty,
+    object_or_empty,
+)
 from memoriter.imports.sqlite import count_rows, open_readonly, query_rows, table_columns
 
 SCHEMA: Final = 21

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from memoriter import Hit, Result
 from memoriter.core.errors import BadFilter
 from memoriter.core.names import JsonObject
 from memoriter.doors.port import ForeignTool
@@ -15,7 +16,6 @@ from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.wording import RecallArgs, option_fields, recall_args
-from memoriter.why.result import Hit, Result
 
 NAME: Final = "engrava"
 KEYWORDS: Final = ("include_archived", "include_reflections", "fts_top_k")
@@ -91,7 +91,7 @@ def search_memory(tenant_session: TenantSession, request: Any) -> JsonObject:
 
 
 def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
-    args = recall_args(NAME, tenant_session, request, "query_text", "top_k", "filters")
+    args = recall_args(NAME, tenant_session, request, apart=("query_text", "top_k", "filters"))
     args.tests.extend(_test(each) for each in request.filters or ())
     return args
 

@@ -12,7 +12,6 @@ from memoriter.imports.fields import FieldMap, parse_time, record_id
 from memoriter.imports.frontmatter import split_frontmatter, string_list
 from memoriter.imports.markdown import Note, markdown_files, read_notes
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
-from memoriter.imports.shapes import is_object, object_or_empty
 from memoriter.imports.source import (
     JSON,
     MARKDOWN,
@@ -20,6 +19,8 @@ from memoriter.imports.source import (
     BadRow,
     InputFile,
     Value,
+    is_object,
+    object_or_empty,
     read_rows,
     sample_objects,
 )

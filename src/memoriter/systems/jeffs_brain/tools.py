@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Field, create_model
 
+from memoriter import Hit, Result
 from memoriter.core.budget import FREE
 from memoriter.core.times import to_micros
 from memoriter.doors.port import ForeignTool
@@ -22,7 +23,6 @@ from memoriter.systems.wording import (
     require_own_tenant,
 )
 from memoriter.why.context import block_of
-from memoriter.why.result import Hit, Result
 
 NAME: Final = "jeffs-brain"
 KNOBS: Final = (
@@ -156,7 +156,8 @@ def _recalled(tenant_session: TenantSession, request: Any) -> Result:
 def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
     if request.brain is not None:
         require_own_tenant(tenant_session, "brain", request.brain)
-    args = recall_args(NAME, tenant_session, request, "query", "brain", "top_k", "scope", "sort")
+    apart = ("query", "brain", "top_k", "scope", "sort")
+    args = recall_args(NAME, tenant_session, request, apart=apart)
     args.options.setdefault("mode", "auto")  # the default of jeffs-brain
     if request.scope in FOLDERS:
         args.tests.append({"source.path": {"prefix": FOLDERS[request.scope]}})

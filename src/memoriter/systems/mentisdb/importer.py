@@ -10,13 +10,15 @@ from typing import Any, Final
 from memoriter.core.edge import REPLACING
 from memoriter.imports.fields import FieldMap, edge_kind, parse_time, record_id
 from memoriter.imports.port import Extracted, Format, ImportedAgent, ImportedEdge, Lost
-from memoriter.imports.shapes import is_object, list_or_empty, object_or_empty
 from memoriter.imports.source import (
     JSON,
     BadRow,
     FileKind,
     InputFile,
     Value,
+    is_object,
+    list_or_empty,
+    object_or_empty,
     read_rows,
     sample_objects,
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from memoriter import Memory
+from memoriter import Hit, Memory
 from memoriter.core.errors import NotFound
 from memoriter.core.record import Record
 from memoriter.core.times import iso
@@ -24,7 +24,6 @@ from memoriter.systems.wording import (
     value_by_path,
 )
 from memoriter.why.bundles import Support
-from memoriter.why.result import Hit
 
 NAME: Final = "mentisdb"
 DEFAULT_LIMIT: Final = 50
@@ -178,7 +177,8 @@ def context_bundles(tenant_session: TenantSession, request: Any) -> JsonObject:
 
 def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
     """The arguments of a recall: `graph` becomes overrides, `scope` one more filter test."""
-    args = recall_args(NAME, tenant_session, request, "scope", "offset", "limit", "graph")
+    apart = ("scope", "offset", "limit", "graph")
+    args = recall_args(NAME, tenant_session, request, apart=apart)
     graph = getattr(request, "graph", None)
     if graph:
         args.overrides["graph"] = True

@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from memoriter.imports.fields import FieldMap, edge_kind, record_id, value_excerpt
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
-from memoriter.imports.shapes import is_list, is_object, list_or_empty
-from memoriter.imports.source import JSON, BadRow, InputFile
+from memoriter.imports.source import JSON, BadRow, InputFile, is_list, is_object, list_or_empty
 from memoriter.imports.sqlite import table_columns
 
 NAME: Final = "mnestic"

@@ -8,11 +8,19 @@ by OR and form one operand: `foo bar NOT baz` is (foo OR bar) NOT baz.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
-from memoriter.text.dialects.parts import any_of, bare_words, first_leaves, leaf
+from memoriter.text.dialects.parts import (
+    any_of,
+    bare_words,
+    first_leaves,
+    has_quotes,
+    join_notes,
+    leaf,
+)
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.stops import LATIN_STOPS
@@ -43,19 +51,22 @@ GRAMMAR: Final = Grammar(
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The text as an expression if it is one, else as bare words. Never raises."""
-    if options.stop == "latin":  # a mode of its own: it never looks for operators
-        return _without_stop_words(text, analyzer)
     if not (options.expert and is_expert(text)):
-        return (
-            _with_aliases(text, analyzer, options)
-            if options.aliases
-            else bare_words(analyzer, text)
-        )
+        return _words(text, analyzer, options)
+    kept = _without_stop_words(text) if options.stop == "latin" else text
     try:
-        tree, note = parse_expression(text, GRAMMAR, analyzer)
+        tree, note = parse_expression(kept, GRAMMAR, analyzer)
     except Malformed as malformed:
-        return bare_words(analyzer, text, malformed.note)
+        parsed = _words(text, analyzer, options)
+        return replace(parsed, note=join_notes(malformed.note, parsed.note), malformed=True)
     return ParsedQuery(tree, expert=True, note=note)
+
+
+def _words(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
+    """Bare words, joined by OR."""
+    if options.stop == "latin":
+        return _content_words(text, analyzer, options)
+    return _with_aliases(text, analyzer, options) if options.aliases else bare_words(analyzer, text)
 
 
 def _with_aliases(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
@@ -90,12 +101,6 @@ def is_expert(text: str) -> bool:
     )
 
 
-def has_quotes(text: str) -> bool:
-    """Whether the double quotes are balanced and at least one pair is not empty."""
-    spans = text.split('"')
-    return len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])
-
-
 def _has_operator(text: str) -> bool:
     """Whether an operator has words on both sides; NOT needs only one after it."""
     each = text.split()
@@ -115,10 +120,23 @@ def _is_prefix(word: str) -> bool:
     return bare.endswith("*") and bare.count("*") == 1 and bare[-3:-1].isalnum() and len(bare) > 2  # noqa: PLR2004  # two and the star
 
 
-def _without_stop_words(text: str, analyzer: Analyzer) -> ParsedQuery:
-    """Every run of letters and digits that is no stop word, as a leaf; operators are ignored."""
+def _without_stop_words(text: str) -> str:
+    """An expression without the stop words that stand outside quotes; operators are in capitals."""
+    parts = text.split('"')
+    for at in range(0, len(parts), 2):
+        words = parts[at].split()
+        kept = (w for w in words if w in OPERATORS or w.lower().strip(".,;?!") not in LATIN_STOPS)
+        parts[at] = f" {' '.join(kept)} "
+    return '"'.join(parts).strip()
+
+
+def _content_words(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
+    """Every run of letters and digits that is no stop word, as a leaf, or as its aliases."""
     runs = _WORDS.findall(text.replace('"', ""))
-    kept, cut = first_leaves([word for word in runs if word.lower() not in LATIN_STOPS])
+    words = [word for word in runs if word.lower() not in LATIN_STOPS]
+    kept, cut = first_leaves(
+        [o for word in words for o in options.aliases.get(word.lower(), [word])]
+    )
     return ParsedQuery(any_of(leaf(analyzer, word) for word in kept), note=cut)
 
 

@@ -1,4 +1,4 @@
-"""Builders of query trees, shared by all dialects, and the limit on the size of a tree."""
+"""What dialects share: builders of query trees, the limit on their size, and closed quotes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Any, Leaf, Node, ParsedQuery, Term, Without
+from memoriter.text.tree import And, Leaf, Node, Or, ParsedQuery, Term, Without
 
 LEAVES: Final = 1_024
 """The most leaves of a tree: of a longer text only the first words are searched for."""
@@ -18,22 +18,22 @@ def any_of(parts: Iterable[Node | None]) -> Node | None:
     """The parts joined by OR; nested ORs are flattened and None is skipped."""
     flat: list[Node] = []
     for part in parts:
-        if isinstance(part, Any):
+        if isinstance(part, Or):
             flat += part.parts
         elif part is not None:
             flat.append(part)
-    return Any(tuple(flat)) if len(flat) > 1 else next(iter(flat), None)
+    return Or(tuple(flat)) if len(flat) > 1 else next(iter(flat), None)
 
 
 def all_of(parts: Iterable[Node | None]) -> Node | None:
     """The parts joined by AND; nested ANDs are flattened and None is skipped."""
     flat: list[Node] = []
     for part in parts:
-        if isinstance(part, All):
+        if isinstance(part, And):
             flat += part.parts
         elif part is not None:
             flat.append(part)
-    return All(tuple(flat)) if len(flat) > 1 else next(iter(flat), None)
+    return And(tuple(flat)) if len(flat) > 1 else next(iter(flat), None)
 
 
 def excluding(keep: Node | None, drops: Sequence[Node]) -> Node | None:
@@ -75,3 +75,9 @@ def first_leaves(parts: list[_T]) -> tuple[list[_T], str | None]:
 def join_notes(*each: str | None) -> str | None:
     """The notes as one, or None if there are none."""
     return "; ".join(one for one in each if one) or None
+
+
+def has_quotes(text: str) -> bool:
+    """Whether the double quotes are balanced and at least one pair is not empty."""
+    spans = text.split('"')
+    return len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])

@@ -17,7 +17,7 @@ class Options:
     expert: bool = True
     """Whether operators are allowed; if not, every text is bare words."""
     stop: Literal["none", "latin"] = "none"
-    """The stop words that the bare dialect drops; with a list it ignores operators."""
+    """The stop words that the bare dialect drops, outside quotes."""
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Replacements of words, for dialects that support them."""
 
@@ -35,5 +35,5 @@ class Dialect(NamedTuple):
     idle_rung: str | None = None
     """A retry of another system that finds nothing here; it is reported as rung 2.
 
-    With such a name all rungs are reported, also those that cannot find anything new.
+    With such a name, the ladder of the word lane tries looser queries before misspelt words.
     """

@@ -35,7 +35,10 @@ def _tree(s: Search, label: str, at: int, path: str, root: Data) -> None:
     s.same(path, root["value"], s.known[f"{label}.score"][at])
     for above, node in _nodes(root, root):
         if node["op"] == "leaf":
-            _leaf(rule, ClaimedLeaf(s, lane, label, at, root, above, node), path)
+            leaf = ClaimedLeaf(
+                s=s, lane=lane, label=label, at=at, root=root, above=above, node=node
+            )
+            _leaf(rule, leaf, path)
             continue
         values = [part["value"] for part in node.get("parts", [])]
         s.same(path, node["value"], OPS[node["op"]](values) if values else 0.0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from memoriter.doors.operations import Right
-from memoriter.doors.port import ForeignTool
+from memoriter.doors.port import ForeignTool, Right
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import EmptyRequest
 from memoriter.doors.tenant_session import TenantSession
