@@ -117,13 +117,15 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
 
     A hit is never listed below another hit. Only the best `seed_count` hits are walked from, on
     whichever page they are. A query without words has no bundles; without a walk lane, bundles
-    have no linked records. Raises BadQuery for seeds or a budget, and NothingToRun if the recipe
-    has no word lane.
+    have no linked records. Raises BadQuery for seeds, a budget or a cycle, and NothingToRun if the
+    recipe has no word lane.
     """
     if ctx.call.seeds:
         raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
     if ctx.query.budget:
         raise BadQuery("budget: bundles are not packed into one", hint="use recall", field="budget")
+    if ctx.query.cycle is not None:
+        raise BadQuery("cycle: bundles are ranked by words", hint="use recall", field="cycle")
     skipped = {} if ctx.effects.judge is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
     label, words = next(

@@ -122,4 +122,4 @@ def _without_stop_words(text: str, analyzer: Analyzer) -> ParsedQuery:
     return ParsedQuery(any_of(leaf(analyzer, word) for word in kept), note=cut)
 
 
-DIALECT: Final = Dialect("any of the words", read)
+DIALECT: Final = Dialect("any of the words", read, aliases=True)

@@ -37,3 +37,5 @@ class Dialect(NamedTuple):
 
     With such a name all rungs are reported, also those that cannot find anything new.
     """
+    aliases: bool = False
+    """Whether it replaces words by their aliases."""
