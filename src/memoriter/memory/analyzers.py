@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final
 
 from memoriter.core.errors import InputError
+from memoriter.core.other_words import Hinting
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.tenant import texts_of
@@ -57,7 +58,7 @@ class Kept:
         return {"name": self.name, "added": self.added, "rows": self.rows, "of": self.of}
 
 
-class Analyzers:
+class Analyzers(Hinting):
     """Lists, adds and removes the analyzers of a store."""
 
     def __init__(self, engine: Engine) -> None:

@@ -24,6 +24,7 @@ from memoriter.core.errors import (
     Unavailable,
     message_of,
 )
+from memoriter.core.other_words import Hinting
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, plain, shown
 from memoriter.embed.absent import UnavailableEmbedder
@@ -102,7 +103,7 @@ def serving_embedder(log: Log, tenant: str) -> Embedder | None:
         return UnavailableEmbedder(settings["embedder"], name.fingerprint, reads, missing)
 
 
-class Embedding:
+class Embedding(Hinting):
     """The vector spaces of one tenant."""
 
     def __init__(self, engine: Engine, writer: Writer) -> None:

@@ -14,7 +14,8 @@ from memoriter.core.budget import FREE, Budget
 from memoriter.core.errors import BadQuery
 from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.names import choice
-from memoriter.core.other_words import Hinting, not_a_mapping
+from memoriter.core.options import guided
+from memoriter.core.other_words import Hinting, NotAsync, not_a_mapping
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
@@ -88,6 +89,11 @@ class Hit(Hinting):
     def id(self) -> str:
         """The record's id."""
         return self.record.id
+
+    @property
+    def text(self) -> str:
+        """The record's text."""
+        return self.record.text
 
     @property
     def matched(self) -> dict[str, list[str]]:
@@ -170,7 +176,7 @@ def _facts(node: Explanation) -> Iterator[Facts]:
 
 
 @dataclass(frozen=True)
-class Result(Hinting, Sequence[Hit]):
+class Result(Hinting, NotAsync, Sequence[Hit]):
     """Hits, best first; a sequence."""
 
     hits: tuple[Hit, ...]
@@ -277,6 +283,7 @@ class Result(Hinting, Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
+    @guided
     def context(
         self,
         *,
@@ -361,16 +368,11 @@ def _lane_rows(hit: Hit) -> Iterator[LaneRow]:
     for label, lane in sorted(hit.lanes.items()):
         facts = lane.why.facts
         yield LaneRow(
-            id=hit.id,
-            score=hit.score,
-            list_id=label,
-            leg_rank=lane.rank,
-            leg_score=cast("float", facts.get("number", lane.score)),
-            rank=hit.rank,
-            distance=_distance(lane),
-            parent=cast("str | None", facts.get("parent")),
+            id=hit.id, score=hit.score, list_id=label, leg_rank=lane.rank,
+            leg_score=cast("float", facts.get("number", lane.score)), rank=hit.rank,
+            distance=_distance(lane), parent=cast("str | None", facts.get("parent")),
             depth=cast("int | None", facts.get("distance")),
-        )
+        )  # fmt: skip
 
 
 def _distance(lane: LaneScore) -> float | None:
