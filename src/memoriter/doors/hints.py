@@ -214,4 +214,4 @@ def _flags() -> Mapping[str, str]:
         for name, each in declared(kind).items()
         if each.option.flag is not None
     }
-    return {**flags, **{name: f"--{name.replace('_', '-')}" for name in _OPENED}}
+    return {**flags, **{name: f"--{name.replace('_', '-')}" for name in (*_OPENED, "format")}}

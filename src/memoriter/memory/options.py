@@ -77,6 +77,14 @@ AGENT_ARGUMENTS: Final[Mapping[str, str]] = {
     "limit": "How many agents at most.",
 }
 """The arguments of the methods of `memory.agents`."""
+SPACE_ARGUMENTS: Final[Mapping[str, str]] = {
+    "embedder": "The name of an embedding model, for example static, or an embedder of yours.",
+    "gate": "A function that decides whether the space may serve, for example an evaluation.",
+    "partly": "Whether it may serve before every memory has a vector in it.",
+    "name": "The name of an analyzer.",
+    "progress": ARGUMENTS["progress"],
+}
+"""The arguments of the methods of `memory.embedding` and `memory.analyzers`."""
 
 
 class ScopeOptions(TypedDict, total=False):

@@ -93,7 +93,12 @@ class Verified:
 
 
 def verify(receipt: object) -> Verified:
-    """Verify a receipt: a path, bytes of JSON, or the data itself. Raises NotAReceipt."""
+    """Verify a receipt; raises NotAReceipt.
+
+    Arguments:
+        receipt: A path, bytes of JSON, or the data itself.
+
+    """
     body = parse_receipt(receipt)
     search = Search(body)
     for stage in STAGES:
