@@ -156,7 +156,7 @@ _body = st.one_of(_call, st.lists(_call | _json, max_size=4), _json).map(
 )
 
 
-@settings(max_examples=20_000 if NIGHT else 250)
+@settings(max_examples=20_000 if NIGHT else 120)
 @given(body=_body | st.binary(max_size=200))
 def test_nonsense_is_answered_and_kills_nothing(client: httpx.Client, body: bytes) -> None:
     answer = client.post("/rpc", content=body, headers=JSON)

@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 import memoriter
 from memoriter.core.errors import MemoriterError
 from memoriter.core.other_names import INSTEAD, OPTIONS
-from memoriter.core.other_words import right_word
+from memoriter.core.other_words import operation_meant, right_word
 from memoriter.doors.cli.main import app
 from memoriter.doors.hints import in_commands, in_fields
+from memoriter.doors.mcp.server import tool_meant
 from memoriter.doors.mcp.tools import tools_of
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.public import public
@@ -193,3 +194,23 @@ def test_the_small_set_of_tools_names_the_set_that_has_a_field(memory: Memory) -
     tool = {tool.name: tool for tool in tools_of("core", "write")}["remember"]
     with pytest.raises(memoriter.InputError, match="--tools full"):
         tool.run(TenantSession(memory), {"text": "x", "key": "k"})
+
+
+@pytest.mark.parametrize("name", ["get", "update", "get_memory", "plan"])
+def test_a_tool_that_the_small_set_lacks_is_named_with_the_set_that_has_it(name: str) -> None:
+    assert "--tools full" in tool_meant(name, "core", "admin")
+    assert "--tools full" not in tool_meant(name, "full", "admin")
+
+
+def test_the_full_set_reads_and_changes_one_memory(memory: Memory) -> None:
+    tools = {tool.name: tool for tool in tools_of("full", "write")}
+    session = TenantSession(memory)
+    tools["update"].run(session, {"id": "port", "tags": "prod"})
+    reply: Any = tools["get"].run(session, {"id": "port"})
+    assert reply["tags"] == ["prod"]
+    assert "49222" in tools["get"].text(reply)
+
+
+@pytest.mark.parametrize("name", ["verify_store", "doctor", "export", "check", "backup"])
+def test_what_no_server_does_is_led_to_the_command_line(name: str) -> None:
+    assert "the command line alone has it: memoriter " in operation_meant(name, BY_NAME)

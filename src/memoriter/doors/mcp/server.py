@@ -86,7 +86,7 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
         if tool is None:
             allowed = tools_of(choice, caller.right(ctx))
             known = ", ".join(each.name for each in allowed)
-            hint = _tool_meant(params.name, choice, caller.right(ctx))
+            hint = tool_meant(params.name, choice, caller.right(ctx))
             hint = f"; {hint}" if hint else ""
             message = f"there is no tool {params.name[:80]!r}{hint}; there are: {known}"
             raise MCPError(types.INVALID_PARAMS, message)
@@ -108,7 +108,7 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
     )
 
 
-def _tool_meant(name: str, choice: Choice, right: Right) -> str:
+def tool_meant(name: str, choice: Choice, right: Right) -> str:
     """The hint for a tool that is not in a set: its name here, or the set that has it."""
     here, full = ([tool.name for tool in tools_of(each, right)] for each in (choice, "full"))
     hint = operation_meant(name, full)
