@@ -242,6 +242,9 @@ INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("offset", "skip", "page"), "results have no pages: use a larger limit"),
     },
     "known_at": dict.fromkeys(("as_of", "at"), "it is called known_at here"),
+    "metadata": dict.fromkeys(
+        ("supersedes", "corrects", "invalidates", "links", "refs", "vector"),
+        "only remember takes it; link relates two memories that exist"),
     "at": dict.fromkeys(("ttl", "expires", "in", "after"),
                         "pass the time as the second argument, or at=…"),
     "durability": dict.fromkeys(("in_memory", "memory", "ephemeral"),

@@ -47,7 +47,7 @@ def in_fields(hint: str) -> str:
     >>> in_fields("pass it to open: memoriter.open(…, reranker=…)")
     'start the server with --reranker'
     """
-    hint = re.sub(_SAVED, "receipt", hint)
+    hint = re.sub(f"{_SAVED} writes one", "send one that recall or receipt answered with", hint)
     hint = hint.replace("embedding.status()", "status")
     hint = hint.replace(_EXPLAINED, 'recall with "detail": "full" has it')
     hint = _OPENING.sub(_started, _without_python(hint))
@@ -82,6 +82,8 @@ def _without_python(hint: str) -> str:
 
 def _started(opening: re.Match[str]) -> str:
     name = opening[1]
+    if name == "tenant":
+        return "leave it out: the token, or --tenant of the server, decides"
     if name == "read_only":
         return "use a token with the right read, or start the server with --read-only"
     return f"start the server with --{name}" if name in _SERVER else f"Python alone has it: {name}"
