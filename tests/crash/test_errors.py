@@ -30,7 +30,7 @@ FAULTS = {
     "an interrupted call (EINTR)": ("EINTR", 1),
     "a short write": ("SHORT", 1),
 }
-SHARE = {"W": 44, "S": 12, "O": 10, "TUD": 9}
+SHARE = {"W": 18, "S": 7, "O": 5, "TUD": 5}
 """How many calls of each kind go wrong in CI, spread over all there are; at night all of them."""
 
 

@@ -12,7 +12,7 @@ from tests.crash import flips, lab, plan
 from tests.crash.conftest import Note
 from tests.inside import log_of
 
-CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (3, 100)
+CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (1, 60)
 STEPS = 60
 HEADS = "damages / changed an answer / told on read / by verify / unseen"
 
@@ -36,7 +36,7 @@ def test_no_flipped_bit_is_served(chunk: int, kept: flips.Kept, quick: Path, not
 def test_no_zeroed_page_is_served(kept: flips.Kept, quick: Path, note: Note) -> None:
     tally = flips.Tally()
     pages = len(kept.bytes) // flips.PAGE
-    for page in range(0, pages, 1 if lab.NIGHT else 2):
+    for page in range(0, pages, 1 if lab.NIGHT else 4):
         begin, end = page * flips.PAGE, (page + 1) * flips.PAGE
         content = kept.bytes[:begin] + bytes(flips.PAGE) + kept.bytes[end:]
         flips.suffer(kept, quick / "copy", f"page {page + 1} zeroed", content, tally)
@@ -100,7 +100,7 @@ def test_a_damaged_segment_changes_no_answer(
     name: str, kept: flips.Kept, quick: Path, note: Note
 ) -> None:
     rng, tried = random.Random(f"{name} {lab.SEED}"), 0
-    for _ in range(40 if lab.NIGHT else 5):
+    for _ in range(40 if lab.NIGHT else 2):
         for segment in sorted((kept.folder / "m.db.idx").glob("*.seg")):
             path = kept.lay(quick / "copy", kept.bytes, derived=True)
             DAMAGES[name](path.with_name("m.db.idx") / segment.name, rng)

@@ -11,7 +11,7 @@ import pytest
 from tests.crash import lab
 from tests.crash.conftest import Note
 
-CHUNKS, KILLS = (8, 120) if lab.NIGHT else (1, 60)
+CHUNKS, KILLS = (8, 120) if lab.NIGHT else (1, 30)
 LIMIT_S = 900
 
 
@@ -48,7 +48,7 @@ def test_a_process_may_be_killed_at_every_named_step(
 
 def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, note: Note) -> None:
     (quick / "store").mkdir()
-    kills = 400 if lab.NIGHT else 50
+    kills = 400 if lab.NIGHT else 25
     counts = killed(
         quick,
         "calls",

@@ -23,7 +23,7 @@ import memoriter
 from memoriter.memory.options import OpenOptions
 from memoriter.store.verify import verify_log
 
-CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (2, 500, 160)
+CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (1, 400, 160)
 HAS_FAST = "durability" in OpenOptions.__annotations__
 
 
@@ -100,7 +100,7 @@ def test_the_same_images_without_fsync_must_fail(
 def test_the_fast_mode_loses_at_most_the_last_commits(
     tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
-    count = 5000 if lab.NIGHT else 300
+    count = 5000 if lab.NIGHT else 150
     options = json.dumps({"durability": "fast"})
     run = traced(tracer, tmp_path, f"{lab.SEED}/fast", STEPS, MEMORITER_OPTIONS=options)
     counts, wrong = survey(run, count, f"{lab.SEED}/fast", quick, may_lose=True)
@@ -119,7 +119,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
         "work", "--crowd", root / "m.db", root / images.ACKS, lab.SEED, 25, 8,
         tracer=tracer, MEMORITER_ROOT=root, MEMORITER_TRACE=trace, MEMORITER_CHECKPOINT=60,
     )  # fmt: skip
-    count = 4000 if lab.NIGHT else 250
+    count = 4000 if lab.NIGHT else 120
     events = images.read(trace)
     synced = sum(event.op == "E" for event in events)
     for cut in images.cuts(events, root, count, random.Random(f"crowd {lab.SEED}")):

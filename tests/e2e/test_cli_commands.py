@@ -613,14 +613,22 @@ def test_a_space_is_calibrated_and_status_tells(cli: Cli) -> None:
     assert cli("calibrate", "--space", "none such").exit_code != 0
 
 
-def test_recall_takes_a_cycle_and_marks_what_was_superseded(cli: Cli) -> None:
+def test_recall_takes_a_cycle_where_the_recipe_reads_it(cli: Cli) -> None:
+    cli("remember", "the port is 22")
+    cli("recall", "port", "--recipe", "engrava", "--cycle", "40", "--receipt", "r.json", ok=True)
+    assert json.loads(Path("r.json").read_text(encoding="utf-8"))["query"]["cycle"] == 40
+    unread = cli("recall", "port", "--cycle", "40")
+    assert unread.exit_code == 2
+    assert "recipes that read it: engrava, reflections" in unread.stderr
+
+
+def test_recall_marks_what_was_superseded(cli: Cli) -> None:
     old = cli("remember", "the port is 22", ok=True)["ids"][0]
     new = cli("remember", "the port is 49222", "--supersedes", old, ok=True)["ids"][0]
     shown = ("--override", 'select.superseded="show"')
-    output = cli("recall", "port", "--cycle", "40", *shown, "--receipt", "r.json", ok=True)
+    output = cli("recall", "port", *shown, ok=True)
     superseded_by = {hit["record"]["id"]: hit["superseded_by"] for hit in output["hits"]}
     assert superseded_by == {old: [new], new: []}
-    assert json.loads(Path("r.json").read_text(encoding="utf-8"))["query"]["cycle"] == 40
     assert f"superseded by {new}" in cli("recall", "port", *shown).stdout
     assert cli("recall", "port", "--cycle", "-1").exit_code == 2
     assert cli("recall", "port", "--cycle", "soon").exit_code == 2

@@ -16,7 +16,7 @@ from memoriter.doors.http.openapi import document
 from memoriter.doors.operations import OPERATIONS
 
 NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-CASES: Final = 20_000 if NIGHT else 320
+CASES: Final = 20_000 if NIGHT else 160
 APART: Final = (
     positive_data_acceptance,  # values are checked beyond what a schema can say: filters, recipes
     use_after_free,  # expire and forget take ids in bodies, of memories that may not be there

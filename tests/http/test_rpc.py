@@ -107,6 +107,17 @@ def test_a_method_of_other_servers_is_answered_with_ours(
     assert (error["code"], error["data"]["hint"]) == (-32601, f"it is called {right} here")
 
 
+def test_a_hint_speaks_of_fields_and_of_the_server(client: httpx.Client) -> None:
+    asked = {"query": "port", "since": "2d"}
+    wanted = 'use "where": {"created": {"gte": "2d"}}'
+    assert client.post("/v1/recall", json=asked).json()["hint"] == wanted
+    assert sent(client, call("recall", params=asked))["error"]["data"]["hint"] == wanted
+    reranked = client.post("/v1/recall", json={"query": "port", "reranker": "x"}).json()
+    assert reranked["hint"] == "start the server with --reranker; recall asks it"
+    unknown = sent(client, call("verify_store"))["error"]["data"]["hint"]
+    assert unknown == "the command line alone has it: memoriter verify-store"
+
+
 def test_a_notification_is_done_and_not_answered(client: httpx.Client) -> None:
     draft = {"text": "kept without a word", "id": "quiet"}
     notice = {"jsonrpc": "2.0", "method": "remember", "params": draft}
@@ -156,7 +167,7 @@ _body = st.one_of(_call, st.lists(_call | _json, max_size=4), _json).map(
 )
 
 
-@settings(max_examples=20_000 if NIGHT else 250)
+@settings(max_examples=20_000 if NIGHT else 120)
 @given(body=_body | st.binary(max_size=200))
 def test_nonsense_is_answered_and_kills_nothing(client: httpx.Client, body: bytes) -> None:
     answer = client.post("/rpc", content=body, headers=JSON)

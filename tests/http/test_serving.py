@@ -31,7 +31,7 @@ from memoriter.doors.http.serving import ServerConfig, bind_socket
 from memoriter.doors.tokens import Tokens
 
 NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-ANSWERS: Final = 5000 if NIGHT else 500
+ANSWERS: Final = 5000 if NIGHT else 250
 """So many answers are waited for before the server has to end."""
 CLIENTS: Final = 50
 

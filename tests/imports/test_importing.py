@@ -88,7 +88,7 @@ def test_a_file_that_may_be_two_things_is_refused_with_both(tmp_path: Path) -> N
     path = files.write(tmp_path / "both.jsonl", [row])
     with pytest.raises(InputError, match=r"comis .*; chat ") as caught:
         detect_format(path)
-    assert caught.value.hint == "choose one with --format"
+    assert caught.value.hint.startswith("choose one: format=")
     assert detect_format(path, "chat").format.name == "chat"
 
 
@@ -135,7 +135,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "other.json": (lambda p: p.write_text('{"a": 1}'), InputError, "JSON in no known format"),
     "number.json": (lambda p: p.write_text("[7]"), InputError, "JSON in no known format"),
     "latin.json": (lambda p: p.write_bytes(b'[{"text": "\xe9"}]'), InputError, "is not UTF-8"),
-    "ours.db": (store, InputError, "not of engrava"),
+    "ours.db": (store, InputError, "is a store of Memoriter"),
     "any.db": (database("CREATE TABLE x (a)"), InputError, "not of engrava"),
     "cozo.db": (database("CREATE TABLE cozo (k, v)"), InputError, "not of engrava"),
     "newer.db": (lambda p: files.engrava(p, 22), Unsupported, "schema 22 of engrava"),
@@ -461,3 +461,13 @@ def test_a_total_is_shown_only_where_every_line_is_a_row(
     assert shown == {
         "notes.jsonl": 3, "todo.txt": 2, "plan.md": None, "chat.json": None, "chats.jsonl": None,
     }  # fmt: skip
+
+
+def test_a_store_of_ours_is_answered_with_the_two_commands_that_move_it(tmp_path: Path) -> None:
+    old = tmp_path / "old.db"
+    with memoriter.open(old) as memory:
+        memory.remember("a note")
+    with memoriter.open(tmp_path / "new.db") as memory, pytest.raises(InputError) as caught:
+        memory.import_file(old)
+    assert caught.value.message == f"{old} is a store of Memoriter"
+    assert f"memoriter export all.export --store {old}" in caught.value.hint

@@ -13,7 +13,7 @@ from tests.property.strategies import DAY
 from tests.property.worlds import open_toy
 
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.load import library
+from memoriter.pipeline.load import library, recipe_of
 from memoriter.testing.fakes import START, ToyReranker
 from memoriter.why.result import Result
 
@@ -75,7 +75,7 @@ def _record(random: Random, n: int) -> Data:
 def asked(memory: Memory, random: Random) -> Result | None:
     """One answer: a question of any kind to a recipe of any kind; none where nothing could run."""
     ask = _library(random) if random.random() < 0.2 else any_recipe(random)
-    if random.random() < 0.4:
+    if recipe_of(ask["recipe"]).takes("cycle") and random.random() < 0.7:
         ask["cycle"] = random.randint(0, 50)
     if random.random() < 0.2:
         ask["vector"] = [random.uniform(-1.0, 1.0) for _ in range(8)]

@@ -17,8 +17,8 @@ from memoriter.why.receipt import sealed
 from memoriter.why.verify import verify
 
 NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-COUNT: Final = 10_000 if NIGHT else 1_000
-PARTS: Final = 20
+COUNT: Final = 10_000 if NIGHT else 400
+PARTS: Final = 20 if NIGHT else 8
 """The receipts are cut into so many tests, for workers to share."""
 A_STORE: Final = 10
 """So many questions are put to each store."""

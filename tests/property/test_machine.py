@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -387,5 +388,8 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=max(EXAMPLES // 2, 1), stateful_step_count=25)
+NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
+TestHistories.settings = settings(
+    max_examples=EXAMPLES // (2 if NIGHT else 5), stateful_step_count=25
+)
 # A history costs seconds, so a run has half as many of them as of other examples.

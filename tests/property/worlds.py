@@ -12,10 +12,12 @@ from tests.oracle.world import Ask, World
 
 import memoriter
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
-from memoriter.core.query import parse_lists
+from memoriter.core.query import Query, parse_lists
 from memoriter.memory.facade import Memory
+from memoriter.memory.options import SearchKwargs
 from memoriter.memory.search import run_recipe
 from memoriter.pipeline.load import overridden, recipe_of, with_lists
+from memoriter.pipeline.recipe import Recipe
 from memoriter.store.port import Dump
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
 from memoriter.text.analyzers import analyzer
@@ -34,7 +36,13 @@ REFUSED = "refused"
 
 
 class Lenient(Memory):
-    """A memory that asks by any recipe, whether it has a place for the reranker or not."""
+    """A memory that asks by any recipe, whether or not it reads the reranker, a cycle, aliases."""
+
+    def _query(self, query: str, limit: int | None, options: SearchKwargs) -> tuple[Query, Recipe]:
+        recipe = recipe_of(options.get("recipe") or "memoriter")
+        unread = {name for name in ("aliases", "cycle") if not recipe.takes(name)}
+        ask = {name: value for name, value in options.items() if name not in unread}
+        return super()._query(query, limit, cast("SearchKwargs", ask))
 
     def recall(self, query: str, limit: int | None = None, **ask: Any) -> Result:
         return run_recipe(self._engine, *self._query(query, limit, cast("Any", ask)))

@@ -59,7 +59,7 @@ def test_the_default_list_has_six_tools_within_the_budget() -> None:
     assert pieces(tools) <= 1500
 
 
-def test_the_full_list_adds_four_and_shows_every_field() -> None:
+def test_the_full_list_adds_six_and_shows_every_field() -> None:
     tools = {tool.name: tool for tool in tools_of("full", "admin")}
     assert list(tools) == [shown.operation for shown in (*CORE, *MORE)]
     for name, tool in tools.items():

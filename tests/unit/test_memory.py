@@ -117,17 +117,26 @@ def test_async_verbs() -> None:
 
 
 def test_cancelling_never_cancels_a_commit(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        if any("port" in text for text in texts):  # not the texts that are tried on opening
+            begun.set()
+            go_on.wait(60)
+        return [[1.0, 0.0] for _ in texts]
+
     async def story() -> None:
-        memory = await memoriter.aopen(tmp_path / "m.db")
+        memory = await memoriter.aopen(tmp_path / "m.db", embedder=embed)
         task = asyncio.ensure_future(memory.remember_many([f"port {n}" for n in range(500)]))
-        await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(begun.wait, 60)
         task.cancel()
+        go_on.set()
         with pytest.raises(asyncio.CancelledError):
             await task
         await memory.close()
 
     asyncio.run(story())
-    with memoriter.open(tmp_path / "m.db") as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         assert memory.browse().total in (0, 500)
         memory.remember("still fine")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import json
 import pickle
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -292,6 +294,15 @@ def test_dir_lists_the_public_names_and_nothing_else() -> None:
         ("WhyNot", lambda m: m.why_not(m.recall("port"), "x")),
         ("Status", lambda m: m.status()),
         ("Scope", lambda m: m.scope),
+        ("Erasure", lambda m: m.forget(m.remember("x").id)),
+        ("Reflected", lambda m: m.reflect(dry_run=True)),
+        ("Bundles", lambda m: m.bundles("port")),
+        ("Report", lambda m: m.maintain()),
+        ("Checkup", lambda m: m.verify_store()),
+        ("Imported", lambda m: m.import_file(notes_file())),
+        ("Space", lambda m: m.embedding.status()[0]),
+        ("SpaceCalibration", lambda m: m.calibrate()),
+        ("Agent", lambda m: m.agents.get(bot(m))),
     ],
 )
 def test_an_object_shows_what_the_docs_explain_and_nothing_else(
@@ -300,6 +311,32 @@ def test_an_object_shows_what_the_docs_explain_and_nothing_else(
     shown_ = of(stored())
     assert public(shown_) == documented(heading)
     json.dumps(shown_.to_dict(), default=str)  # type: ignore[attr-defined]  # each has it
+
+
+def notes_file() -> Path:
+    file = Path(tempfile.mkdtemp()) / "notes.txt"
+    file.write_text("a note\n", encoding="utf-8")
+    return file
+
+
+def bot(memory: Memory) -> str:
+    memory.agents.upsert("bot")
+    return "bot"
+
+
+def test_every_argument_of_a_public_call_has_a_line_in_help() -> None:
+    memory = stored()
+    parts = (memory, memory.agents, memory.embedding, memory.analyzers)
+    calls = [getattr(type(part), name) for part in parts for name in public(type(part))]
+    calls += [memoriter.open, memoriter.aopen, memoriter.verify, memoriter.diff]
+    without = [
+        f"{call.__qualname__}: {name}"
+        for call in calls
+        if inspect.isfunction(call)
+        for name in inspect.signature(call).parameters
+        if name != "self" and f"\n    {name}: " not in (inspect.getdoc(call) or "")
+    ]
+    assert not without
 
 
 def linked(memory: Memory) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import pickle
 from collections.abc import Callable, Iterator
@@ -30,20 +31,30 @@ def memory() -> Any:
         (lambda m: m.recall("port", top_k=3), "limit"),
         (lambda m: m.recall("port", tenant="acme"), "memoriter.open(…, tenant=…)"),
         (lambda m: m.recall("port", reranker=len), "memoriter.open(…, reranker=…)"),
-        (lambda m: m.recall("port", kind="note"), 'where={"kind": …}'),
-        (lambda m: m.recall("port", since="7d"), 'where={"created": {"gte": "7d"}}'),
+        (lambda m: m.recall("port", kind="note"), 'where={"kind": "note"}'),
+        (lambda m: m.recall("port", since="2d"), 'where={"created": {"gte": "2d"}}'),
         (lambda m: m.remember("x", tenant="acme"), "memoriter.open(…, tenant=…)"),
         (lambda m: m.remember("x", created_at="2026-01-01"), "created"),
-        (lambda m: m.forget(tags=["ops"]), 'where={"tags": …}'),
+        (lambda m: m.forget(tags=["ops"]), 'where={"tags": ["ops"]}'),
         (lambda m: m.link("port", "standup", type="about"), "kind"),
         (lambda m: m.why_not("port", "standup", tags=["ops"]), "why_not(memory.recall(…), …)"),
-        (lambda m: m.reflect("why?"), "it takes dry_run"),
-        (lambda m: m.recall("port", metadata={"a": 1}), 'where={"metadata": …}'),
+        (lambda m: m.reflect("why?"), "reflect(dry_run=…)"),
+        (lambda m: m.update("port", "new text"), "update(id, text=…)"),
+        (lambda m: m.link("port", "standup", "about", 0.5), "link(source, target, kind, weight=…)"),
+        (lambda m: m.recall("port").context(100), "context(budget_tokens=…)"),
+        (lambda m: m.recall("port").context(max_tokens=100), "budget_tokens"),
+        (lambda m: m.recall("port", include=["documents"]), "every hit has its whole record"),
+        (lambda m: m.recall(query_texts=["port"]), "it is called query here"),
+        (lambda m: m.recall("port", hybrid=True), 'mode="hybrid"'),
+        (lambda m: m.remember("x", color="red"), 'metadata={"color": "red"}'),
+        (lambda _: opened(persist_directory="x"), "it is called place here"),
+        (lambda _: opened(dim=3), 'embedder="given:384"'),
+        (lambda m: m.recall("port", metadata={"a": 1}), 'where={"metadata": {"a": 1}}'),
         (lambda m: m.recall("port", explain=True), "result[0].explanation"),
         (lambda m: m.browse(page=2), "cursor"),
         (lambda m: m.get("port", as_of="2h"), "known_at"),
         (lambda _: opened(user="u"), "memory.scoped(user=…"),
-        (lambda m: m.agents.upsert("a", "b"), "it takes agent"),
+        (lambda m: m.agents.upsert("a", "b"), "upsert(agent, "),
         (lambda m: m.recall(text="port"), "it is called query here"),
         (lambda m: m.recall(content="port"), "it is called query here"),
         (lambda m: m.recall(), "call it as recall(query)"),
@@ -79,8 +90,22 @@ def test_an_option_of_another_library_is_answered_with_ours(
 @pytest.mark.parametrize(
     ("look", "right"),
     [
-        (lambda m: m.recall("port")[0].text, "hit.record.text"),
-        (lambda m: m.recall("port")[0].content, "hit.record.text"),
+        (lambda m: m.recall("port")[0].content, "use text"),
+        (lambda m: m.recall("port")[0].page_content, "use text"),
+        (lambda m: m.recall("port").text, "hits[0].text"),
+        (lambda m: m.recall("port").ids, "[hit.id for hit in result]"),
+        (lambda m: m.recall("port").texts, "[hit.text for hit in result]"),
+        (lambda m: m.recall("port").documents, "[hit.text for hit in result]"),
+        (lambda m: m.similar, "recall(query)"),
+        (lambda m: m.query, "recall(query)"),
+        (lambda m: m.add_many, "remember_many([…])"),
+        (lambda m: m.search_by_vector, "recall(query, vector=[…])"),
+        (lambda m: m.similarity_search_with_score, "recall(query)"),
+        (lambda m: m.latest, "browse()"),
+        (lambda m: m.exists, "get(id)"),
+        (lambda m: m.agents.add, "upsert(agent)"),
+        (lambda m: m.embedding.model, "status()"),
+        (lambda m: m.users, 'status(by="user")'),
         (lambda m: m.recall("port")[0].metadata, "hit.record.metadata"),
         (lambda m: m.recall("port")[0].importance, "hit.record.importance"),
         (lambda m: m.recall("port")[0].expires_at, "hit.record.expires"),
@@ -130,7 +155,8 @@ def test_a_name_that_is_like_none_of_ours_gets_no_suggestion(memory: Any) -> Non
         (lambda r: r["hits"], "Result is not a mapping: use .hits"),
         (lambda r: r["results"], "Result has no 'results': use hits"),
         (lambda r: r[0]["score"], "Hit is not a mapping: use .score"),
-        (lambda r: r[0]["text"], "Hit has no 'text': use hit.record.text"),
+        (lambda r: r[0]["text"], "Hit is not a mapping: use .text"),
+        (lambda r: r[0]["metadata"], "Hit has no 'metadata': use hit.record.metadata"),
         (lambda r: r[0].record["text"], "Record is not a mapping: use .text"),
     ],
 )
@@ -140,6 +166,32 @@ def test_an_object_that_is_read_like_a_mapping_names_the_attribute(
     with pytest.raises(TypeError) as caught:
         look(memory.recall("port"))
     assert str(caught.value) == says
+
+
+def test_async_for_over_an_answer_is_led_to_for(memory: Any) -> None:
+    async def main(what: Any) -> None:
+        async for _ in what:
+            pass
+
+    for what in (memory.recall("port"), memory.browse()):
+        with pytest.raises(TypeError, match="write for, not async for"):
+            asyncio.run(main(what))
+
+
+def test_a_hit_has_the_id_and_the_text_of_its_record(memory: Any) -> None:
+    hit = memory.recall("port")[0]
+    assert (hit.id, hit.text) == (hit.record.id, hit.record.text) == ("port", hit.record.text)
+
+
+def test_a_single_text_is_taken_where_a_list_of_texts_is(memory: Any) -> None:
+    memory.remember("Ann likes tea", id="tea", tags="drinks", entities="Ann", concepts="taste")
+    record = memory.get("tea")
+    assert (record.tags, record.entities, record.concepts) == (("drinks",), ("Ann",), ("taste",))
+    memory.update("tea", tags="hot")
+    assert memory.get("tea").tags == ("hot",)
+    memory.recall("tea", require="words")
+    memory.agents.upsert("bot", aliases="robot")
+    assert memory.agents.get("bot").aliases == ("robot",)
 
 
 def test_a_type_error_from_inside_a_verb_is_not_taken_for_a_wrong_call(memory: Any) -> None:

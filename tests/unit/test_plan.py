@@ -35,7 +35,8 @@ def test_every_number_of_what_runs_is_shown(name: str) -> None:
     memory = memoriter.open(":memory:", embedder=ToyEmbedder(), reranker=reranker)
     memory.remember("which port do I prefer for ssh", id="a")
     more = {"pass.1.enabled": True} if asks else {}
-    plan = memory.plan("which ssh port do I prefer?", recipe=name, cycle=3, overrides=more)
+    cycle = 3 if recipe_of(name).takes("cycle") else None
+    plan = memory.plan("which ssh port do I prefer?", recipe=name, cycle=cycle, overrides=more)
     data: dict[str, Any] = plan.recipe.to_data()
     shown = {step.name: step.shows for step in plan.steps if step.skipped is None}
     parts = {**data["lanes"], **data["boosts"], "fuse": data["pass"][0]["fuse"]}

@@ -375,7 +375,9 @@ def test_reflections_keep_to_recipes_of_reflections() -> None:
     by_words = {"recipe": "lexical", "overrides": {"select.reflections": "only"}}
     (hit,) = memory.reflections("harbour", **cast("Any", by_words))
     assert hit.record.kind == "reflection"
-    assert len(memory.reflections("harbour", cycle=3, **cast("Any", by_words))) == 1
+    assert len(memory.reflections("harbour", cycle=3)) == 1
+    with pytest.raises(BadQuery, match="does not read it"):
+        memory.reflections("harbour", cycle=3, **cast("Any", by_words))
     with pytest.raises(BadQuery, match="cycle"):
         memory.reflections(cycle=cast("Any", "soon"))
 

@@ -96,8 +96,7 @@ def check_fields(raw: Mapping[str, object], now: Now | None = None) -> dict[str,
     for key, value in raw.items():
         declared = FIELDS.get(key)
         if declared is None:
-            own = "put your own fields into metadata"
-            hint = right_word(str(key), (*FIELDS, *NOT_FIELDS), own)
+            hint = right_word(str(key), (*FIELDS, *NOT_FIELDS), value=value)
             if key in NOT_FIELDS:
                 hint = "only remember takes it; link(…) relates two memories that exist"
             raise BadRecord(f"{key}: there is no such field", hint=hint, field=str(key))
@@ -196,8 +195,7 @@ def _ties(
     length: _Normalised = {"valid_from": lengths[begin]} if begin in lengths else {}
     for kind in REPLACING:
         if kind in options:
-            targets = options[kind]
-            for target in (targets,) if isinstance(targets, str) else names(targets, kind):
+            for target in names(options[kind], kind):
                 yield NewEdge(name(target, kind), kind, valid_from=since), length
     if "links" in options:
         yield from _links(options["links"], now)

@@ -64,11 +64,12 @@ def name(value: object, field: str, error: Error = BadRecord, limit: int = NAME_
 
 
 def names(value: object, field: str, error: Error = BadRecord) -> tuple[str, ...]:
-    """A list of names without repeats, in the order given."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    """One name or a list of names, without repeats and in the order given."""
+    if isinstance(value, str):
+        return (name(value, field, error, LABEL_LIMIT),)
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
         got = type(cast("object", value)).__name__
-        hint = f'give a list: ["{value[:40]}"]' if isinstance(value, str) else ""
-        raise error(f"{field}: expected a list of texts, got {got}", hint=hint, field=field)
+        raise error(f"{field}: expected a text or a list of texts, got {got}", field=field)
     items = listed(cast("Iterable[object]", value))
     if len(items) > LIST_LIMIT:
         raise error(f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field)

@@ -8,7 +8,7 @@ options from `declared`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Final, ForwardRef, TypeVar
@@ -128,7 +128,7 @@ def explained(about: Mapping[str, str]) -> Callable[[type[OwnerT]], type[OwnerT]
     def show(owner: type[OwnerT]) -> type[OwnerT]:
         for name, verb in list(vars(owner).items()):
             if inspect.isfunction(verb) and not name.startswith("_"):
-                setattr(owner, name, _explained(_described(verb, about)))
+                setattr(owner, name, guided(_described(verb, about)))
         return owner
 
     return show
@@ -145,7 +145,8 @@ def _described(verb: Verb, about: Mapping[str, str]) -> Verb:
     return verb
 
 
-def _explained(verb: Verb) -> Verb:
+def guided(verb: Verb) -> Verb:
+    """Decorator: arguments that do not fit raise InputError with the right one."""
     signature = inspect.signature(verb)
     plain = [_unquoted(each) for each in signature.parameters.values()]
     returns = signature.return_annotation
@@ -178,15 +179,24 @@ def _misfit(
         names = [name for name in signature.parameters if name != "self"]
         for name in kwargs:
             if name not in names:
-                hint = right_word(name, names)
+                hint = right_word(name, names, value=kwargs[name])
                 if "receipt" in names:
                     hint = f"recall first, then pass the result: {verb}(memory.recall(…), …)"
                 return InputError(f"{name}: {verb} has no such option", hint=hint, field=name)
-        hint = f"it takes {', '.join(names)}"
+        hint = f"pass options by name: {_by_name(verb, signature)}; it takes {', '.join(names)}"
         if "missing" in str(error):
             hint = f"call it as {verb}({', '.join(_required(signature))})"
         return InputError(f"{verb}: {error}", hint=hint, field=verb)
     return None
+
+
+def _by_name(verb: str, signature: inspect.Signature) -> str:
+    """A call with the arguments that go by place, and one of those that go by name."""
+    parameters = [each for each in signature.parameters.values() if each.name != "self"]
+    options = [each.name for each in parameters if each.kind is _KEYWORD]
+    options = ["text"] if "text" in options else options[:1]
+    placed = [each.name for each in parameters if each.kind is not _KEYWORD]
+    return f"{verb}({', '.join([*placed, *(f'{name}=…' for name in options)])})"
 
 
 def _required(signature: inspect.Signature) -> list[str]:
@@ -196,11 +206,12 @@ def _required(signature: inspect.Signature) -> list[str]:
     return [p.name for p in parameters if p.default is empty and p.name != "self"]
 
 
-def check_known(names: Iterable[str], options: type, error: type[InputError], *others: str) -> None:
+def check_known(
+    given: Mapping[str, object], options: type, error: type[InputError], *others: str
+) -> None:
     """Raise `error` for an option that is not declared; the hint names the likely one."""
     known = (*others, *declared(options))
-    for name in sorted(names):
+    for name in sorted(given):
         if name not in known:
-            raise error(
-                f"{name}: there is no such option", hint=right_word(name, known), field=name
-            )
+            hint = right_word(name, known, value=given[name])
+            raise error(f"{name}: there is no such option", hint=hint, field=name)

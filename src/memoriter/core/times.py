@@ -88,6 +88,8 @@ def micros(
 _SECONDS_OR_MILLIS: Final = range(10**9, 10**14)
 """As seconds or milliseconds since 1970 these are times of our days; as microseconds they would be
 before April 1973, which nobody means."""
+_FIRST_MILLIS: Final = 10**11
+"""From here on it is taken for milliseconds: as seconds it would lie after the year 5000."""
 _SECONDS: Final = "for seconds since 1970 use datetime.fromtimestamp(seconds, timezone.utc)"
 _HINT: Final = (
     "give ISO 8601 text, an aware datetime, a date, or a duration: a whole number and one of"
@@ -122,9 +124,17 @@ def _parse(text: str, field: str, error: type[InputError]) -> datetime | date:
     try:
         return date.fromisoformat(text) if _DATE.fullmatch(text) else datetime.fromisoformat(text)
     except ValueError:
-        meant = duration_meant(text)
+        meant = duration_meant(text) or _since_1970(text)
         hint = f'did you mean "{meant}"? {_HINT}' if meant else _HINT
         raise error(f"{field}: {text!r} is not a time", hint=hint, field=field) from None
+
+
+def _since_1970(text: str) -> str | None:
+    """The time that a text means as seconds or milliseconds since 1970; None if it is none."""
+    if not (text.isascii() and text.isdigit()) or int(text[:15]) not in _SECONDS_OR_MILLIS:
+        return None
+    seconds = int(text) if int(text) < _FIRST_MILLIS else int(text) // 1000
+    return iso(seconds * 1_000_000)
 
 
 def to_datetime(value: int) -> datetime:

@@ -30,7 +30,7 @@ from memoriter.core.attributes import BOUNDS, GROUPS, OPERATORS, SHORT, Attribut
 from memoriter.core.errors import BadFilter
 from memoriter.core.fold import fold
 from memoriter.core.foreign import no_key
-from memoriter.core.names import EXACT_INT, flag, number, text
+from memoriter.core.names import EXACT_INT, flag, names, number, text
 from memoriter.core.times import micros
 from memoriter.core.where_meant import several
 from memoriter.core.where_mistakes import (
@@ -141,8 +141,7 @@ def tagged(where: Where, tags: object) -> Where:
     """The filter with a test for at least one of these tags (the option `tags` of a query)."""
     if tags is None:
         return where
-    labels = [tags] if isinstance(tags, str) else tags
-    test = parse_where({"tags": {"any": labels}}, "tags")
+    test = parse_where({"tags": {"any": list(names(tags, "tags", BadFilter))}}, "tags")
     return test if where == EVERYTHING else AllOf((where, test))
 
 

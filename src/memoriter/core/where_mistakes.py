@@ -217,7 +217,7 @@ def name_error(name: str, spec: object, at: str, fits: Fits) -> BadFilter:
     known = f"known: {', '.join(ATTRIBUTES)}, metadata.<key>; {_PAGE}"
     message = f"{at}: there is no attribute {name!r}"
     if (plain := snake(name)) in NOT_KEPT:
-        return _refused(f"{message}: {NOT_KEPT[plain]}", known, at)
+        return _refused(message, f"{NOT_KEPT[plain]}; {known}", at)
     if (path := metadata_meant(name)) is not None:
         nested = {"metadata": spec} if not path else {f"metadata.{path}": spec}
         form = _form(fits, nested, {"metadata.tool": "http"})

@@ -270,8 +270,9 @@ def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -
             hint="send them in several requests",
             field="memories",
         )
-    drafts = cast("list[DraftFields]", [draft.sent_fields() for draft in request.memories])
-    return tenant_session.memory(request).remember_many(drafts).to_dict()
+    drafts = [each if isinstance(each, str) else each.sent_fields() for each in request.memories]
+    memory = tenant_session.memory(request)
+    return memory.remember_many(cast("list[str | DraftFields]", drafts)).to_dict()
 
 
 def update(tenant_session: TenantSession, request: requests.UpdateBase) -> JsonObject:

@@ -6,6 +6,7 @@ import logging
 from typing import Final
 
 from memoriter.core.errors import MemoriterError
+from memoriter.doors.hints import in_fields
 
 _LOG: Final = logging.getLogger("memoriter.doors")
 _MACHINE: Final = 500
@@ -15,7 +16,8 @@ _MACHINE: Final = 500
 def public(error: Exception) -> MemoriterError:
     """The error without paths, queries or tracebacks; the details go to the log at level debug.
 
-    An error about the request itself (status below 500, or with a field) is returned unchanged.
+    An error about the request itself (status below 500, or with a field) keeps its message; its
+    hint speaks of fields of JSON.
     For any other the message is the first line of the docstring of its class.
     """
     if not isinstance(error, MemoriterError):
@@ -25,6 +27,7 @@ def public(error: Exception) -> MemoriterError:
             "internal error", hint="the log of the server at level debug has the details"
         )
     if error.status < _MACHINE or error.field is not None:
+        error.hint = in_fields(error.hint)
         return error
     _LOG.warning("%s", type(error).__name__)
     _LOG.debug("error of the server", exc_info=error)

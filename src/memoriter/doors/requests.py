@@ -9,8 +9,7 @@ schema in OpenAPI, which clients may use: it does not change.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -18,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from memoriter.core.errors import InputError
 from memoriter.core.names import JsonObject
 from memoriter.core.options import Option, declared
-from memoriter.core.other_words import right_word
 from memoriter.core.where import parse_where
+from memoriter.doors.refusals import misfit
 from memoriter.memory import options
 
 RequestT = TypeVar("RequestT", bound="Request")
@@ -202,11 +201,12 @@ DraftRequest = request_model("Draft", DraftBase, options.RememberKwargs)
 class DraftsBase(Request):
     """Several new memories."""
 
-    memories: list[DraftBase]
+    memories: list[str | DraftBase]
 
 
 _MEMORIES: Any = Annotated[
-    list[DraftRequest], Field(description="The memories, in the order to store them.")
+    list[str | DraftRequest],
+    Field(description="The memories, in the order to store them: texts, or objects."),
 ]
 DraftsRequest = create_model("Drafts", __base__=DraftsBase, memories=(_MEMORIES, ...))
 
@@ -306,65 +306,5 @@ def parse_request(model: type[RequestT], data: object, *, spelled: bool = False)
         if any(problem["loc"][:1] == ("where",) for problem in error.errors()):
             # The library's own parser explains a wrong filter better than a union of types does.
             parse_where(cast("Mapping[str, object]", data)["where"])
-        raise _refused(model, cast("list[Mapping[str, Any]]", error.errors())) from None
-
-
-def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputError:
-    """The first problem that pydantic reports, in our words and under the path of the field."""
-    first = _telling(model, problems)
-    # In a location pydantic also lists the arm of a union that it tried ("str", "list[str]").
-    # Callers do not know those, so they are dropped, unless it is the name of an unknown field.
-    *above, last = [str(part) for part in first["loc"]] or [""]
-    extra = first["type"] == "extra_forbidden"
-    names = [part for part in above if not _is_arm(part)]
-    names += [last] if extra or not _is_arm(last) else []
-    field = ".".join(names) or "request"
-    if extra:
-        return unknown_field(field, last, model.model_fields)
-    if first["type"] == "missing":
-        hint = _REQUIRED.get(field, "give it a value")
-        return InputError(f"{field}: is required", hint=hint, field=field)
-    message = str(first["msg"]).removeprefix("Input should be ")
-    message = message.replace("String should have", "a string of", 1)
-    return InputError(f"{field}: expected {message}", hint=_shape_hint(first), field=field)
-
-
-_REQUIRED: Final = {"receipt": "send the receipt that recall answered with"}
-"""Where a required field comes from, if callers do not have it at hand."""
-
-
-def _telling(model: type[Request], problems: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The problem to report: an unknown field that means one that is missing, else the first."""
-    missing = {p["loc"][0] for p in problems if p["type"] == "missing" and len(p["loc"]) == 1}
-    for problem in problems:
-        if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
-            hint = right_word(str(problem["loc"][0]), list(model.model_fields))
-            if any(f"called {name} here" in hint for name in missing):
-                return problem
-    return problems[0]
-
-
-def _shape_hint(problem: Mapping[str, Any]) -> str:
-    """What to send instead of a text where a list or an object is expected."""
-    sent = problem["input"]
-    if not isinstance(sent, str) or len(sent) > 40:  # noqa: PLR2004  # what fits into a hint
-        return "check its type"
-    if problem["type"] == "list_type":
-        return f"send a list: {json.dumps([sent], ensure_ascii=False)}"
-    if problem["type"] == "model_type":
-        return f"send an object: {json.dumps({'text': sent}, ensure_ascii=False)}"
-    return "check its type"
-
-
-def unknown_field(path: str, name: str, known: Collection[str]) -> InputError:
-    """The error for a field that a request does not have; its hint suggests a known one."""
-    hint = right_word(name, list(known)) if known else "it takes none"
-    return InputError(f"{path}: there is no such field", hint=hint, field=path)
-
-
-def _is_arm(part: str) -> bool:
-    """Whether a part of a location names an arm of a union and not a field."""
-    return part in _ARMS or "[" in part
-
-
-_ARMS: Final = frozenset({"str", "int", "float", "bool", "dict", "list"})
+        problems = cast("list[Mapping[str, Any]]", error.errors())
+        raise misfit(model, problems) from None

@@ -73,7 +73,7 @@ def detect_format(path: Path, name: str = AUTO) -> Recognised:
             listed = "; ".join(f"{each.name} ({why})" for each, why in fitting)
             raise InputError(
                 f"{path} fits several formats: {listed}",
-                hint="choose one with --format",
+                hint=f'choose one: format="{fitting[0][0].name}"',
                 field="format",
             )
         if fitting:
@@ -100,13 +100,15 @@ def _checked(source: InputFile, form: Format) -> Recognised:
     if source.kind not in form.kinds or (form.strict and why is None):
         raise InputError(
             f"{source.path} is not in the format {form.name} ({form.about})",
-            hint="leave --format out to detect the format",
+            hint="leave the format out: it is recognised",
             field="format",
         )
     return Recognised(source, form, why or "the format was given")
 
 
 def _unknown(source: InputFile) -> InputError:
+    if source.kind == "sqlite" and _is_store(source):
+        return InputError(f"{source.path} is a store of Memoriter", hint=export_first(source.path))
     if source.kind == "sqlite":
         readers = " or ".join(each.name for each in formats() if "sqlite" in each.kinds)
         readable = f", but not of {readers}" if readers else ", which no format reads"
@@ -120,15 +122,22 @@ def _unknown(source: InputFile) -> InputError:
         return InputError(f"{source.path} is neither text nor SQLite", hint=_advice(source))
     return InputError(
         f"{source.path} is JSON in no known format",
-        hint=f"choose one with --format: {', '.join(format_names()[1:])}",
+        hint=f'name its format, for example format="jsonl"; {plugins.known(format_names()[1:])}',
         field="format",
     )
 
 
+def _is_store(source: InputFile) -> bool:
+    return {"chain", "tenants"} <= set(table_columns(source.path))
+
+
+def export_first(path: Path) -> str:
+    """The hint for a store that somebody wants to import."""
+    return f"run: memoriter export all.export --store {path}; then import all.export"
+
+
 def _advice(source: InputFile) -> str:
     """What to do with a file that no format can read."""
-    if source.kind == "sqlite" and {"chain", "tenants"} <= set(table_columns(source.path)):
-        return "it is a store of Memoriter: memoriter export writes a file that can be imported"
     if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "it is UTF-16: convert it to UTF-8"
     advice = (each.advise(source) for each in formats())

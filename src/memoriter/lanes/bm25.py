@@ -94,6 +94,11 @@ class Bm25Lane(Lane):
         "trigram similarity from which a misspelt word matches", 0.3, gt=0.0, le=1.0
     )
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The aliases, if its dialect replaces words and no stop list has it skip them."""
+        return ("aliases",) if dialect(self.dialect).aliases and self.stop == "none" else ()
+
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the query has words; with a ladder, if it has any text."""
         if ctx.wording.unread is not None:

@@ -39,6 +39,11 @@ class RecipePart(Spec):
     whole_notes: ClassVar[tuple[str, ...]] = ()
     """Those of its `details` that are integers."""
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Those of `aliases` and `cycle` that it reads of a query; the others are refused."""
+        return ()
+
     @classmethod
     def kind_name(cls) -> str:
         """The only value that its field `kind` accepts."""

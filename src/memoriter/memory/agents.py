@@ -12,6 +12,7 @@ from memoriter.core.batch import Commit
 from memoriter.core.errors import BadRecord, NotFound
 from memoriter.core.names import name
 from memoriter.core.options import check_known, explained, takes
+from memoriter.core.other_words import Hinting
 from memoriter.core.shown import named, quoted, shown
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import AGENT_ARGUMENTS, AgentFields
@@ -50,7 +51,7 @@ class Agent:
 
 
 @explained(AGENT_ARGUMENTS)
-class Agents:
+class Agents(Hinting):
     """The registry of one tenant."""
 
     def __init__(self, engine: Engine, writer: Writer, tenant: str) -> None:

@@ -13,10 +13,13 @@ from itertools import islice
 from typing import Final
 
 from memoriter.core.errors import InputError
+from memoriter.core.options import explained
+from memoriter.core.other_words import Hinting
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.tenant import texts_of
 from memoriter.memory.engine import Engine
+from memoriter.memory.options import SPACE_ARGUMENTS
 from memoriter.store.port import Log
 from memoriter.store.rows import WordsRow, words_sum
 from memoriter.text.analyzers import (
@@ -57,7 +60,8 @@ class Kept:
         return {"name": self.name, "added": self.added, "rows": self.rows, "of": self.of}
 
 
-class Analyzers:
+@explained(SPACE_ARGUMENTS)
+class Analyzers(Hinting):
     """Lists, adds and removes the analyzers of a store."""
 
     def __init__(self, engine: Engine) -> None:

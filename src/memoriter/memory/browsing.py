@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import choice, integer
 from memoriter.core.options import check_known
-from memoriter.core.other_words import Hinting
+from memoriter.core.other_words import Hinting, NotAsync
 from memoriter.core.query import LIMIT_LIMIT, OFFSET_LIMIT
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
@@ -23,7 +23,7 @@ from memoriter.memory.options import BrowseKwargs
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Hinting):
+class Page(Hinting, NotAsync):
     """Some records of a view, the total number, and the cursor of the next page."""
 
     records: tuple[Record, ...]

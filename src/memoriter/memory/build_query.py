@@ -24,7 +24,7 @@ from memoriter.core.where import Where, parse_where, tagged
 from memoriter.core.where_times import dated
 from memoriter.memory.options import SearchKwargs
 from memoriter.pipeline.foreign_names import both, in_callers_words, resolved_overrides
-from memoriter.pipeline.load import only_reading, overridden, recipe_of, with_lists
+from memoriter.pipeline.load import library, only_reading, overridden, recipe_of, with_lists
 from memoriter.pipeline.recipe import Recipe
 
 
@@ -38,6 +38,7 @@ def build_query(
     check_known(options, SearchKwargs, BadQuery, "query", "limit")
     scope = scope.narrowed(options)
     recipe, overrides, tests = recipe_for(_with_minimum(options), "memoriter")
+    _check_taken(recipe, options)
     lists = parse_lists(options.get("lists"))
     recipe = with_lists(recipe, lists)
     vector = options.get("vector")
@@ -68,6 +69,18 @@ def build_query(
         budget=Budget.of(options.get("budget_tokens"), options.get("budget_chars")),
     )
     return built, recipe
+
+
+def _check_taken(recipe: Recipe, options: SearchKwargs) -> None:
+    """Raise BadQuery for aliases or a cycle that nothing in the recipe reads."""
+    for name in ("aliases", "cycle"):
+        if options.get(name) not in (None, {}) and not recipe.takes(name):
+            reading = [each for each in library() if recipe_of(each).takes(name)]
+            raise BadQuery(
+                f"{name}: recipe {recipe.name!r} does not read it",
+                hint=f"leave it out; recipes that read it: {', '.join(reading)}",
+                field=name,
+            )
 
 
 def _with_minimum(options: SearchKwargs) -> SearchKwargs:

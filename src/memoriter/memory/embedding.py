@@ -24,6 +24,8 @@ from memoriter.core.errors import (
     Unavailable,
     message_of,
 )
+from memoriter.core.options import explained
+from memoriter.core.other_words import Hinting
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, plain, shown
 from memoriter.embed.absent import UnavailableEmbedder
@@ -31,6 +33,7 @@ from memoriter.embed.vector_space import VectorSpace, parse_space, space_of
 from memoriter.index.view import SETTING, View
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.engine import Engine
+from memoriter.memory.options import SPACE_ARGUMENTS
 from memoriter.memory.spaces import SpaceCalibration, space_calibration
 from memoriter.store.port import Log
 from memoriter.write.prepare import SALT_BYTES
@@ -102,7 +105,8 @@ def serving_embedder(log: Log, tenant: str) -> Embedder | None:
         return UnavailableEmbedder(settings["embedder"], name.fingerprint, reads, missing)
 
 
-class Embedding:
+@explained(SPACE_ARGUMENTS)
+class Embedding(Hinting):
     """The vector spaces of one tenant."""
 
     def __init__(self, engine: Engine, writer: Writer) -> None:

@@ -22,7 +22,7 @@ from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, plain, quoted, shown
 from memoriter.imports.port import Entry, Extracted, ImportedAgent, ImportedEdge, Lost
 from memoriter.imports.source import BadRow
-from memoriter.imports.table import EXPORT, Recognised, detect_format
+from memoriter.imports.table import EXPORT, Recognised, detect_format, export_first
 from memoriter.memory.agents import Agents
 from memoriter.memory.browsing import matching_records
 from memoriter.memory.engine import Engine
@@ -105,9 +105,7 @@ def import_rows(
     """Import a file; see `Memory.import_file`."""
     flag(dry_run, "dry_run", InputError)
     if OPENERS.holds(path):
-        raise InputError(
-            f"{path} is a store that is open here", hint="export it, and import the export"
-        )
+        raise InputError(f"{path} is a store that is open here", hint=export_first(path))
     what = detect_format(path, format_name)
     if what.format.name == EXPORT:
         return _restored(engine, writer, what, dry_run=dry_run)

@@ -77,6 +77,14 @@ AGENT_ARGUMENTS: Final[Mapping[str, str]] = {
     "limit": "How many agents at most.",
 }
 """The arguments of the methods of `memory.agents`."""
+SPACE_ARGUMENTS: Final[Mapping[str, str]] = {
+    "embedder": "The name of an embedding model, for example static, or an embedder of yours.",
+    "gate": "A function that decides whether the space may serve, for example an evaluation.",
+    "partly": "Whether it may serve before every memory has a vector in it.",
+    "name": "The name of an analyzer.",
+    "progress": ARGUMENTS["progress"],
+}
+"""The arguments of the methods of `memory.embedding` and `memory.analyzers`."""
 
 
 class ScopeOptions(TypedDict, total=False):
@@ -139,24 +147,24 @@ class SearchKwargs(SelectOptions, total=False):
         ),
     ]
     require: Annotated[
-        "Iterable[str] | None",
-        Option("Fail if this lane cannot run.", list[str], metavar="LANE"),
+        "str | Iterable[str] | None",
+        Option("Fail if this lane cannot run.", str | list[str], metavar="LANE"),
     ]
     mode: Annotated[str | None, Option("A mode of the recipe, for example bm25 or auto.", str)]
     aliases: Annotated[
-        "Mapping[str, Iterable[str]] | None",
+        "Mapping[str, str | Iterable[str]] | None",
         Option(
             "Search for OTHER in place of WORD, in recipes that support aliases.",
-            dict[str, list[str]],
+            dict[str, str | list[str]],
             flag="--alias",
             metavar="WORD=OTHER",
         ),
     ]
     seeds: Annotated[
-        "Iterable[str] | Mapping[str, Iterable[str]] | None",
+        "str | Iterable[str] | Mapping[str, str | Iterable[str]] | None",
         Option(
             "Ids that graph lanes start from.",
-            list[str] | dict[str, list[str]],
+            str | list[str] | dict[str, str | list[str]],
             flag="--seed",
             metavar="ID",
         ),
@@ -276,7 +284,9 @@ class AgentFields(TypedDict, total=False):
     display_name: Annotated[str | None, Option("The name that people read.", str, flag="--name")]
     owner: Annotated[str | None, Option("The person or team responsible.", str)]
     description: Annotated[str | None, Option("What it does.", str)]
-    aliases: Annotated["Iterable[str] | None", Option("Its other names.", list[str], flag=None)]
+    aliases: Annotated[
+        "str | Iterable[str] | None", Option("Its other names.", str | list[str], flag=None)
+    ]
     key: Annotated[str | None, _KEY]
 
 

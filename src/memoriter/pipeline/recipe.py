@@ -303,6 +303,10 @@ class Recipe(Spec):
         """The labels of the lanes that start from seeds."""
         return tuple(label for label, lane in self.lanes.items() if isinstance(lane, Seeded))
 
+    def takes(self, name: str) -> bool:
+        """Whether a lane or a boost reads this option of a query: `aliases` or `cycle`."""
+        return any(name in part.takes for part in (*self.lanes.values(), *self.boosts.values()))
+
     def fusion(self, *, has_model: bool) -> Fusion:
         """The fusion of the first pass, with the weights for the embedder."""
         fuse = self.passes[0].fuse

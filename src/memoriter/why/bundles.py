@@ -119,8 +119,8 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
 
     A hit is never listed below another hit. Only the best `seed_count` hits are walked from, on
     whichever page they are. A query without words has no bundles; without a walk lane, bundles
-    have no linked records. Raises BadQuery for seeds or a budget, and NothingToRun if the recipe
-    has no word lane.
+    have no linked records. Raises BadQuery for seeds, a budget or a cycle, and NothingToRun if the
+    recipe has no word lane.
     """
     if ctx.call.seeds:
         raise BadQuery(
@@ -128,6 +128,8 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
         )
     if ctx.query.budget:
         raise BadQuery("budget: bundles takes none", hint="use recall", field="budget")
+    if ctx.query.cycle is not None:
+        raise BadQuery("cycle: bundles takes none", hint="use recall", field="cycle")
     skipped = {} if ctx.effects.judge is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
     label, words = next(

@@ -149,7 +149,13 @@ def _in_order(causes: Container[str]) -> tuple[Cause, ...]:
 
 
 def diff(before: ReceiptLike, after: ReceiptLike) -> Diff:
-    """Compare the answers of two receipts; raises BadQuery or Corrupt if one is not valid."""
+    """Compare the answers of two receipts; raises BadQuery or Corrupt if one is not valid.
+
+    Arguments:
+        before: A result, its receipt, the path of a saved one, or its data.
+        after: The one to compare with it.
+
+    """
     was, now = _Answer(receipt_from(before)), _Answer(receipt_from(after))
     inputs = tuple(_inputs(was, now))
     moves = [_move(id, was, now, inputs) for id in dict.fromkeys((*now.hits, *was.hits))]

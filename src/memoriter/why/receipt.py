@@ -78,6 +78,10 @@ def verify(
     """Recompute every number of a receipt from the receipt alone; the report lists any problems.
 
     Raises BadQuery if it is not a receipt of this version.
+
+    Arguments:
+        receipt: A result, its receipt, the path of a saved one, or its data.
+
     """
     whole = getattr(receipt, "receipt", receipt)
     try:

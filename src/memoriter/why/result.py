@@ -14,7 +14,8 @@ from memoriter.core.budget import FREE, Budget
 from memoriter.core.errors import BadQuery
 from memoriter.core.explanation import Explanation
 from memoriter.core.names import choice
-from memoriter.core.other_words import Hinting, not_a_mapping
+from memoriter.core.options import guided
+from memoriter.core.other_words import Hinting, NotAsync, not_a_mapping
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
@@ -88,6 +89,11 @@ class Hit(Hinting):
     def moves(self) -> Mapping[str, Mapping[str, object]]:
         """For each pass and ordering that moved rows, its rank before (`from`) and its notes."""
         return self._moves.value
+
+    @property
+    def text(self) -> str:
+        """The record's text."""
+        return self.record.text
 
     @property
     def matched(self) -> dict[str, list[str]]:
@@ -173,7 +179,7 @@ def _nodes(node: Explanation) -> Iterator[Explanation]:
 
 
 @dataclass(frozen=True)
-class Result(Hinting, Sequence[Hit]):
+class Result(Hinting, NotAsync, Sequence[Hit]):
     """Hits, best first; a sequence."""
 
     hits: tuple[Hit, ...]
@@ -280,6 +286,7 @@ class Result(Hinting, Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
+    @guided
     def context(
         self,
         *,
@@ -364,16 +371,10 @@ def _lane_rows(hit: Hit) -> Iterator[LaneRow]:
     for label, lane in sorted(hit.lanes.items()):
         figures = hit.recipe.lanes[label].figures(lane.why)
         yield LaneRow(
-            id=hit.id,
-            score=hit.score,
-            list_id=label,
-            leg_rank=lane.rank,
-            leg_score=figures.score,
-            rank=hit.rank,
-            distance=figures.distance,
-            parent=figures.parent,
-            depth=figures.depth,
-        )
+            id=hit.id, score=hit.score, list_id=label, leg_rank=lane.rank,
+            leg_score=figures.score, rank=hit.rank, distance=figures.distance,
+            parent=figures.parent, depth=figures.depth,
+        )  # fmt: skip
 
 
 # -- notebook output of types in lower rooms -------------------------------------------------------

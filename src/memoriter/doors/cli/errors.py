@@ -75,40 +75,19 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
         note("")
         return INTERRUPTED
     if isinstance(error, MemoriterError):
+        from memoriter.doors.hints import in_commands  # noqa: PLC0415  # imports request models
+
         _print_error({**error.to_dict(), "hint": in_commands(error.hint)}, as_json=as_json)
         return error.exit_code
     if type(error).__name__ == "NoArgsIsHelpError":
         note(str(error)) if str(error) else None
         return _USAGE
     if hasattr(error, "format_message"):  # a usage error, from whichever package typer takes it
-        usage = usage_error(error)
+        usage = usage_error(error, argv)
         _print_error(_plain("UsageError", usage.message, usage.hint), as_json=as_json)
         return _USAGE
     _print_bug(error, as_json=as_json)
     return _FAILED
-
-
-_SPOKEN: Final = (
-    (r"(recall\(…\)|result)\.receipt\.save\(path\)", "memoriter recall QUERY --receipt FILE"),
-    (r"recall\(…, seeds=\{.*?\}\)", "--seed ID"),
-    (r"recall\(…, (\w+=.*)\)", r"\1"),
-    (r'overrides=\{"([^"]+)": ([^}]+)\}', r"--override \1=\2"),
-    (r"where=(\{.*\})", r"--where '\1'"),
-    (r"=True\b", "=true"),
-    (r"=False\b", "=false"),
-)
-"""Calls of the library in hints, and what to type instead."""
-
-
-def in_commands(hint: str) -> str:
-    """A hint in words of the command line.
-
-    >>> in_commands('leave it out: overrides={"pass.1.enabled": False}')
-    'leave it out: --override pass.1.enabled=false'
-    """
-    for call, typed in _SPOKEN:
-        hint = re.sub(call, typed, hint)
-    return hint
 
 
 def _wants_json(argv: Sequence[str]) -> bool:
@@ -183,7 +162,7 @@ class Usage(NamedTuple):
     hint: str
 
 
-def usage_error(error: Any) -> Usage:
+def usage_error(error: Any, argv: Sequence[str] = ()) -> Usage:
     """What a usage error means, with the command or option that was probably meant."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "memoriter"
@@ -193,7 +172,7 @@ def usage_error(error: Any) -> Usage:
     if option and plain.startswith("No such option"):
         hint = (
             _argument_meant(str(option), context)
-            or _option_meant(str(option), context)
+            or _option_meant(str(option), context, _value_of(str(option), argv))
             or _option_elsewhere(str(option), context)
             or _near(str(option), _options(context))
         )
@@ -211,9 +190,27 @@ def usage_error(error: Any) -> Usage:
             quoted = "--store FILE names the store"
         return Usage(_lower(plain), f"usage: {_usage(context)}; {quoted}")
     message = _lower(str(error.format_message()).rstrip("."))
+    for foreign, plain in _VALUES:
+        message = re.sub(foreign, plain, message)
     if context and message.startswith("missing argument"):
         return Usage(message, f"usage: {_usage(context)}; {see}")
     return Usage(message, see)
+
+
+_VALUES: Final = (
+    (r"Input should be a valid integer.*|\S+ is not a valid integer.*", "expected a whole number"),
+    (r"Input should be a valid number.*|\S+ is not a valid float.*", "expected a number"),
+)
+"""What the parser says about a value, and plain words for it."""
+
+
+def _value_of(option: str, argv: Sequence[str]) -> str | None:
+    """What was typed after an option; None if nothing was."""
+    for at, each in enumerate(argv):
+        name, equals, value = each.partition("=")
+        if name == option:
+            return value if equals else next(iter(argv[at + 1 :]), None)
+    return None
 
 
 def _usage(context: Any) -> str:
@@ -271,7 +268,7 @@ def _store_hint(context: Any) -> str:
     return f"it comes after the command: {path} {after} --store FILE …"
 
 
-def _option_meant(typed: str, context: Any) -> str:
+def _option_meant(typed: str, context: Any, value: str | None = None) -> str:
     """The hint for an option under the name it has in the library or in another system."""
     known = {each.lstrip("-").replace("-", "_"): each for each in _options(context)}
     if "override" in known:  # the library takes all of them in one option
@@ -280,16 +277,16 @@ def _option_meant(typed: str, context: Any) -> str:
         known["tags"] = known["tag"]
     known["place"] = known.get("store", "")
     name = typed.lstrip("-").replace("-", "_")
-    hint = right_word(_LETTERS.get(name, name), known, "none")
+    hint = right_word(_LETTERS.get(name, name), known, "none", value)
     right = hint.removeprefix("it is called ").removesuffix(" here")
     if right == "place" and not known["place"]:
         return _store_hint(context)
     if right in known or typed.lstrip("-") in known:
         return f"it is called {known.get(right) or known[typed.lstrip('-')]} here"
-    form, _, value = hint.removeprefix("use ").partition("=")
+    form, _, right = hint.removeprefix("use ").partition("=")
     if form == "overrides":
-        value = value.translate(_BARE)
-    return f"use {known[form]} '{value}'" if form in known and value else ""
+        right = right.translate(_BARE)
+    return f"use {known[form]} '{right}'" if form in known and right else ""
 
 
 def _command_meant(typed: str, commands: Collection[str]) -> str:

@@ -115,7 +115,7 @@ class Limits:
             self._check_work(value, f"{path}.{name}")
 
     def _check_texts(self, draft: object) -> None:
-        fields = cast("dict[str, Any]", draft) if isinstance(draft, dict) else {}
+        fields = cast("dict[str, Any]", draft) if isinstance(draft, dict) else {"text": draft}
         for name in _TEXTS:
             value = fields.get(name)
             if isinstance(value, str) and len(value) > self.text:

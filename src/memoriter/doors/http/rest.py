@@ -44,11 +44,15 @@ def route_meant(path: str) -> str:
 
     >>> route_meant("/v1/search"), route_meant("/remember"), route_meant("/v1/fly")
     ('use POST /v1/recall', 'use POST /v1/memories', '')
+    >>> route_meant("/v1/export")
+    'the command line alone has it: memoriter export'
     """
     last = path.rstrip("/").rpartition("/")[2].replace("-", "_")
     hint = operation_meant(last, BY_NAME) if last not in BY_NAME else last
     right = hint.removeprefix("it is called ").removesuffix(" here")
-    return f"use {BY_NAME[right].route}" if right in BY_NAME else ""
+    if right in BY_NAME:
+        return f"use {BY_NAME[right].route}"
+    return hint if "command line" in hint else ""
 
 
 def _endpoint(

@@ -19,7 +19,7 @@ from memoriter import __version__
 from memoriter.core.errors import Forbidden, MemoriterError
 from memoriter.core.names import JsonObject
 from memoriter.core.other_words import operation_meant
-from memoriter.doors.mcp.tools import Choice, Tool, tools_of
+from memoriter.doors.mcp.tools import FULL, Choice, Tool, tools_of
 from memoriter.doors.port import Right
 from memoriter.doors.public import public
 from memoriter.doors.tenant_session import TenantSession
@@ -86,7 +86,7 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
         if tool is None:
             allowed = tools_of(choice, caller.right(ctx))
             known = ", ".join(each.name for each in allowed)
-            hint = operation_meant(params.name, [tool.name for tool in allowed])
+            hint = tool_meant(params.name, choice, caller.right(ctx))
             hint = f"; {hint}" if hint else ""
             message = f"there is no tool {params.name[:80]!r}{hint}; there are: {known}"
             raise MCPError(types.INVALID_PARAMS, message)
@@ -106,6 +106,17 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def tool_meant(name: str, choice: Choice, right: Right) -> str:
+    """The hint for a tool that is not in a set: its name here, or the set that has it."""
+    here, full = ([tool.name for tool in tools_of(each, right)] for each in (choice, "full"))
+    hint = operation_meant(name, full)
+    more = [each for each in full if each not in here]
+    if name in more or any(hint == f"it is called {each} here" for each in more):
+        called = "" if name in more else f"{hint}; "
+        return f"{called}it is a tool of the full set: {FULL}"
+    return operation_meant(name, here)
 
 
 def protocol_tools(choice: Choice, right: Right) -> list[types.Tool]:

@@ -6,7 +6,7 @@ with only the fields that an agent needs. A field that the schema does not show 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, cast
@@ -16,12 +16,13 @@ from memoriter.core.names import JsonObject
 from memoriter.doors.mcp.reply_text import as_text
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.port import RIGHTS, ForeignTool, Right, foreign_tools
-from memoriter.doors.requests import unknown_field
+from memoriter.doors.refusals import unknown_field
 from memoriter.doors.schema import Schema, names_of, outline_of, schema_of
 from memoriter.doors.tenant_session import TenantSession
 
 Choice = Literal["core", "full", "compat"]
 CHOICES: Final[tuple[Choice, ...]] = ("core", "full", "compat")
+FULL: Final = "start the server with --tools full"
 """The sets of tools: six, all of ours, or six and those of other systems."""
 
 
@@ -39,6 +40,8 @@ class Tool:
     """The reply as text, for hosts that show nothing else."""
     destructive: bool = False
     repeatable: bool = True
+    hidden: tuple[str, ...] = ()
+    """Fields that only the full set shows."""
 
     def allowed(self, right: Right) -> bool:
         """Whether a credential with this right may use it."""
@@ -51,10 +54,16 @@ class Tool:
         del spelled  # arguments are always JSON
         known = self.input_schema.get("properties", {})
         # The request model accepts more fields than the small set shows: check against the schema.
-        for field in cast("JsonObject", data):
+        for field, value in cast("JsonObject", data).items():
             if field not in known:
-                raise unknown_field(field, field, known)
+                raise self._unknown(field, value, known)
         return self.act(tenant_session, data)
+
+    def _unknown(self, field: str, value: object, known: Collection[str]) -> InputError:
+        error = unknown_field(field, field, known, value)
+        if field in self.hidden and not error.hint.startswith("use where="):
+            error.hint = f"it is a field of the full set: {FULL}"
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,8 @@ CORE: Final = (
 """The small set, in the order that lists show."""
 
 MORE: Final = (
+    ToolSpec("get", "Use it to read one memory whole."),
+    ToolSpec("update", "Use it when a field is wrong; for a new fact, remember supersedes."),
     ToolSpec("bundles", "Use it when linked memories matter."),
     ToolSpec("link", "Use it when one memory explains, continues or replaces another."),
     ToolSpec("reflect", "Use it now and then, when many memories are new."),
@@ -139,6 +150,7 @@ def _operation_tool(spec: ToolSpec, fields: tuple[str, ...] | None) -> Tool:
         text=partial(as_text, operation.name),
         destructive=operation.destructive,
         repeatable=operation.repeatable,
+        hidden=() if fields is None else tuple(operation.request.model_fields),
     )
 
 

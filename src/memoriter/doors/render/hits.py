@@ -137,7 +137,7 @@ def _title(result: Result, listed: int, lanes: Mapping[str, Ink]) -> Text:
     """How many hits, their strength, the recipe, the status, and the glyph of each lane."""
     count = "1 memory" if listed == 1 else f"{listed} memories"
     if result.total > listed:
-        count += f" of {result.total} candidates"
+        count += f" of {counted(result.total, 'candidate')}"
     recipe = result.plan.recipe
     status = Text(result.status, DIM if result.status == "complete" else BAD)
     labels = [*result.used, *result.plan.boosting]

@@ -52,6 +52,11 @@ class RecencyBoost(ShareBoost):
         return {key: value for key, value in super().shows().items() if key not in left_out}
 
     @property
+    def takes(self) -> tuple[str, ...]:
+        """The cycle, if it counts in cycles."""
+        return ("cycle",) if self.unit == "cycle" else ()
+
+    @property
     def excludes(self) -> str | None:
         """The recency boost of another unit, if the recipe names one as `rival`."""
         return self.rival

@@ -193,5 +193,8 @@ def _plain(text: str) -> str:
 
 # jeffs-brain refreshes its index after the first retry. Here every read is current.
 DIALECT: Final = Dialect(
-    "any of the words but stop words, or an expression", read, idle_rung="force-refresh"
+    "any of the words but stop words, or an expression",
+    read,
+    idle_rung="force-refresh",
+    aliases=True,
 )

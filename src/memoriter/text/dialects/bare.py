@@ -140,4 +140,4 @@ def _content_words(text: str, analyzer: Analyzer, options: Options) -> ParsedQue
     return ParsedQuery(any_of(leaf(analyzer, word) for word in kept), note=cut)
 
 
-DIALECT: Final = Dialect("any of the words", read)
+DIALECT: Final = Dialect("any of the words", read, aliases=True)

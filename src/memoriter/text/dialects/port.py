@@ -37,3 +37,5 @@ class Dialect(NamedTuple):
 
     With such a name, the ladder of the word lane tries looser queries before misspelt words.
     """
+    aliases: bool = False
+    """Whether it replaces words by their aliases."""

@@ -94,7 +94,12 @@ class Verified:
 
 
 def verify(receipt: object) -> Verified:
-    """Verify a receipt: a path, bytes of JSON, or the data itself. Raises NotAReceipt."""
+    """Verify a receipt; raises NotAReceipt.
+
+    Arguments:
+        receipt: A path, bytes of JSON, or the data itself.
+
+    """
     body = parse_receipt(receipt)
     search = Search(body)
     for stage in STAGES:
@@ -126,8 +131,8 @@ def parse_receipt(source: object) -> Data:
         raise NotAReceipt(f"{type(source).__name__} is not a receipt")
     if source.startswith(_STORE):
         raise NotAReceipt(
-            "this is a store, not a receipt: memory.verify_store() or `memoriter verify-store`"
-            " checks a store"
+            "this is a store, not a receipt: verify_store checks it, on the command line"
+            " memoriter verify-store"
         )
     try:
         body = json.loads(source, parse_constant=_not_json, object_pairs_hook=_unique_keys)
