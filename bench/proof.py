@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tests.inside import engine_of, query_of
@@ -120,10 +121,12 @@ def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], R
     def fetch(rows: Any) -> list[Any]:
         return [records[row] for row in rows]
 
+    ctx = replace(ctx, effects=replace(ctx.effects, fetch=fetch))
+
     def finish() -> Result:
         kept, running.run_lanes = running.run_lanes, lambda plan, ctx: lanes
         try:
-            return answer(running.run_plan(made, ctx), ctx, fetch)
+            return answer(running.run_plan(made, ctx), ctx)
         finally:
             running.run_lanes = kept
 

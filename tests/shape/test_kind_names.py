@@ -43,10 +43,13 @@ OTHER_MEANINGS: dict[str, Meaning] = {
     "kin": Meaning("a generation of the index, in receipts", r"why/case"),
     "list": Meaning(
         "a command, an option, a type, a word of questions, a type of question",
-        r"core/other_words|doors/cli/\w+|doors/requests|evaluate/metrics|text/intent",
+        r"core/other_names|doors/(cli/\w+|refusals|requests)|evaluate/metrics|text/intent",
     ),
-    "mmr": Meaning("a public function of memoriter.rank", r"rank/__init__"),
-    "neighbours": Meaning("another system's name of a method", r"core/other_words"),
+    "mmr": Meaning(
+        "a public function of memoriter.rank, and what people try as a method",
+        r"core/other_names|rank/__init__",
+    ),
+    "neighbours": Meaning("another system's name of a method", r"core/other_names"),
     "past": Meaning(
         "a value of `select.superseded`, and another system's name of a filter",
         r"pipeline/(bind|plan|recipe)|core/foreign",
@@ -61,7 +64,7 @@ OTHER_MEANINGS: dict[str, Meaning] = {
     ),
     "who": Meaning(
         "a part of the field `source`",
-        r"core/foreign|doors/cli/declare|evaluate/(data|json_lines)|imports/\w+",
+        r"core/foreign|doors/cli/declare|evaluate/(data|json_lines)|imports/\w+|doors/refusals",
     ),
 }
 

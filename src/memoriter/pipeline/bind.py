@@ -17,7 +17,7 @@ from memoriter.index.view import View
 from memoriter.lanes.port import CallRows, Context, Effects, InSpace, Wording
 from memoriter.pipeline.recipe import Recipe
 from memoriter.text.past import past_words
-from memoriter.text.question import without_words
+from memoriter.text.question import leave_out_words
 
 
 def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
@@ -83,7 +83,7 @@ def asked_text(query: Query, recipe: Recipe) -> str:
     running = recipe.mode(query.mode).lanes
     for label in recipe.apart:
         if label in running and recipe.lanes[label].enabled:
-            text = without_words(text, recipe.lanes[label].own_words(query))
+            text = leave_out_words(text, recipe.lanes[label].own_words(query))
     return text
 
 

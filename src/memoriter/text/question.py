@@ -54,12 +54,12 @@ def informative_terms(question: str, analyzer: Analyzer) -> tuple[str, ...]:
     return tuple(dict.fromkeys(terms))
 
 
-def without_words(question: str, words: str) -> str:
+def leave_out_words(question: str, words: str) -> str:
     """A question without some of its words, given in lower case; whole if nothing else is left.
 
-    >>> without_words("What did we learn yesterday about Ana?", "yesterday")
+    >>> leave_out_words("What did we learn yesterday about Ana?", "yesterday")
     'What did we learn   about Ana?'
-    >>> without_words("Yesterday?", "yesterday")
+    >>> leave_out_words("Yesterday?", "yesterday")
     'Yesterday?'
     """
     lower = question.lower().replace("’", "'")

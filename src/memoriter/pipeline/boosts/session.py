@@ -43,9 +43,10 @@ class SessionBoost(Boost):
         order = np.argsort(slate.rows)
         scores = slate.score
         best, who = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
-        for (rows,) in turns_around(ctx.view, slate.rows, 1):
+        near = turns_around(ctx.view, slate.rows, 1)
+        for rows in (near.before[0], near.after[0]):
             # `searchsorted` may point past the end or at another row; both are filtered below.
-            at = np.minimum(np.searchsorted(slate.rows, rows, sorter=order), order.size - 1)
+            at = np.minimum(np.searchsorted(slate.rows[order], rows), order.size - 1)
             here = order[at]
             there = np.where(slate.rows[here] == rows, scores[here], np.nan)
             better = ~np.isnan(there) & ~(best >= there)
