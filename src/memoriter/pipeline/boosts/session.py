@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.core.slate import Slate
@@ -44,7 +45,8 @@ class SessionBoost(Boost):
         scores = slate.score
         best, who = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
         near = turns_around(ctx.view, slate.rows, 1)
-        for rows in (near.before[0], near.after[0]):
+        for side in (near.before, near.after):
+            rows: NDArray[np.int64] = side[0]
             # `searchsorted` may point past the end or at another row; both are filtered below.
             at = np.minimum(np.searchsorted(slate.rows[order], rows), order.size - 1)
             here = order[at]
