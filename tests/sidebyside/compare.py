@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,9 +33,10 @@ def difference(ours: Rows, theirs: Rows, within: float) -> str | None:
 
 @dataclass
 class Report:
-    """What was compared, what differed, and the first case that did.
+    """What was compared in one class of cases, what differed, and the first case that did.
 
     Two empty answers compare nothing: they are counted apart, and so is a corpus of such alone.
+    A question with a key "differs" may differ: then it is counted under `documented`.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Report:
     rows: int = 0
     worst: float = 0.0
     beyond: int = 0
+    documented: int = 0
     mismatches: int = 0
     first: str = ""
 
@@ -66,6 +68,9 @@ class Report:
                 self.worst = max(self.worst, apart)
                 self.beyond += apart > WITHIN
                 continue
+            if "differs" in asked:
+                self.documented += 1
+                continue
             self.mismatches += 1
             self.first = self.first or (
                 f"seed {seed}, {reason}\nquestion {json.dumps(asked)}\n"
@@ -74,12 +79,27 @@ class Report:
         self.corpora += self.questions > before
         self.idle += self.questions == before
 
-    def __str__(self) -> str:
-        lines = [
-            f"{self.name}: {self.corpora} corpora, {self.questions} answers with {self.rows} hits, "
-            f"{self.mismatches} mismatches",
-            f"  not counted: {self.idle} corpora and {self.empty} answers, empty on both sides",
-            f"  scores at most {self.worst:.1e} apart; {self.beyond} answers beyond {WITHIN:.0e}, "
-            "whose words are weaker than the grid is fine",
-        ]
-        return "\n".join([*lines, *filter(None, [self.first])])
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its row of the table."""
+        numbers = (self.corpora, self.questions, self.rows, self.mismatches, self.documented)
+        apart = f"{self.worst:.1e}", str(self.beyond), f"{self.idle} and {self.empty}"
+        return (self.name, *map(str, numbers), *apart)
+
+
+_HEAD: Final = (
+    "class", "corpora", "answers", "hits", "mismatches", "documented", "largest deviation",
+    f"beyond {WITHIN:.0e}", "empty corpora, answers",
+)  # fmt: skip
+
+
+def table(reports: Iterable[Report]) -> str:
+    """A row per class, and below it the first mismatch of each class that has one."""
+    reports = list(reports)
+    rows = [_HEAD, *(report.cells for report in reports)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+    lines += [f"\n{report.name}: {report.first}" for report in reports if report.first]
+    return "\n".join(lines)

@@ -1,0 +1,42 @@
+"""Our answers to the cases for engrava, with the overrides that the claims name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.sidebyside.compare import WITHIN
+from tests.sidebyside.ours import Rows, opened
+
+from memoriter.memory.facade import Memory
+
+
+def answers(case: Any) -> list[tuple[Rows, float]]:
+    """Answers, each with how far scores may lie apart: the grid is finer than a weak word is."""
+    with opened(case) as memory:
+        return [_answer(memory, asked) for asked in case["questions"]]
+
+
+def _answer(memory: Memory, asked: Any) -> tuple[Rows, float]:
+    listed = not asked["text"] and asked["vector"] is None  # there a plain list gains nothing
+    options = {
+        "graph_expansion_enabled": not listed, "order.0.enabled": True, "window": asked["top_k"],
+        "include_archived": asked["archived"], **asked["knobs"],
+    }  # fmt: skip
+    for pool in ("fts_top_k", "vector_top_k"):  # there a limit widens them
+        options[pool] = max(options.get(pool, 50), asked["top_k"])
+    options["lanes.listing.pool"] = 4 * asked["top_k"]  # and is of the newest so many
+    if not asked["reflections"]:  # there they lend their scores before they are left out
+        options["reflection_topk_cap"] = 0.0
+    where = [{f"metadata.{name}": {"in": values}} for name, values in asked["where"]]
+    ask: dict[str, Any] = {"recipe": "engrava", "where": {"all": where}, "overrides": options}
+    result = memory.recall(
+        asked["text"], asked["top_k"], vector=asked["vector"], cycle=asked["cycle"], **ask
+    )
+    return result.rows(), _apart(memory, asked["text"], ask) if result else 0.0
+
+
+def _apart(memory: Memory, text: str, ask: dict[str, Any]) -> float:
+    """Scaling stretches what the grid rounds: the weaker the words, the more (EN-12)."""
+    words = memory.keywords(text, ask["overrides"]["fts_top_k"], **ask).rows() if text else []
+    spread = words[0][1] - words[-1][1] if words else 0.0
+    return WITHIN + (2e-9 / spread if spread else 0.0)
