@@ -238,6 +238,14 @@ def test_en_24_without_any_signal_there_is_a_plain_list(corpus: Memory) -> None:
         assert asked(memory, "").rows() == []
 
 
+def test_en_24_a_plain_list_weighs_recency_as_every_search_does(corpus: Memory) -> None:
+    listed = asked(corpus, "", 3, cycle=40)
+    # m11 is of cycle 40 and P1: .10/.15 · 1 + .05/.15 · 1. The program adds the recency whole,
+    # 1 + .05/.15, and has 1.333333 here.
+    assert listed.rows()[0] == ("m11", pytest.approx(1.0, abs=1e-6))
+    assert part(listed, "m11", "recency")["weight"] == pytest.approx(0.10 / 0.15, abs=1e-9)
+
+
 ASKED = {
     "graph_edge_decay": {"graph_weight": 0.3}, "max_neighbors_per_candidate": {"graph_weight": 0.3},
 }  # fmt: skip

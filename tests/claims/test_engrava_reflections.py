@@ -264,16 +264,59 @@ def test_en_37_the_plan_warns_when_none_can_be_shown(dreamt: Memory) -> None:
 EXPANSION = {"graph_expansion_enabled": True}
 
 
-def test_en_28_expansion_is_an_option_that_brings_sources_of_reflections(dreamt: Memory) -> None:
-    overrides = {"vector_top_k": 4, "fts_top_k": 4}
+TYPES = {"m07": "task", "m08": "belief", "m13": "note"}
+
+
+def expanded(memory: Memory, **overrides: Any) -> tuple[Result, Result]:
+    """The answers without and with the expansion, of pools of four."""
+    pools = {"vector_top_k": 4, "fts_top_k": 4, **overrides}
     question: dict[str, Any] = {"vector": VECTOR, "recipe": "engrava", "limit": 30}
-    plain = sound(dreamt.recall("", overrides={**overrides}, **question))
-    more = sound(dreamt.recall("", overrides={**overrides, **EXPANSION}, **question))
-    brought = dict(set(more.rows()) - set(plain.rows()))
-    assert R1 in ids(plain)
+    plain = sound(memory.recall("", overrides=pools, **question))
+    return plain, sound(memory.recall("", overrides={**pools, **EXPANSION}, **question))
+
+
+@pytest.fixture
+def typed(dreamt: Memory) -> Memory:
+    """Corpus A after a run at cycle 50: observations, but for a task, a belief and a note."""
+    for note in CORPUS:
+        dreamt.update(note.id, kind=TYPES.get(note.id, "observation"))
+    return dreamt
+
+
+def test_en_28_expansion_is_an_option_that_brings_observations_of_reflections(
+    typed: Memory,
+) -> None:
+    plain, more = expanded(typed)
     assert len(plain) == 4
-    assert set(brought) < set(WORK)
-    parent = dict(more.rows())[R1]
-    assert {round(score, 6) for score in brought.values()} == {round(0.7 * parent, 6)}
+    assert R1 in ids(plain)
+    parent = dict(plain.rows())[R1]
+    lifts = {id: score for id, score in more.rows() if dict(plain.rows()).get(id) != score}
+    assert set(lifts) == set(WORK) - set(TYPES) - set(ids(plain))
+    assert lifts == dict.fromkeys(lifts, pytest.approx(0.7 * parent, abs=1e-6))
     assert "graph_expansion" in more.signals
     assert "graph_expansion" not in plain.signals
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"graph_expansion_propagation_factor": 0.0},
+        {"graph_expansion_reflection_source_ceiling": 7},  # R1 has eight sources
+        {"vector_top_k": 50, "fts_top_k": 50, "graph_expansion_propagation_factor": 0.01},
+    ],
+)
+def test_en_28_an_expansion_that_lifts_nothing_is_no_signal(
+    typed: Memory, overrides: dict[str, Any]
+) -> None:
+    plain, more = expanded(typed, **overrides)
+    assert more.rows() == plain.rows()
+    assert "graph_expansion" not in more.signals
+
+
+def test_en_28_an_edge_lends_by_its_weight_and_never_lowers_a_score(typed: Memory) -> None:
+    typed.link(R1, "m17", "consolidated_from", weight=0.25)
+    plain, more = expanded(typed)
+    before, after = dict(plain.rows()), dict(more.rows())
+    assert all(after[id] >= score for id, score in before.items())
+    assert "m17" not in before
+    assert after["m17"] == pytest.approx(0.7 * 0.25 * before[R1], abs=1e-6)

@@ -5,11 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 Rows = Sequence[Sequence[Any]]
+"""Pairs of id and score, best first."""
 WITHIN: Final = 1e-6
 """How far scores may lie apart."""
+
+
+class Answer(NamedTuple):
+    """Our answer to a question: rows, how far scores may lie apart, and what must be equal."""
+
+    rows: Rows
+    within: float = WITHIN
+    notes: Sequence[str] = ()
 
 
 def difference(ours: Rows, theirs: Rows, within: float) -> str | None:
@@ -51,20 +60,23 @@ class Report:
     mismatches: int = 0
     first: str = ""
 
-    def add(
-        self, seed: int, case: Any, ours: Sequence[tuple[Rows, float]], theirs: Sequence[Rows]
-    ) -> None:
-        """The answers to one case."""
+    def add(self, seed: int, case: Any, ours: Sequence[Any], theirs: Sequence[Any]) -> None:
+        """The answers to one case: (rows, within, notes); theirs are rows, or named parts."""
         before = self.questions
-        for asked, (own, within), other in zip(case["questions"], ours, theirs, strict=True):
-            if not own and not other:
+        for asked, made, answer in zip(case["questions"], ours, theirs, strict=True):
+            own = Answer(*made)
+            other = Answer(**answer) if isinstance(answer, dict) else Answer(answer)
+            if not own.rows and not other.rows:
                 self.empty += 1
                 continue
             self.questions += 1
-            self.rows += len(other)
-            reason = difference(own, other, within)
+            self.rows += len(other.rows)
+            reason = difference(own.rows, other.rows, own.within)
+            if reason is None and list(own.notes) != list(other.notes):
+                reason = f"{', '.join(own.notes)} and {', '.join(other.notes)}"
             if reason is None:
-                apart = max(abs(one[1] - two[1]) for one, two in zip(own, other, strict=True))
+                pairs = zip(own.rows, other.rows, strict=True)
+                apart = max((abs(one[1] - two[1]) for one, two in pairs), default=0.0)
                 self.worst = max(self.worst, apart)
                 self.beyond += apart > WITHIN
                 continue
@@ -74,7 +86,7 @@ class Report:
             self.mismatches += 1
             self.first = self.first or (
                 f"seed {seed}, {reason}\nquestion {json.dumps(asked)}\n"
-                f"ours   {json.dumps(own)}\ntheirs {json.dumps(other)}"
+                f"ours   {json.dumps(own.rows)}\ntheirs {json.dumps(other.rows)}"
             )
         self.corpora += self.questions > before
         self.idle += self.questions == before

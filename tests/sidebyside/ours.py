@@ -8,12 +8,15 @@ import memoriter
 from memoriter.memory.facade import Memory
 
 Rows = list[tuple[str, float]]
+"""As `result.rows()` gives them."""
 
 
 def opened(case: Any) -> Memory:
     """Its notes, edges and reflections."""
     memory = memoriter.open(":memory:", embedder="given:6", maintenance="manual")
-    drafts: list[Any] = [dict(note) for note in case["notes"]]
+    drafts: list[Any] = [
+        {**note, "kind": note.get("kind", "note").lower()} for note in case["notes"]
+    ]
     drafts += [
         {**{k: v for k, v in made.items() if k != "sources"}, "kind": "reflection"}
         for made in case.get("reflections", ())

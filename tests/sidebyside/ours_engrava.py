@@ -4,35 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.sidebyside.compare import WITHIN
-from tests.sidebyside.ours import Rows, opened
+from tests.sidebyside.compare import WITHIN, Answer
+from tests.sidebyside.ours import opened
 
 from memoriter.memory.facade import Memory
 
 
-def answers(case: Any) -> list[tuple[Rows, float]]:
+def answers(case: Any) -> list[Answer]:
     """Answers, each with how far scores may lie apart: the grid is finer than a weak word is."""
     with opened(case) as memory:
         return [_answer(memory, asked) for asked in case["questions"]]
 
 
-def _answer(memory: Memory, asked: Any) -> tuple[Rows, float]:
-    listed = not asked["text"] and asked["vector"] is None  # there a plain list gains nothing
+def _answer(memory: Memory, asked: Any) -> Answer:
+    top_k: int = asked["top_k"]
+    listed = not asked["text"].strip() and asked["vector"] is None
     options = {
-        "graph_expansion_enabled": not listed, "order.0.enabled": True, "window": asked["top_k"],
+        # There a plain list gains nothing by reflections.
+        "graph_expansion_enabled": not listed, "order.0.enabled": True, "window": top_k,
         "include_archived": asked["archived"], **asked["knobs"],
     }  # fmt: skip
     for pool in ("fts_top_k", "vector_top_k"):  # there a limit widens them
-        options[pool] = max(options.get(pool, 50), asked["top_k"])
-    options["lanes.listing.pool"] = 4 * asked["top_k"]  # and is of the newest so many
+        options[pool] = max(options.get(pool, 50), top_k)
+    options["lanes.origins.seed_count"] = options["fts_top_k"] + options["vector_top_k"]
+    options["lanes.listing.pool"] = 4 * top_k  # and is of the newest so many
     if not asked["reflections"]:  # there they lend their scores before they are left out
         options["reflection_topk_cap"] = 0.0
     where = [{f"metadata.{name}": {"in": values}} for name, values in asked["where"]]
     ask: dict[str, Any] = {"recipe": "engrava", "where": {"all": where}, "overrides": options}
+    if asked["verb"] == "keywords":
+        del ask["where"]
+        return Answer(memory.keywords(asked["text"], top_k, **ask).rows())
     result = memory.recall(
-        asked["text"], asked["top_k"], vector=asked["vector"], cycle=asked["cycle"], **ask
+        asked["text"], top_k, vector=asked["vector"], cycle=asked["cycle"], **ask
     )
-    return result.rows(), _apart(memory, asked["text"], ask) if result else 0.0
+    within = _apart(memory, asked["text"], ask) if result else WITHIN
+    return Answer(result.rows(), within, sorted(result.signals))
 
 
 def _apart(memory: Memory, text: str, ask: dict[str, Any]) -> float:

@@ -15,8 +15,9 @@ from tests.sidebyside import cases_engrava, cases_mnestic, ours_engrava, ours_mn
 from tests.sidebyside.cases import Case
 from tests.sidebyside.compare import Rows
 
-Answers = Sequence[tuple[Rows, float]]
-"""Per question: our rows, and how far their scores may lie from those of the program."""
+Answers = Sequence[tuple[Rows, float] | tuple[Rows, float, Sequence[str]]]
+"""Per question: our rows, how far their scores may lie from those of the program, and what must be
+equal besides, as `compare.Answer` has it."""
 
 
 @dataclass(frozen=True)

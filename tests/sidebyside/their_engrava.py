@@ -21,7 +21,7 @@ async def opened(case: Any) -> Any:
     db.row_factory = aiosqlite.Row
     core = Core(db)
     await core.ensure_schema()
-    thoughts = [(note, "OBSERVATION") for note in case["notes"]]
+    thoughts = [(note, note["kind"]) for note in case["notes"]]
     thoughts += [(note, "REFLECTION") for note in case["reflections"]]
     for note, kind in thoughts:
         archived = note.get("archived", False)
@@ -73,23 +73,33 @@ def narrowed(where: Any) -> Any:
     )
 
 
+async def answer(core: Any, asked: Any) -> Any:
+    """Its pairs of id and score and the signals that it names."""
+    if asked["verb"] == "keywords":
+        hits = await core.search_fts(
+            asked["text"], top_k=asked["top_k"], include_archived=asked["archived"]
+        )
+        return {"rows": [[id, score] for id, score in hits]}
+    hits = await core.search_hybrid(
+        asked["text"],
+        asked["vector"],
+        top_k=asked["top_k"],
+        current_cycle=asked["cycle"],
+        include_reflections=asked["reflections"],
+        include_archived=asked["archived"],
+        filters=narrowed(asked["where"]),
+        **asked["knobs"],
+    )
+    return {
+        "rows": [[id, score] for id, score in hits.results],
+        "notes": sorted(hits.backends_used),
+    }
+
+
 async def answers(case: Any) -> list[Any]:
     """What it answers to every question."""
     core = await opened(case)
-    out: list[Any] = []
-    for asked in case["questions"]:
-        hits = await core.search_hybrid(
-            asked["text"],
-            asked["vector"],
-            top_k=asked["top_k"],
-            current_cycle=asked["cycle"],
-            include_reflections=asked["reflections"],
-            include_archived=asked["archived"],
-            filters=narrowed(asked["where"]),
-            **asked["knobs"],
-        )
-        out.append([[id, score] for id, score in hits.results])
-    return out
+    return [await answer(core, asked) for asked in case["questions"]]
 
 
 async def main() -> None:

@@ -89,18 +89,24 @@ class Bm25Lane(Lane):
         default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("number of records from which the gate applies", 20, ge=0)
+    wordless: Literal["skip", "empty"] = option(
+        "a text that has no word",
+        "skip",
+        values={"skip": "skips the lane", "empty": "is searched, and finds nothing"},
+    )
     ladder: bool = option("an empty answer is retried with looser queries", default=False)
     fuzzy: float = option(
         "trigram similarity from which a misspelt word matches", 0.3, gt=0.0, le=1.0
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready if the query has words; with a ladder, if it has any text."""
+        """Ready if the query has words; with a ladder or `wordless`, if it has any text."""
         if ctx.wording.unread is not None:
             return Skipped(ctx.wording.unread)
         parsed = self.parsed(ctx, ctx.query.text)
-        if parsed.tree is None and not (self.ladder and ctx.query.text.strip()):
-            return Skipped("the query has no words", idle=bool(ctx.query.text.strip()))
+        searched, blank = self.wordless == "empty", not ctx.query.text.strip()
+        if parsed.tree is None and (blank or not (self.ladder or searched)):
+            return Skipped("the query has no words", idle=searched or not blank)
         shows: dict[str, object] = _query(parsed)
         if parsed.note is not None:
             shows["note"] = parsed.note
