@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims.corpus import CORPUS, VECTOR, close, ids, open_corpus, scores
+from tests.claims.corpus import CORPUS, VECTOR, close, ids, open_corpus, open_empty, scores
 from tests.sound import sound
 
 from memoriter.memory.facade import Memory
@@ -320,3 +320,16 @@ def test_en_28_an_edge_lends_by_its_weight_and_never_lowers_a_score(typed: Memor
     assert all(after[id] >= score for id, score in before.items())
     assert "m17" not in before
     assert after["m17"] == pytest.approx(0.7 * 0.25 * before[R1], abs=1e-6)
+
+
+def test_en_28_of_equal_scores_at_the_edge_of_the_window_the_smaller_id_is_in() -> None:
+    with open_empty() as memory:
+        memory.remember("source", id="z", kind="observation", priority="P4")
+        for n in range(25):
+            memory.remember("berlin", id=f"n{n:02}", kind="observation", priority="P2")
+        for name in ("early", "n99"):  # of 26 equals one is outside the window of 25
+            memory.remember("berlin", id=name, kind="reflection", priority="P2")
+            memory.link(name, "z", "consolidated_from")
+            answer = memory.recall("berlin", 60, recipe="engrava", overrides=EXPANSION)
+            assert ("z" in ids(answer)) is (name == "early")
+            memory.forget(name)

@@ -21,6 +21,8 @@ _PRIORITIES: Final = ("P1", "P2", "P3", "P4")
 _TYPES: Final = ("OBSERVATION", "TASK", "BELIEF", "OUTPUT_DRAFT", "NOTE", "REFLECTION")
 _KINDS: Final = ("ASSOCIATED", "ASSOCIATED", "DEPENDS_ON", "DERIVED_FROM", "BRIDGE")
 _LATER: Final = "2999-01-01T00:00:00+00:00"
+_WINDOW: Final = 25
+"""Among so many of the best reflections are looked for."""
 _WORDLESS: Final = ("!!! ???", "...", "—", "🙂", "(*)", "&&", "  ", '""', "?!")
 
 
@@ -48,6 +50,7 @@ def wordless(seed: int) -> Case:
         asked |= {"vector": rng.choice((None, random_vector(rng)))}
         if asked["verb"] == "keywords":
             asked |= {"text": rng.choice((*_WORDLESS, "", "baking !?", "? coffer"))}
+    case["questions"][0] |= {"verb": "hybrid", "vector": random_vector(rng)}
     return _documented(case)
 
 
@@ -67,10 +70,18 @@ def thought_types(seed: int) -> Case:
     for note in case["notes"]:
         note["kind"] = rng.choice(_TYPES)
     for made in case["reflections"]:
+        made["archived"] = rng.random() < 0.2
         count = min(len(case["notes"]), rng.choice((0, 2, 5, 30, 60)))
         weights = rng.sample(range(200, 1000), count)  # of equal ones any may come first there
         pairs = zip(rng.sample(case["notes"], count), weights, strict=True)
         made["sources"] = [[note["id"], weight / 1000] for note, weight in pairs]
+    if any(
+        each["archived"] and each["kind"] == "REFLECTION"
+        for each in [*case["notes"], *case["reflections"]]
+    ):
+        for asked in case["questions"]:
+            if asked["archived"]:
+                asked["differs"] = "archived reflections that are asked for"
     return case
 
 
@@ -85,6 +96,8 @@ def equals(seed: int) -> Case:
     case["edges"] = [[one, two, 0.5, kind] for one, two, _, kind in case["edges"]]
     for asked in case["questions"]:
         asked["vector"] = None if asked["vector"] is None else _axis(rng)
+        if case["reflections"] and len(case["notes"]) + len(case["reflections"]) > _WINDOW:
+            asked["differs"] = "equal scores at the edge of the window"
     return case
 
 
@@ -117,7 +130,7 @@ def _case(rng: random.Random, size: int, reflections: int | None = None) -> Case
     notes = [_thought(rng, n) for n in range(size)]
     edges = [[*edge, rng.choice(_KINDS)] for edge in random_edges(rng, notes, size)]
     count = rng.randint(0, 6) if reflections is None else reflections
-    made = [_thought(rng, 1000 + n) for n in range(count)]
+    made = [_thought(rng, 1000 + n) | {"kind": "REFLECTION"} for n in range(count)]
     cycles = rng.sample(range(2 * (size + count)), size + count)
     for note, cycle in zip([*notes, *made], cycles, strict=True):
         note["cycle"] = cycle
@@ -232,5 +245,9 @@ GENERATORS: Final[Mapping[str, Callable[[int], Case]]] = {
 DOCUMENTED: Final[Mapping[str, str]] = {
     "a plain list with a cycle": "tests/claims/test_engrava_fused.py::"
     "test_en_24_a_plain_list_weighs_recency_as_every_search_does",
+    "archived reflections that are asked for": "tests/claims/test_engrava_reflections.py::"
+    "test_en_39_retired_reflections_are_in_no_answer_unless_asked_for",
+    "equal scores at the edge of the window": "tests/claims/test_engrava_reflections.py::"
+    "test_en_28_of_equal_scores_at_the_edge_of_the_window_the_smaller_id_is_in",
 }
 """What is known to differ, as docs/recipes/engrava.md says, and the test that pins it."""
