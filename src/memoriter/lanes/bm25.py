@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
-from memoriter.index.field_stats import Among, FieldStats
+from memoriter.index.field_stats import Among, FieldStats, Named
 from memoriter.lanes.bm25_evidence import bm25_evidence, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
@@ -77,6 +77,14 @@ class Bm25Lane(Lane):
         "records that count as documents",
         "all",
         values={"all": "all", "worded": "those with a word"},
+    )
+    agents: Named = option(
+        "agents that the field agent_registry tells of",
+        "registered",
+        values={
+            "registered": "those of the registry",
+            "every": "every agent; one without a display name is called by its id",
+        },
     )
     k1: float = option("term-frequency saturation", ge=0.0, le=100.0)
     b: float = option("length normalization", ge=0.0, le=1.0)
@@ -181,7 +189,8 @@ class _Search:
     def _scorer(self) -> Scorer:
         lane = self._lane
         weights = cast("dict[str, float]", lane.fields)
-        stats = FieldStats(self._ctx.view, tuple(weights), self._ctx.wording.analyzer, lane.records)
+        reader = self._ctx.wording.analyzer
+        stats = FieldStats(self._ctx.view, tuple(weights), reader, lane.records, lane.agents)
         formula = Formula(
             form=lane.form,
             measure=lane.score,
