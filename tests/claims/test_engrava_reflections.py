@@ -254,6 +254,16 @@ def test_en_37_a_cap_counts_against_the_window_and_not_the_limit(theirs: Memory)
     assert (step.shows["at_most"], step.shows["evicted"]) == (1, 1)
 
 
+def test_en_37_of_equal_reflections_above_the_cap_the_first_are_kept() -> None:
+    with open_empty() as memory:
+        for id in "abc":
+            memory.remember("berlin", id=id, kind="reflection")
+        for id in "xyz":
+            memory.remember("berlin in may", id=id)
+        shown = memory.recall("berlin", 4, recipe="engrava", overrides=capped(4))
+        assert ids(shown) == ["a", "x", "y", "z"]  # the program evicts the first, and keeps c
+
+
 def test_en_37_the_plan_warns_when_none_can_be_shown(dreamt: Memory) -> None:
     result = asked(dreamt, 2, overrides=capped(2))
     assert ids(result) == ["m02", "m17"]

@@ -98,6 +98,8 @@ def equals(seed: int) -> Case:
         asked["vector"] = None if asked["vector"] is None else _axis(rng)
         if case["reflections"] and len(case["notes"]) + len(case["reflections"]) > _WINDOW:
             asked["differs"] = "equal scores at the edge of the window"
+        elif len(case["reflections"]) > int(0.3 * asked["top_k"]):
+            asked["differs"] = "equal reflections above the cap"
     return case
 
 
@@ -171,6 +173,8 @@ def _documented(case: Case) -> Case:
         weight = asked["knobs"].get("recency_weight", 0.1)
         if plain and asked["cycle"] is not None and weight > 0.0 and asked["verb"] == "hybrid":
             asked["differs"] = "a plain list with a cycle"
+        elif plain and len(case["reflections"]) > int(0.3 * asked["top_k"]):
+            asked["differs"] = "equal reflections above the cap"
     return case
 
 
@@ -245,6 +249,8 @@ GENERATORS: Final[Mapping[str, Callable[[int], Case]]] = {
 DOCUMENTED: Final[Mapping[str, str]] = {
     "a plain list with a cycle": "tests/claims/test_engrava_fused.py::"
     "test_en_24_a_plain_list_weighs_recency_as_every_search_does",
+    "equal reflections above the cap": "tests/claims/test_engrava_reflections.py::"
+    "test_en_37_of_equal_reflections_above_the_cap_the_first_are_kept",
     "archived reflections that are asked for": "tests/claims/test_engrava_reflections.py::"
     "test_en_39_retired_reflections_are_in_no_answer_unless_asked_for",
     "equal scores at the edge of the window": "tests/claims/test_engrava_reflections.py::"

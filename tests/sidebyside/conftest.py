@@ -9,7 +9,8 @@ from tests.sidebyside.compare import Report, table
 
 # These scripts run where the other programs are installed, and are no tests.
 collect_ignore = [
-    "made_engrava.py", "made_mnestic.py", "their_engrava.py", "their_mnestic.py",
+    "made_engrava.py", "made_mnestic.py", "their_engrava.py", "their_mentisdb.py",
+    "their_mnestic.py",
 ]  # fmt: skip
 _REPORTS: Final = pytest.StashKey[list[Report]]()
 
