@@ -24,13 +24,14 @@ def answers(case: Any) -> list[Answer]:
             memory.agents.upsert(agent, **{k: v for k, v in entry.items() if k != "aliases"})
             for alias in entry["aliases"]:
                 memory.agents.alias(agent, alias)
-        memory.remember_many(
+        drafts: list[Any] = [
             {
                 **{key: value for key, value in note.items() if value is not None},
                 "links": [{"target": to, "kind": kind} for to, kind in note["links"]],
             }
             for note in case["notes"]
-        )
+        ]
+        memory.remember_many(drafts)
         return [_answer(memory, asked) for asked in case["questions"]]
 
 
