@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests.claims.corpus import CORPUS, VECTOR, close, ids, open_corpus, open_empty, scores
 from tests.sound import sound
 
+from memoriter.core.errors import InputError
 from memoriter.memory.facade import Memory
 from memoriter.why.result import Result
 from memoriter.write.reflect import Reflected
@@ -66,6 +68,47 @@ def test_en_34_a_second_run_makes_none(dreamt: Memory) -> None:
     assert again.created == again.retired == ()
     assert set(again.kept) == {R0, R1}
     assert dreamt.status().seq == before
+
+
+def test_en_34_at_the_gates_of_the_program_associations_make_the_clusters() -> None:
+    """Its default: label propagation along the associations of observations, 200 at most."""
+    gates: dict[str, Any] = {"algorithm": "linked", "kinds": ("observation",), "candidates": 200}
+    with open_corpus(vectors=True) as memory:
+        for note in CORPUS:
+            memory.update(note.id, kind="task" if note.id == "m13" else "observation")
+        assert memory.reflect(**gates).created == ()  # nothing is associated yet, as there
+        for one, two in itertools.combinations(TRAVEL, 2):
+            memory.link(one, two, "associated", weight=0.5)
+        for one, two in itertools.combinations(("m07", "m08", "m13"), 2):  # m13 may be no member
+            memory.link(one, two, "associated", weight=0.5)
+        memory.link("m03", "m04", "related_to")
+        memory.link("m04", "m05", "related_to")
+        done = memory.reflect(**gates)
+        assert {each.id: each.members for each in done.created} == {R0: TRAVEL}
+        assert done.rejected == ()
+        assert memory.reflect(**gates).kept == (R0,)
+        with pytest.raises(InputError, match="kinds"):
+            memory.reflect(kinds="observation")
+
+
+def test_en_34_the_source_of_a_reflection_is_that_of_the_program_and_its_id_is_ours(
+    dreamt: Memory,
+) -> None:
+    """There an id is drawn at random, so that no two stores have the same."""
+    for id in (R0, R1):
+        assert dreamt.get(id).source.channel == id.replace("reflection:", "dreaming:")
+
+
+def test_en_34_names_are_read_by_our_rules() -> None:
+    """Ana Lopez is one name here and two there, where this cluster passes the gate."""
+    texts = ("ask Ana Lopez about it", "it was Ana who came", "then Ana left early")
+    with open_empty("given:2") as memory:
+        for nth, text in enumerate(texts):
+            memory.remember(text, id=f"r{nth}", vector=[1.0, 0.01 * nth])
+        (refused,) = memory.reflect(similarity=0.9).rejected
+        assert refused.reason == "too few members share an entity with the first"
+        memory.update("r0", entities=["Ana", "Lopez"])  # what the caller says counts
+        assert len(memory.reflect(similarity=0.9).created) == 1
 
 
 def hybrid(memory: Memory, limit: int, shown: str = "show") -> Result:

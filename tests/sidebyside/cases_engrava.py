@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import Any, Final
 
 from tests.sidebyside.cases import (
@@ -128,6 +129,42 @@ def sentences(seed: int) -> Case:
     return case
 
 
+def consolidated(seed: int) -> Case:
+    """Real sentences in groups, and one run of the consolidation: by vectors, or at its defaults.
+
+    There names are read by other rules, and decide whether a group passes: these have none.
+    """
+    rng = random.Random(f"engrava consolidated {seed}")
+    texts = [_nameless(text) for text in real_sentences()[0]]
+    notes: list[Case] = []
+    for text in rng.sample(texts, rng.randint(20, 120)):
+        centre = [float(rng.randint(-2, 2)) for _ in range(3)]
+        vector = [each + rng.gauss(0.0, 0.05) for each in (*centre, 0.3, 0.3, 0.3)]
+        kind = rng.choice(("OBSERVATION",) * 9 + ("TASK",))
+        plain = {"priority": "P3", "archived": False, "expires": None, "cycle": 1}
+        note = {"id": f"n{len(notes):03}", "text": text, "summary": text[:200]} | plain
+        notes.append(note | {"kind": kind, "metadata": {}, "vector": vector})
+    vectors = {"cluster_algorithm": "agglomerative", "cluster_similarity_threshold": 0.95}
+    gates = rng.choice((vectors, {}))
+    asked = {"verb": "consolidate", "cycle": 500, "gates": gates}
+    case = {"notes": notes, "reflections": [], "questions": [asked], "edges_by": "DREAMING"}
+    return case | {"edges": [] if gates else _associations(rng, notes)}
+
+
+def _nameless(text: str) -> str:
+    return "".join(each for each in text.lower() if not each.isdigit())
+
+
+def _associations(rng: random.Random, notes: list[Case]) -> list[list[Any]]:
+    """Groups of observations in which each is associated with each."""
+    ids = [note["id"] for note in notes if note["kind"] == "OBSERVATION"]
+    groups: list[list[str]] = []
+    while len(ids) > 6:
+        size = rng.randint(2, 6)
+        groups, ids = [*groups, ids[:size]], ids[size:]
+    return [[one, two, 0.5, "ASSOCIATED"] for each in groups for one, two in combinations(each, 2)]
+
+
 def _case(rng: random.Random, size: int, reflections: int | None = None) -> Case:
     notes = [_thought(rng, n) for n in range(size)]
     edges = [[*edge, rng.choice(_KINDS)] for edge in random_edges(rng, notes, size)]
@@ -245,6 +282,7 @@ GENERATORS: Final[Mapping[str, Callable[[int], Case]]] = {
     "plain lists": listed,
     "real sentences": sentences,
     "up to 400": large,
+    "consolidation": consolidated,
 }
 DOCUMENTED: Final[Mapping[str, str]] = {
     "a plain list with a cycle": "tests/claims/test_engrava_fused.py::"

@@ -16,7 +16,30 @@ def answers(case: Any) -> list[Answer]:
         return [_answer(memory, asked) for asked in case["questions"]]
 
 
+def _reflections(memory: Memory, asked: Any) -> Answer:
+    """What a run of `reflect` makes: members and keywords, by how many members."""
+    gates = asked["gates"]
+    algorithm: Any = {"agglomerative": "agglomerative"}.get(
+        gates.get("cluster_algorithm"), "linked"
+    )
+    made = memory.reflect(
+        algorithm=algorithm, similarity=gates.get("cluster_similarity_threshold", 0.7),
+        kinds=("observation",), candidates=200, cycle=asked["cycle"],
+    ).created  # fmt: skip
+    rows = [
+        (
+            f"{memory.get(each.id).source.channel} {' '.join(each.members)}: "
+            f"{' '.join(each.keywords)}",
+            float(len(each.members)),
+        )
+        for each in made
+    ]
+    return Answer(sorted(rows))
+
+
 def _answer(memory: Memory, asked: Any) -> Answer:
+    if asked["verb"] == "consolidate":
+        return _reflections(memory, asked)
     top_k: int = asked["top_k"]
     listed = not asked["text"].strip() and asked["vector"] is None
     options = {
