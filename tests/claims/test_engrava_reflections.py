@@ -386,3 +386,16 @@ def test_en_28_of_equal_scores_at_the_edge_of_the_window_the_smaller_id_is_in() 
             answer = memory.recall("berlin", 60, recipe="engrava", overrides=EXPANSION)
             assert ("z" in ids(answer)) is (name == "early")
             memory.forget(name)
+
+
+def test_en_28_a_reflection_at_a_right_angle_lends_what_rounding_left() -> None:
+    """Its cosine is 0 and lends nothing in the program; here it may be some 1e-7."""
+    with open_empty("given:3") as memory:
+        memory.remember("x", id="r", kind="reflection", vector=[1.0, 1.0, -1.0])
+        memory.remember("x", id="z", kind="observation", vector=[-1.0, -2.0, -3.0])
+        memory.link("r", "z", "consolidated_from")
+        off = {"priority_weight": 0.0, **EXPANSION}
+        ask: dict[str, Any] = {"recipe": "engrava", "vector": [1.0, 2.0, 3.0]}
+        answer = memory.recall("", overrides=off, **ask)
+        assert ids(answer) == ["r", "z"]
+        assert all(0.0 < score < 1e-6 for _, score in answer.rows())

@@ -104,6 +104,20 @@ def equals(seed: int) -> Case:
     return case
 
 
+def right_angles(seed: int) -> Case:
+    """Vectors of small integers, of which many stand at right angles."""
+    rng = random.Random(f"engrava right angles {seed}")
+    case = _case(rng, rng.randint(5, 40))
+    for note in [*case["notes"], *case["reflections"]]:
+        note["vector"] = _small(rng)
+    for asked in case["questions"]:
+        asked["vector"] = None if asked["vector"] is None else _small(rng)
+        asked["knobs"].pop("vector_top_k", None)  # cosines that are equal but for rounding
+        if case["reflections"] and asked["knobs"].get("priority_weight") == 0.0:
+            asked["differs"] = "reflections at right angles"
+    return case
+
+
 def listed(seed: int) -> Case:
     """Plain lists, with and without a cycle; some cycles are equal."""
     rng = random.Random(f"engrava listed {seed}")
@@ -203,6 +217,10 @@ def _axis(rng: random.Random) -> list[float]:
     return vector
 
 
+def _small(rng: random.Random) -> list[float]:
+    return [float(rng.randint(-2, 2)) for _ in range(5)] + [float(rng.choice((-1, 1)))]
+
+
 def _documented(case: Case) -> Case:
     """The case, whose questions that are known to be answered otherwise say so."""
     for asked in case["questions"]:
@@ -279,6 +297,7 @@ GENERATORS: Final[Mapping[str, Callable[[int], Case]]] = {
     "stop words": stop_words,
     "thought types": thought_types,
     "equals": equals,
+    "right angles": right_angles,
     "plain lists": listed,
     "real sentences": sentences,
     "up to 400": large,
@@ -287,6 +306,8 @@ GENERATORS: Final[Mapping[str, Callable[[int], Case]]] = {
 DOCUMENTED: Final[Mapping[str, str]] = {
     "a plain list with a cycle": "tests/claims/test_engrava_fused.py::"
     "test_en_24_a_plain_list_weighs_recency_as_every_search_does",
+    "reflections at right angles": "tests/claims/test_engrava_reflections.py::"
+    "test_en_28_a_reflection_at_a_right_angle_lends_what_rounding_left",
     "equal reflections above the cap": "tests/claims/test_engrava_reflections.py::"
     "test_en_37_of_equal_reflections_above_the_cap_the_first_are_kept",
     "archived reflections that are asked for": "tests/claims/test_engrava_reflections.py::"
