@@ -30,13 +30,14 @@ _WORDLESS: Final = ("!!! ???", "...", "—", "🙂", "(*)", "&&", "  ", '""', "?
 def mixed(seed: int) -> Case:
     """A corpus with all that a thought there can have, and questions of every mix."""
     rng = random.Random(f"engrava {seed}")
-    return _case(rng, rng.choice((rng.randint(3, 15), rng.randint(15, 40), rng.randint(40, 90))))
+    size = rng.choice((rng.randint(3, 15), rng.randint(15, 40), rng.randint(40, 90)))
+    return _documented(_case(rng, size))
 
 
 def large(seed: int) -> Case:
     """As `mixed`, of up to 400 thoughts."""
     rng = random.Random(f"engrava large {seed}")
-    return _case(rng, rng.randint(150, 400))
+    return _documented(_case(rng, rng.randint(150, 400)))
 
 
 def wordless(seed: int) -> Case:
@@ -61,7 +62,7 @@ def stop_words(seed: int) -> Case:
     case = _case(rng, rng.randint(3, 90))
     for asked in case["questions"]:
         asked["text"] = " ".join(rng.sample(COMMON, rng.randint(1, 4)))
-    return case
+    return _documented(case)
 
 
 def thought_types(seed: int) -> Case:
@@ -76,6 +77,7 @@ def thought_types(seed: int) -> Case:
         weights = rng.sample(range(200, 1000), count)  # of equal ones any may come first there
         pairs = zip(rng.sample(case["notes"], count), weights, strict=True)
         made["sources"] = [[note["id"], weight / 1000] for note, weight in pairs]
+    case = _documented(case)
     if any(
         each["archived"] and each["kind"] == "REFLECTION"
         for each in [*case["notes"], *case["reflections"]]
@@ -89,7 +91,7 @@ def thought_types(seed: int) -> Case:
 def equals(seed: int) -> Case:
     """Equal cycles, priorities, weights of edges, texts, and cosines of exactly 0 and 1."""
     rng = random.Random(f"engrava equals {seed}")
-    case = _case(rng, rng.randint(5, 60))
+    case = _case(rng, rng.choice((rng.randint(3, 18), rng.randint(3, 18), rng.randint(19, 60))))
     texts = [random_note(rng, 0)["text"] for _ in range(4)]
     for note in [*case["notes"], *case["reflections"]]:
         note["text"] = note["summary"] = rng.choice(texts)
@@ -99,7 +101,7 @@ def equals(seed: int) -> Case:
         asked["vector"] = None if asked["vector"] is None else _axis(rng)
         if case["reflections"] and len(case["notes"]) + len(case["reflections"]) > _WINDOW:
             asked["differs"] = "equal scores at the edge of the window"
-        elif len(case["reflections"]) > int(0.3 * asked["top_k"]):
+        elif _is_capped(case, asked):
             asked["differs"] = "equal reflections above the cap"
     return case
 
@@ -140,7 +142,7 @@ def sentences(seed: int) -> Case:
     for asked in case["questions"]:
         if asked["text"]:
             asked["text"] = rng.choice((rng.choice(questions), rng.choice(texts)))
-    return case
+    return _documented(case)
 
 
 def consolidated(seed: int) -> Case:
@@ -221,6 +223,14 @@ def _small(rng: random.Random) -> list[float]:
     return [float(rng.randint(-2, 2)) for _ in range(5)] + [float(rng.choice((-1, 1)))]
 
 
+def _is_capped(case: Case, asked: Case) -> bool:
+    return asked["reflections"] and len(case["reflections"]) > int(0.3 * asked["top_k"])
+
+
+def _only_by_priority(asked: Case) -> bool:
+    return asked["vector"] is None and asked["knobs"].get("fts_weight") == 0.0
+
+
 def _documented(case: Case) -> Case:
     """The case, whose questions that are known to be answered otherwise say so."""
     for asked in case["questions"]:
@@ -228,8 +238,10 @@ def _documented(case: Case) -> Case:
         weight = asked["knobs"].get("recency_weight", 0.1)
         if plain and asked["cycle"] is not None and weight > 0.0 and asked["verb"] == "hybrid":
             asked["differs"] = "a plain list with a cycle"
-        elif plain and len(case["reflections"]) > int(0.3 * asked["top_k"]):
+        elif plain and _is_capped(case, asked):
             asked["differs"] = "equal reflections above the cap"
+        elif _only_by_priority(asked) and case["reflections"] and len(case["notes"]) > _WINDOW:
+            asked["differs"] = "equal scores at the edge of the window"
     return case
 
 
