@@ -27,7 +27,7 @@ class ByLane(Lane):
         "attribute, smallest first (a leading -: largest first)"
     )
     flat: bool = option("all score 0, only their order counts", default=False)
-    then: tuple[str, ...] = option("attributes that equals go by, in turn, if `flat`", ())
+    then: tuple[str, ...] = option("attributes that equals go by, in turn", ())
     blank: bool = option("it answers blank questions alone", default=False)
     pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
 
