@@ -153,8 +153,8 @@ def consolidated(seed: int) -> Case:
     rng = random.Random(f"engrava consolidated {seed}")
     texts = [_nameless(text) for text in real_sentences()[0]]
     notes: list[Case] = []
-    for text in rng.sample(texts, rng.randint(20, 120)):
-        centre = [float(rng.randint(-2, 2)) for _ in range(3)]
+    for text in rng.sample(texts, rng.randint(40, 120)):
+        centre = [float(rng.randint(-1, 1)) for _ in range(3)]
         vector = [each + rng.gauss(0.0, 0.05) for each in (*centre, 0.3, 0.3, 0.3)]
         kind = rng.choice(("OBSERVATION",) * 9 + ("TASK",))
         plain = {"priority": "P3", "archived": False, "expires": None, "cycle": 1}
@@ -168,7 +168,7 @@ def consolidated(seed: int) -> Case:
 
 
 def _nameless(text: str) -> str:
-    return "".join(each for each in text.lower() if not each.isdigit())
+    return "".join(each for each in text.lower() if each.isalpha() or each in " .,'-")
 
 
 def _associations(rng: random.Random, notes: list[Case]) -> list[list[Any]]:
@@ -176,7 +176,7 @@ def _associations(rng: random.Random, notes: list[Case]) -> list[list[Any]]:
     ids = [note["id"] for note in notes if note["kind"] == "OBSERVATION"]
     groups: list[list[str]] = []
     while len(ids) > 6:
-        size = rng.randint(2, 6)
+        size = rng.randint(2, 5)
         groups, ids = [*groups, ids[:size]], ids[size:]
     return [[one, two, 0.5, "ASSOCIATED"] for each in groups for one, two in combinations(each, 2)]
 
