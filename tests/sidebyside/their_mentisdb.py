@@ -214,7 +214,7 @@ def answer(chain: Chain, asked: Any) -> list[Any]:
     """Per hit its id with the total, then each of its numbers."""
     hits = scored(chain, asked)
     cohere(hits)
-    if asked["reranking"] and asked["text"].strip():
+    if asked["reranking"]:
         rerank(hits)
 
     def key(at: int) -> tuple[float, ...]:
