@@ -189,11 +189,25 @@ def test_en_19_punctuation_splits_words(
     assert scores(ask(corpus, text)) == close(expected)
 
 
-def test_en_19_punctuation_alone_is_no_keyword_signal(vectors: Memory) -> None:
-    result = vectors.recall("!!!", 3, recipe="engrava", vector=VECTOR)
+@pytest.mark.parametrize("text", ["!!!", "!!! ???", "—", "🙂"])
+def test_en_19_punctuation_alone_finds_nothing_and_keeps_the_weight_of_the_words(
+    vectors: Memory, text: str
+) -> None:
+    result = vectors.recall(text, 3, recipe="engrava", vector=VECTOR)
+    assert result.rows()[0] == ("m01", pytest.approx(0.648466, abs=1e-6))  # as for `zzqx` (EN-08)
     assert ids(result) == ["m01", "m08", "m18"]
-    assert result.skipped == {"words": "the query has no words"}
-    assert result.signals == ("vector", "priority")
+    assert result.skipped == {}
+    assert result.signals == ("fts5", "vector", "priority")
+    alone = vectors.recall(text, recipe="engrava", overrides={"lanes.meaning.enabled": False})
+    assert (alone.rows(), alone.signals, alone.status) == ([], ("fts5",), "complete")
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\t\n", "!!! ???"])
+def test_en_11_words_alone_find_nothing_for_a_text_without_a_word(
+    corpus: Memory, text: str
+) -> None:
+    result = ask(corpus, text)
+    assert (result.rows(), result.status) == ([], "complete")
 
 
 def test_en_20_hyphen_and_underscore_belong_to_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -83,6 +84,25 @@ def test_en_03_cosines_are_raw_and_negative_ones_are_dropped() -> None:
         off = {"priority_weight": 0.0}
         result = asked(memory, "", vector=[1, 0], overrides=off)
         assert result.rows() == close([("near", 0.5**0.5), ("across", 0.0)])
+
+
+@pytest.mark.parametrize("size", [6, 384])
+def test_en_03_a_cosine_of_exactly_0_stays_however_the_vectors_are_rounded(size: int) -> None:
+    """Pairs of small integers at right angles, most of whose unit vectors are not quite."""
+    rng = random.Random(f"right angles {size}")
+    with open_empty(f"given:{size}") as memory:
+        question = [float(rng.choice((-4, -3, -2, -1, 1, 2, 3, 4))) for _ in range(size)]
+        for n in range(40):
+            one, two = rng.sample(range(size), 2)
+            across, away = [0.0] * size, [0.0] * size
+            across[one], across[two] = question[two], -question[one]
+            away[one] = -question[one]
+            memory.remember("x", id=f"across{n}", vector=across)
+            memory.remember("x", id=f"away{n}", vector=away)
+        off = {"priority_weight": 0.0}
+        result = asked(memory, "", 100, vector=question, overrides=off)
+        assert {hit.id for hit in result} == {f"across{n}" for n in range(40)}
+        assert all(score == pytest.approx(0.0, abs=1e-6) for _, score in result.rows())
 
 
 def test_en_03_without_a_vector_the_text_is_embedded() -> None:
@@ -236,6 +256,14 @@ def test_en_24_without_any_signal_there_is_a_plain_list(corpus: Memory) -> None:
     )
     with open_empty() as memory:
         assert asked(memory, "").rows() == []
+
+
+def test_en_24_a_plain_list_weighs_recency_as_every_search_does(corpus: Memory) -> None:
+    listed = asked(corpus, "", 3, cycle=40)
+    # m11 is of cycle 40 and P1: .10/.15 · 1 + .05/.15 · 1. The program adds the recency whole,
+    # 1 + .05/.15, and has 1.333333 here.
+    assert listed.rows()[0] == ("m11", pytest.approx(1.0, abs=1e-6))
+    assert part(listed, "m11", "recency")["weight"] == pytest.approx(0.10 / 0.15, abs=1e-9)
 
 
 ASKED = {

@@ -156,6 +156,8 @@ def test_en_30_decay_and_weight_can_be_set_per_call(vectors: Memory) -> None:
     assert boost(low, "m02") == boost(high, "m02")
     fine = asked(vectors, 30, graph_weight=0.3, graph_edge_decay=0.1)
     assert 5 * (boost(fine, "m02") or 0) == pytest.approx(boost(plain, "m02"))
+    coarse = asked(vectors, 30, graph_weight=0.3, graph_edge_decay=2.5)
+    assert boost(coarse, "m02") == pytest.approx(5 * (boost(plain, "m02") or 0))
 
 
 @pytest.mark.parametrize(
@@ -173,6 +175,15 @@ def test_en_30_decay_and_weight_can_be_set_per_call(vectors: Memory) -> None:
         ),
         ("zzqx", {"overrides": {"graph_weight": 0.3}}, ("fts5",)),
         ("lisbon", {"overrides": {"graph_weight": 0.3}}, ("fts5", "priority")),
+        ("", {"overrides": {"priority_weight": 0.0}}, ()),
+        ("", {"cycle": 40}, ("recency", "priority")),
+        ("pricing", {"overrides": {"graph_expansion_enabled": True}}, ("fts5", "priority")),
+        (
+            "pricing",
+            {"now": START, "overrides": {"boosts.recency_now.enabled": True}},
+            ("fts5", "recency", "priority"),
+        ),
+        ("zzqx", {"cycle": 40}, ("fts5",)),  # the program names a recency that nothing has
     ],
 )
 def test_en_32_the_result_names_the_signals_that_took_part(

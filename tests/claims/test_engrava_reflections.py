@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims.corpus import CORPUS, VECTOR, close, ids, open_corpus, scores
+from tests.claims.corpus import CORPUS, VECTOR, close, ids, open_corpus, open_empty, scores
 from tests.sound import sound
 
+from memoriter.core.errors import InputError
 from memoriter.memory.facade import Memory
 from memoriter.why.result import Result
 from memoriter.write.reflect import Reflected
@@ -66,6 +68,47 @@ def test_en_34_a_second_run_makes_none(dreamt: Memory) -> None:
     assert again.created == again.retired == ()
     assert set(again.kept) == {R0, R1}
     assert dreamt.status().seq == before
+
+
+def test_en_34_at_the_gates_of_the_program_associations_make_the_clusters() -> None:
+    """Its default: label propagation along the associations of observations, 200 at most."""
+    gates: dict[str, Any] = {"algorithm": "linked", "kinds": ("observation",), "candidates": 200}
+    with open_corpus(vectors=True) as memory:
+        for note in CORPUS:
+            memory.update(note.id, kind="task" if note.id == "m13" else "observation")
+        assert memory.reflect(**gates).created == ()  # nothing is associated yet, as there
+        for one, two in itertools.combinations(TRAVEL, 2):
+            memory.link(one, two, "associated", weight=0.5)
+        for one, two in itertools.combinations(("m07", "m08", "m13"), 2):  # m13 may be no member
+            memory.link(one, two, "associated", weight=0.5)
+        memory.link("m03", "m04", "related_to")
+        memory.link("m04", "m05", "related_to")
+        done = memory.reflect(**gates)
+        assert {each.id: each.members for each in done.created} == {R0: TRAVEL}
+        assert done.rejected == ()
+        assert memory.reflect(**gates).kept == (R0,)
+        with pytest.raises(InputError, match="kinds"):
+            memory.reflect(kinds="observation")
+
+
+def test_en_34_the_source_of_a_reflection_is_that_of_the_program_and_its_id_is_ours(
+    dreamt: Memory,
+) -> None:
+    """There an id is drawn at random, so that no two stores have the same."""
+    for id in (R0, R1):
+        assert dreamt.get(id).source.channel == id.replace("reflection:", "dreaming:")
+
+
+def test_en_34_names_are_read_by_our_rules() -> None:
+    """Ana Lopez is one name here and two there, where this cluster passes the gate."""
+    texts = ("ask Ana Lopez about it", "it was Ana who came", "then Ana left early")
+    with open_empty("given:2") as memory:
+        for nth, text in enumerate(texts):
+            memory.remember(text, id=f"r{nth}", vector=[1.0, 0.01 * nth])
+        (refused,) = memory.reflect(similarity=0.9).rejected
+        assert refused.reason == "too few members share an entity with the first"
+        memory.update("r0", entities=["Ana", "Lopez"])  # what the caller says counts
+        assert len(memory.reflect(similarity=0.9).created) == 1
 
 
 def hybrid(memory: Memory, limit: int, shown: str = "show") -> Result:
@@ -254,6 +297,16 @@ def test_en_37_a_cap_counts_against_the_window_and_not_the_limit(theirs: Memory)
     assert (step.shows["at_most"], step.shows["evicted"]) == (1, 1)
 
 
+def test_en_37_of_equal_reflections_above_the_cap_the_first_are_kept() -> None:
+    with open_empty() as memory:
+        for id in "abc":
+            memory.remember("berlin", id=id, kind="reflection")
+        for id in "xyz":
+            memory.remember("berlin in may", id=id)
+        shown = memory.recall("berlin", 4, recipe="engrava", overrides=capped(4))
+        assert ids(shown) == ["a", "x", "y", "z"]  # the program evicts the first, and keeps c
+
+
 def test_en_37_the_plan_warns_when_none_can_be_shown(dreamt: Memory) -> None:
     result = asked(dreamt, 2, overrides=capped(2))
     assert ids(result) == ["m02", "m17"]
@@ -264,16 +317,85 @@ def test_en_37_the_plan_warns_when_none_can_be_shown(dreamt: Memory) -> None:
 EXPANSION = {"graph_expansion_enabled": True}
 
 
-def test_en_28_expansion_is_an_option_that_brings_sources_of_reflections(dreamt: Memory) -> None:
-    overrides = {"vector_top_k": 4, "fts_top_k": 4}
+TYPES = {"m07": "task", "m08": "belief", "m13": "note"}
+
+
+def expanded(memory: Memory, **overrides: Any) -> tuple[Result, Result]:
+    """The answers without and with the expansion, of pools of four."""
+    pools = {"vector_top_k": 4, "fts_top_k": 4, **overrides}
     question: dict[str, Any] = {"vector": VECTOR, "recipe": "engrava", "limit": 30}
-    plain = sound(dreamt.recall("", overrides={**overrides}, **question))
-    more = sound(dreamt.recall("", overrides={**overrides, **EXPANSION}, **question))
-    brought = dict(set(more.rows()) - set(plain.rows()))
-    assert R1 in ids(plain)
+    plain = sound(memory.recall("", overrides=pools, **question))
+    return plain, sound(memory.recall("", overrides={**pools, **EXPANSION}, **question))
+
+
+@pytest.fixture
+def typed(dreamt: Memory) -> Memory:
+    """Corpus A after a run at cycle 50: observations, but for a task, a belief and a note."""
+    for note in CORPUS:
+        dreamt.update(note.id, kind=TYPES.get(note.id, "observation"))
+    return dreamt
+
+
+def test_en_28_expansion_is_an_option_that_brings_observations_of_reflections(
+    typed: Memory,
+) -> None:
+    plain, more = expanded(typed)
     assert len(plain) == 4
-    assert set(brought) < set(WORK)
-    parent = dict(more.rows())[R1]
-    assert {round(score, 6) for score in brought.values()} == {round(0.7 * parent, 6)}
+    assert R1 in ids(plain)
+    parent = dict(plain.rows())[R1]
+    lifts = {id: score for id, score in more.rows() if dict(plain.rows()).get(id) != score}
+    assert set(lifts) == set(WORK) - set(TYPES) - set(ids(plain))
+    assert lifts == dict.fromkeys(lifts, pytest.approx(0.7 * parent, abs=1e-6))
     assert "graph_expansion" in more.signals
     assert "graph_expansion" not in plain.signals
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"graph_expansion_propagation_factor": 0.0},
+        {"graph_expansion_reflection_source_ceiling": 7},  # R1 has eight sources
+        {"vector_top_k": 50, "fts_top_k": 50, "graph_expansion_propagation_factor": 0.01},
+    ],
+)
+def test_en_28_an_expansion_that_lifts_nothing_is_no_signal(
+    typed: Memory, overrides: dict[str, Any]
+) -> None:
+    plain, more = expanded(typed, **overrides)
+    assert more.rows() == plain.rows()
+    assert "graph_expansion" not in more.signals
+
+
+def test_en_28_an_edge_lends_by_its_weight_and_never_lowers_a_score(typed: Memory) -> None:
+    typed.link(R1, "m17", "consolidated_from", weight=0.25)
+    plain, more = expanded(typed)
+    before, after = dict(plain.rows()), dict(more.rows())
+    assert all(after[id] >= score for id, score in before.items())
+    assert "m17" not in before
+    assert after["m17"] == pytest.approx(0.7 * 0.25 * before[R1], abs=1e-6)
+
+
+def test_en_28_of_equal_scores_at_the_edge_of_the_window_the_smaller_id_is_in() -> None:
+    with open_empty() as memory:
+        memory.remember("source", id="z", kind="observation", priority="P4")
+        for n in range(25):
+            memory.remember("berlin", id=f"n{n:02}", kind="observation", priority="P2")
+        for name in ("early", "n99"):  # of 26 equals one is outside the window of 25
+            memory.remember("berlin", id=name, kind="reflection", priority="P2")
+            memory.link(name, "z", "consolidated_from")
+            answer = memory.recall("berlin", 60, recipe="engrava", overrides=EXPANSION)
+            assert ("z" in ids(answer)) is (name == "early")
+            memory.forget(name)
+
+
+def test_en_28_a_reflection_at_a_right_angle_lends_what_rounding_left() -> None:
+    """Its cosine is 0 and lends nothing in the program; here it may be some 1e-7."""
+    with open_empty("given:3") as memory:
+        memory.remember("x", id="r", kind="reflection", vector=[1.0, 1.0, -1.0])
+        memory.remember("x", id="z", kind="observation", vector=[-1.0, -2.0, -3.0])
+        memory.link("r", "z", "consolidated_from")
+        off = {"priority_weight": 0.0, **EXPANSION}
+        ask: dict[str, Any] = {"recipe": "engrava", "vector": [1.0, 2.0, 3.0]}
+        answer = memory.recall("", overrides=off, **ask)
+        assert ids(answer) == ["r", "z"]
+        assert all(0.0 < score < 1e-6 for _, score in answer.rows())

@@ -5,6 +5,7 @@ Its names of the fields (content, agent_id) come with its door; ours are text an
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -153,20 +154,67 @@ def test_md_21_each_field_has_its_weight_and_is_named_where_it_matched() -> None
     memory.remember("w", id="agent_registry", tags=["b"], concepts=["c"], agent="two")
     result = ask(memory, "zebra")
     weights = {"text": 1.0, "tags": 1.6, "concepts": 1.4, "agent": 1.5, "agent_registry": 1.1}
+    # An agent is registered with its id as its name, so the name of one is matched twice (MD-22).
+    matched = {field: [field] for field in weights} | {"agent": ["agent", "agent_registry"]}
     assert {hit.id: hit.matched for hit in result} == {
-        field: {"zebra": [field]} for field in weights
+        id: {"zebra": fields} for id, fields in matched.items()
     }
-    # All five have it, so idf = ln(.5/5.5 + 1); every field of one word in means of one.
+    # All five have it, so idf = ln(.5/5.5 + 1); fields of one word in means of one. The registry
+    # tells of "two" in two words, of the others in one: a mean of 1.2.
     rare = 0.0870113769896
+    weights["agent"] += 1.1 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / 1.2))
+    weights["agent_registry"] *= 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / 1.2))
     assert dict(scores(result)) == {
         id: pytest.approx(weight * rare, abs=1e-6) for id, weight in weights.items()
     }
 
 
-def test_md_22_an_agent_is_found_by_its_name() -> None:
-    memory = open_texts("Unrelated lunch plans.", agent="rust-backend-engineer")
+def named_agents() -> Memory:
+    """Three records of two agents; nobody registers anyone."""
+    memory = open_empty()
+    memory.remember("Unrelated lunch plans.", id="lunch", agent="rust-backend-engineer")
+    memory.remember("Ports of the cache.", id="ports", agent="planner")
+    memory.remember("Prices of hotels.", id="prices", agent="planner")
+    return memory
+
+
+def test_md_22_an_agent_is_found_by_its_name_which_counts_in_both_fields() -> None:
+    (hit,) = ask(named_agents(), "backend engineer")
+    assert hit.id == "lunch"
+    both = ["agent", "agent_registry"]
+    assert hit.matched == {"backend": both, "engin": both}
+    # Two stems, each in one record of three: idf = ln(2.5/1.5 + 1). Both fields have three words
+    # in a mean of 5/3: 2.2 / (1 + 1.2 · (.25 + .75 · 9/5)), once for 1.5 and once for 1.1.
+    each = math.log(2.5 / 1.5 + 1) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 9 / 5))
+    assert hit.scores["lexical"] == pytest.approx(2 * (1.5 + 1.1) * each, abs=1e-6)
+
+
+def test_md_22_one_record_of_one_agent_as_the_program_scores_it() -> None:
+    memory = open_texts("Unrelated lunch plans.", agent="backend-engineer")
     (hit,) = ask(memory, "backend engineer")
-    assert hit.matched == {"backend": ["agent"], "engin": ["agent"]}
+    # ln(.5/1.5 + 1) · (1.5 + 1.1) for each of two stems; lengths are the means.
+    assert hit.scores["lexical"] == pytest.approx(2 * 2.6 * math.log(4 / 3), abs=1e-6)
+
+
+def test_md_22_no_write_is_needed_for_it_and_other_recipes_go_by_the_registry() -> None:
+    memory = named_agents()
+    assert memory.agents.list() == []
+    (hit,) = memory.recall("backend engineer", recipe="lexical")
+    assert set(hit.matched["backend"]) == {"agent"}
+
+
+def test_md_22_a_display_name_takes_the_place_of_the_id() -> None:
+    memory = named_agents()
+    memory.agents.upsert("rust-backend-engineer", display_name="Kim", description="A gardener.")
+    (hit,) = ask(memory, "backend")
+    assert hit.matched == {"backend": ["agent"]}
+    assert [hit.matched for hit in ask(memory, "kim gardener")] == [
+        {"kim": ["agent_registry"], "garden": ["agent_registry"]}
+    ]
+    memory.agents.describe("planner", "A specialist.")
+    assert {tuple(hit.matched["planner"]) for hit in ask(memory, "planner")} == {
+        ("agent", "agent_registry")
+    }
 
 
 def test_md_22_an_agent_is_found_by_what_the_registry_says_and_an_edit_shows_at_once() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.inside import clock_of
 
+import memoriter
 from memoriter.core.edge import EDGE_KINDS, REPLACING
 from memoriter.core.errors import BadQuery, BadRecipe, BadRecord
 from memoriter.memory.facade import Memory
@@ -211,6 +213,46 @@ def test_md_38_at_most_five_further_seeds_count(memory: Memory) -> None:
         memory.remember("seed", id=f"s{n}")
     memory.remember("far", id="f", links=[tie(f"s{n}", "related_to") for n in range(8)])
     assert parts(ask(memory, "seed")["f"]) == (1.0, 0.08, 1.0)
+
+
+def test_md_39_a_neighbour_joins_the_ranking_with_no_word_of_its_own(memory: Memory) -> None:
+    memory.remember("seed", id="s")
+    memory.remember("far", id="f", links=[tie("s", "derived_from")])
+    memory.remember("apart", id="a")
+    result = memory.recall("seed", **graph())
+    assert [hit.id for hit in result] == ["f", "s"]  # 1 + .4 + recency .025 is more than by words
+    far = result[0]
+    assert (far.matched, set(far.lanes)) == ({}, {"links"})
+    assert far.lanes["links"].why.facts["distance"] == 1
+    expected = dict.fromkeys(far.scores, 0.0) | {
+        "graph": 1.0, "relation": 0.4, "recency": 0.025, "total": 1.425,
+    }  # fmt: skip
+    assert far.scores == {name: pytest.approx(value, abs=1e-6) for name, value in expected.items()}
+
+
+def test_md_39_what_the_filter_removed_is_not_returned(memory: Memory) -> None:
+    memory.remember("seed", id="s", tags=["x"])
+    memory.remember("far", id="f", links=[tie("s", "derived_from")])
+    result = memory.recall("seed", **graph(), where={"tags": {"any": ["x"]}})
+    assert [hit.id for hit in result] == ["s"]
+    assert result.total == 1
+
+
+def test_md_39_a_walk_never_leaves_the_tenant(tmp_path: Path) -> None:
+    """Both tenants have the seed and the far end; only one has the record between them."""
+    for tenant, ids in (("whole", "smf"), ("parted", "sf")):
+        with memoriter.open(tmp_path / "m.db", tenant=tenant, embedder=None) as memory:
+            for id in ids:
+                memory.remember({"s": "seed", "m": "between", "f": "far"}[id], id=id)
+            if "m" in ids:
+                memory.link("m", "s", "derived_from")
+                memory.link("f", "m", "related_to")
+    reached: dict[str, set[str]] = {}
+    for tenant in ("whole", "parted"):
+        with memoriter.open(tmp_path / "m.db", tenant=tenant, embedder=None) as memory:
+            reached[tenant] = {hit.id for hit in memory.recall("seed", **graph())}
+            assert memory.recall("seed", **graph()).receipt.to_bytes().count(b"between") == 0
+    assert reached == {"whole": {"s", "m", "f"}, "parted": {"s"}}
 
 
 def test_md_39_a_filter_removes_a_record_but_not_the_way_through_it(memory: Memory) -> None:

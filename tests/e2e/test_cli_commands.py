@@ -40,7 +40,8 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 
 def tree(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for name, child in command.commands.items():
+    for name in command.list_commands(None):  # those of other packages too
+        child = command.get_command(None, name)
         if hasattr(child, "commands"):
             yield from tree(child, (*path, name))
         else:
@@ -524,6 +525,28 @@ def test_the_registry_of_agents(cli: Cli) -> None:
     assert cli("agents", "search", "release", "--limit", "1", ok=True)["agents"][0]["score"] > 0
     for args in (["list"], ["show", "bot"], ["search", "release"]):
         assert "ships releases" in cli("agents", *args).stdout
+
+
+def test_the_settings_of_another_system_become_a_recipe(cli: Cli, tmp_path: Path) -> None:
+    path, out = tmp_path / "engrava.yaml", tmp_path / "own.toml"
+    path.write_text("search:\n  default_graph_weight: 0.1\n  vec0_overfetch_factor: 2\n", "utf-8")
+    printed = cli("recipe", "from-engrava", str(path))
+    assert printed.exit_code == 0
+    assert printed.stdout.startswith('format = 1\nname = "own"\n')
+    assert "left out: vec0_overfetch_factor" in printed.stderr
+    done = cli("recipe", "from-engrava", str(path), "--out", str(out), "--name", "theirs", ok=True)
+    assert (done["name"], list(done["left_out"])) == ("theirs", ["vec0_overfetch_factor"])
+    assert cli("recipe", "check", str(out), ok=True)["fingerprint"] == done["fingerprint"]
+    cli("remember", "berlin", ok=True)
+    assert len(cli("recall", "berlin", "--recipe", str(out), ok=True)["hits"]) == 1
+    before = out.read_bytes()
+    again = cli("recipe", "from-engrava", str(path), "--out", str(out))
+    assert (again.exit_code, out.read_bytes()) == (2, before)
+    assert "--force" in again.stderr
+    path.write_text("search:\n  fts: 1\n", "utf-8")
+    bad = cli("recipe", "from-engrava", str(path), "--out", str(out), "--force")
+    assert (bad.exit_code, out.read_bytes()) == (2, before)
+    assert "line 2: search has no key 'fts'" in bad.stderr
 
 
 def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ class World:
     """The vectors of each row, in one space; none for a row with nothing to embed."""
     replacing: list[Replacing]
     analyzer: Analyzer
-    agents: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the registry says of each agent."""
+    agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """The registry's entry of each agent."""
     links: list[Link] = field(default_factory=list[Link])
     """Every edge, whatever its kind."""
     by_then: Callable[[int], Past] = Past
@@ -100,9 +100,13 @@ class World:
         """The analysed words of every record."""
         return {record.row: self.analyzer.analyse(texts(record)) for record in self.records}
 
-    def pages(self, fields: Sequence[str]) -> dict[int, Page]:
+    def pages(self, fields: Sequence[str], named: str = "registered") -> dict[int, Page]:
         """What the word lane sees of every record."""
-        registry = {a: self.analyzer.analyse({"text": [text]}) for a, text in self.agents.items()}
+        known = {agent: _about(entry, "") for agent, entry in self.agents.items()}
+        if named == "every":
+            every = {record.agent for record in self.records if record.agent is not None}
+            known = {agent: _about(self.agents.get(agent, {}), agent) for agent in every}
+        registry = {a: self.analyzer.analyse({"text": [text]}) for a, text in known.items()}
         return {
             record.row: page(
                 self.words[record.row], registry.get(record.agent or ""), self.analyzer, fields
@@ -111,14 +115,13 @@ class World:
         }
 
 
-def _agents(dump: Dump, seq: int) -> dict[str, str]:
-    out: dict[str, str] = {}
-    for row in dump.agents:
-        if row.seq <= seq:
-            state = cast("dict[str, Any]", json.loads(row.body))
-            parts = [state.get("display_name"), state.get("owner"), state.get("description")]
-            out[row.agent] = " ".join(part for part in (*parts, *state["aliases"]) if part)
-    return out
+def _agents(dump: Dump, seq: int) -> dict[str, Mapping[str, Any]]:
+    return {row.agent: json.loads(row.body) for row in dump.agents if row.seq <= seq}
+
+
+def _about(entry: Mapping[str, Any], unnamed: str) -> str:
+    parts = [entry.get("display_name") or unnamed, entry.get("owner"), entry.get("description")]
+    return " ".join(part for part in (*parts, *entry.get("aliases", ())) if part)
 
 
 def _calibration(dump: Dump, seq: int, space: str) -> Sequence[float] | None:

@@ -187,7 +187,8 @@ _LANES: dict[str, st.SearchStrategy[Data]] = {
     ),
     "all": st.fixed_dictionaries(
         {"kind": _kind("lanes", "by"), "by": one_of(["id", "-path", "-created", "session"]),
-         "flat": st.just(value=True), "pool": pools},
+         "flat": st.just(value=True), "pool": pools,
+         "then": one_of([[], ["-position"], ["kind", "-created"]])},
     ),
 }  # fmt: skip
 SEEDED = ("links", "shared", "origins", "hops", "way")

@@ -28,7 +28,7 @@ drafts = st.fixed_dictionaries(
 corpora = st.lists(drafts, min_size=3, max_size=14)
 hows = st.fixed_dictionaries(
     {
-        "algorithm": st.sampled_from(["propagation", "agglomerative"]),
+        "algorithm": st.sampled_from(["propagation", "agglomerative", "linked"]),
         "similarity": st.sampled_from([0.3, 0.7, 0.95]),
         "min_size": st.sampled_from([2, 3]),
     }
@@ -39,7 +39,9 @@ How = dict[str, Any]
 
 def filled(corpus: Corpus) -> Memory:
     memory = open_toy()
-    memory.remember_many(corpus)
+    ids = memory.remember_many(corpus).ids
+    for one, two in zip(ids, ids[2:], strict=False):
+        memory.link(one, two, "associated")
     return memory
 
 

@@ -56,6 +56,8 @@ def recipes(draw: st.DrawFn) -> dict[str, Any]:
         "gate": draw(st.dictionaries(st.sampled_from(listed), st.sampled_from([0.1, 0.5, 1.0]))),
         "least_mean": draw(st.sampled_from([0.0, 1.0])),
         "gate_from": draw(st.sampled_from([0, 3, 20])),
+        "wordless": draw(st.sampled_from(["skip", "empty"])),
+        "agents": draw(st.sampled_from(["registered", "every"])),
         "ladder": draw(st.booleans()),
         "fuzzy": draw(st.sampled_from([0.3, 0.5])),
     }

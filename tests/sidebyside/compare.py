@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 Rows = Sequence[Sequence[Any]]
+"""Pairs of id and score, best first."""
 WITHIN: Final = 1e-6
 """How far scores may lie apart."""
+
+
+_SHOWN: Final = 600
+"""How much is printed of an answer that differs."""
+
+
+class Answer(NamedTuple):
+    """Our answer to a question: rows, how far scores may lie apart, and what must be equal."""
+
+    rows: Rows
+    within: float = WITHIN
+    notes: Sequence[str] = ()
 
 
 def difference(ours: Rows, theirs: Rows, within: float) -> str | None:
@@ -33,12 +46,15 @@ def difference(ours: Rows, theirs: Rows, within: float) -> str | None:
 
 @dataclass
 class Report:
-    """What was compared, what differed, and the first case that did.
+    """What was compared in one class of cases, what differed, and the first case that did.
 
     Two empty answers compare nothing: they are counted apart, and so is a corpus of such alone.
+    A question with a key "differs" may differ: then it is counted under `documented`.
     """
 
     name: str
+    usual: float = WITHIN
+    """How far scores lie apart at most, but for words that are weaker than the grid is fine."""
     corpora: int = 0
     idle: int = 0
     questions: int = 0
@@ -46,40 +62,62 @@ class Report:
     rows: int = 0
     worst: float = 0.0
     beyond: int = 0
+    documented: int = 0
     mismatches: int = 0
     first: str = ""
 
-    def add(
-        self, seed: int, case: Any, ours: Sequence[tuple[Rows, float]], theirs: Sequence[Rows]
-    ) -> None:
-        """The answers to one case."""
+    def add(self, seed: int, case: Any, ours: Sequence[Any], theirs: Sequence[Any]) -> None:
+        """The answers to one case: (rows, within, notes); theirs are rows, or named parts."""
         before = self.questions
-        for asked, (own, within), other in zip(case["questions"], ours, theirs, strict=True):
-            if not own and not other:
+        for asked, made, answer in zip(case["questions"], ours, theirs, strict=True):
+            own = Answer(*made)
+            other = Answer(**answer) if isinstance(answer, dict) else Answer(answer)
+            if not own.rows and not other.rows:
                 self.empty += 1
                 continue
             self.questions += 1
-            self.rows += len(other)
-            reason = difference(own, other, within)
+            self.rows += len(other.rows)
+            reason = difference(own.rows, other.rows, own.within)
+            if reason is None and list(own.notes) != list(other.notes):
+                reason = f"{', '.join(own.notes)} and {', '.join(other.notes)}"
             if reason is None:
-                apart = max(abs(one[1] - two[1]) for one, two in zip(own, other, strict=True))
+                pairs = zip(own.rows, other.rows, strict=True)
+                apart = max((abs(one[1] - two[1]) for one, two in pairs), default=0.0)
                 self.worst = max(self.worst, apart)
-                self.beyond += apart > WITHIN
+                self.beyond += apart > self.usual
+                continue
+            if "differs" in asked:
+                self.documented += 1
                 continue
             self.mismatches += 1
             self.first = self.first or (
                 f"seed {seed}, {reason}\nquestion {json.dumps(asked)}\n"
-                f"ours   {json.dumps(own)}\ntheirs {json.dumps(other)}"
+                f"ours   {json.dumps(own.rows)[:_SHOWN]}\ntheirs {json.dumps(other.rows)[:_SHOWN]}"
             )
         self.corpora += self.questions > before
         self.idle += self.questions == before
 
-    def __str__(self) -> str:
-        lines = [
-            f"{self.name}: {self.corpora} corpora, {self.questions} answers with {self.rows} hits, "
-            f"{self.mismatches} mismatches",
-            f"  not counted: {self.idle} corpora and {self.empty} answers, empty on both sides",
-            f"  scores at most {self.worst:.1e} apart; {self.beyond} answers beyond {WITHIN:.0e}, "
-            "whose words are weaker than the grid is fine",
-        ]
-        return "\n".join([*lines, *filter(None, [self.first])])
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its row of the table."""
+        numbers = (self.corpora, self.questions, self.rows, self.mismatches, self.documented)
+        apart = f"{self.worst:.1e}", str(self.beyond), f"{self.idle} and {self.empty}"
+        return (self.name, *map(str, numbers), *apart)
+
+
+_HEAD: Final = (
+    "class", "corpora", "answers", "hits", "mismatches", "documented", "largest deviation",
+    "beyond the usual", "empty corpora, answers",
+)  # fmt: skip
+
+
+def table(reports: Iterable[Report]) -> str:
+    """A row per class, and below it the first mismatch of each class that has one."""
+    reports = list(reports)
+    rows = [_HEAD, *(report.cells for report in reports)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+    lines += [f"\n{report.name}: {report.first}" for report in reports if report.first]
+    return "\n".join(lines)

@@ -1,5 +1,30 @@
-"""The scripts of the others run where they are installed, and are no tests."""
+"""The table that a comparison prints at its end."""
 
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from tests.sidebyside.compare import Report, table
+
+# These scripts run where the other programs are installed, and are no tests.
 collect_ignore = [
-    "made_engrava.py", "made_mnestic.py", "their_engrava.py", "their_mnestic.py",
+    "made_engrava.py", "made_mnestic.py", "their_engrava.py", "their_mentisdb.py",
+    "their_mnestic.py",
 ]  # fmt: skip
+_REPORTS: Final = pytest.StashKey[list[Report]]()
+
+
+@pytest.fixture(scope="session")
+def reports(pytestconfig: pytest.Config) -> list[Report]:
+    """What was compared so far, by class."""
+    return pytestconfig.stash.setdefault(_REPORTS, [])
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """The table, if anything was compared."""
+    if kept := config.stash.get(_REPORTS, []):
+        terminalreporter.write_sep("=", "beside the real programs")
+        terminalreporter.write_line(table(kept))

@@ -12,6 +12,7 @@ from typing import Any
 
 engrava: Any = importlib.import_module("engrava")
 aiosqlite: Any = importlib.import_module("aiosqlite")
+dreaming: Any = importlib.import_module("engrava.extensions.dreaming")
 Core: Any = importlib.import_module("engrava.infrastructure.sqlite.engrava_core").SqliteEngravaCore
 
 
@@ -21,7 +22,7 @@ async def opened(case: Any) -> Any:
     db.row_factory = aiosqlite.Row
     core = Core(db)
     await core.ensure_schema()
-    thoughts = [(note, "OBSERVATION") for note in case["notes"]]
+    thoughts = [(note, note["kind"]) for note in case["notes"]]
     thoughts += [(note, "REFLECTION") for note in case["reflections"]]
     for note, kind in thoughts:
         archived = note.get("archived", False)
@@ -53,7 +54,7 @@ async def opened(case: Any) -> Any:
                 edge_type=engrava.EdgeType[kind],
                 weight=weight,
                 created_cycle=0,
-                source=engrava.KnowledgeSource.EXPERIENCE,
+                source=engrava.KnowledgeSource[case.get("edges_by", "EXPERIENCE")],
             )
         )
     return core
@@ -73,23 +74,49 @@ def narrowed(where: Any) -> Any:
     )
 
 
+async def reflections(core: Any, asked: Any) -> Any:
+    """What a run of its consolidation makes: members and keywords, by how many members."""
+    gates = engrava.DreamingGates(**asked["gates"])
+    config = engrava.DreamingConfig(enabled=True, gates=gates)
+    await dreaming.DreamingExtension(config).run_consolidation(core, asked["cycle"])
+    made = await core.list_thoughts(thought_type="REFLECTION", limit=1000)
+    bodies = [(thought.source, json.loads(thought.content)) for thought in made]
+    return {"rows": sorted([_row(*each), float(each[1]["member_count"])] for each in bodies)}
+
+
+def _row(source: str, body: Any) -> str:
+    return f"{source} {' '.join(body['member_ids'])}: {' '.join(body['keywords'])}"
+
+
+async def answer(core: Any, asked: Any) -> Any:
+    """Its pairs of id and score and the signals that it names."""
+    if asked["verb"] == "consolidate":
+        return await reflections(core, asked)
+    if asked["verb"] == "keywords":
+        hits = await core.search_fts(
+            asked["text"], top_k=asked["top_k"], include_archived=asked["archived"]
+        )
+        return {"rows": [[id, score] for id, score in hits]}
+    hits = await core.search_hybrid(
+        asked["text"],
+        asked["vector"],
+        top_k=asked["top_k"],
+        current_cycle=asked["cycle"],
+        include_reflections=asked["reflections"],
+        include_archived=asked["archived"],
+        filters=narrowed(asked["where"]),
+        **asked["knobs"],
+    )
+    return {
+        "rows": [[id, score] for id, score in hits.results],
+        "notes": sorted(hits.backends_used),
+    }
+
+
 async def answers(case: Any) -> list[Any]:
     """What it answers to every question."""
     core = await opened(case)
-    out: list[Any] = []
-    for asked in case["questions"]:
-        hits = await core.search_hybrid(
-            asked["text"],
-            asked["vector"],
-            top_k=asked["top_k"],
-            current_cycle=asked["cycle"],
-            include_reflections=asked["reflections"],
-            include_archived=asked["archived"],
-            filters=narrowed(asked["where"]),
-            **asked["knobs"],
-        )
-        out.append([[id, score] for id, score in hits.results])
-    return out
+    return [await answer(core, asked) for asked in case["questions"]]
 
 
 async def main() -> None:

@@ -261,6 +261,32 @@ def test_sources_take_the_larger_score_and_may_be_brought_in() -> None:
     assert ids(bare) == ["a"]  # brought in, and nothing gave it a score
 
 
+@pytest.mark.parametrize(
+    ("options", "lifted"),
+    [
+        ({}, {"x", "z"}),  # b is no reflection and lends nothing, whatever its edges
+        ({"window": 3}, {"x"}),  # a, b, c
+        ({"reflections": 2}, {"x"}),  # a and c, of which c has no source
+        ({"ceiling": 1}, {"z"}),
+        ({"ceiling": 1, "reflections": 1}, set()),  # a takes the place and lends nothing
+        ({"kinds": ["fact"]}, {"z"}),
+    ],
+)
+def test_the_first_reflections_of_the_window_lend_to_whom_they_may(
+    options: Data, lifted: set[str]
+) -> None:
+    kinds = {"a": "reflection", "c": "reflection", "d": "reflection", "z": "fact"}
+    memory = holding("a", "b", "c", "d", "x", "y", "z", kind=kinds)
+    for source, target in (("a", "x"), ("a", "c"), ("b", "y"), ("d", "z")):
+        memory.link(source, target, "consolidated_from", weight=1.0)
+    lanes = {"mine": {"kind": "list"}}
+    lift: Data = {"kind": "sources", "factor": 1.0, **options}
+    scores = {"a": 4.0, "b": 3.5, "c": 3.0, "d": 2.0, "x": 1.0, "y": 1.0, "z": 1.0}
+    spec = {"lanes": lanes, "boosts": {"lift": lift}, "applied": ["lift"]}
+    got = dict(ranked(asked(memory, {"mine": scores}, **spec)))
+    assert {id for id in "xyz" if got[id] > scores[id]} == lifted
+
+
 @pytest.mark.parametrize("label", ["lift", "weight", "scaled"])
 def test_a_boost_may_be_called_like_a_column_of_a_fusion_and_is_still_proved(label: str) -> None:
     memory = holding("a", "b", confidence={"a": 0.9, "b": 0.1})

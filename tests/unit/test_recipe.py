@@ -14,16 +14,16 @@ from memoriter.core.errors import BadRecipe, UnknownRecipe
 from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "1ed9a55d68d8aae5d5e8c58b7e93136763b2fb16a453356dbadd5c544d17821f",
-    "lexical": "201c41068589e39a29fc09b865e0b089098dbf785f2a624a2cf71eaf9245c6a3",
-    "linked": "0c95832847e7e034ee36b95ae16a3b1d21de75b282ad1fb7822f984c42103330",
+    "memoriter": "84329c5d733faf8990d4c73594ac34e0f5c78ba4a73a10f0bd71b8ba53896ce4",
+    "lexical": "0f0c780f949bdf7d5368d0b6a3c816b04e7f9d6fcdab226cab439842f16cf3a9",
+    "linked": "645baaabd9dda7043708728705a5475942337002c1816efc4e49cf14ec44d697",
     "semantic": "7c242c416b745cb422f0b7428a7360cba4c23ce7018a4764d1437a5eb7888c1c",
-    "reflections": "a480a8c7acccf6c8fd32598a280320eae2112c26480677d966d8eeaf0b6461e8",
-    "comis": "bc8e6272aa301d975cb9b834afc705446fc2086510638351cfa8b7be69eef90c",
-    "engrava": "de0c7cc25d6fbdabb3e78c663dc51da5e4e1c831277875573f3dcf9ff331838a",
-    "jeffs-brain": "f6e8b232da2cb04b967500cd732be7d7e52d21f50b920999f003a0cd009412eb",
-    "mentisdb": "82843bf2a65885f6b29fee397fd6ce557b68d366ac479ec0ec571fc6ad2614ce",
-    "mnestic": "da0ecb247fbd7817f10f3df06e257e0f4111c2535ca0919d83158d81b55d48e9",
+    "reflections": "7365179eda3b329a8d40043f9262e7082cab2e827f4cc70ad36d2562608acfa3",
+    "comis": "04caf7997393d72285dea7ade8e735651d8b16444368b14728004d65db6f9aca",
+    "engrava": "90af5d407a3bba44da977ca651ea3bca1ebf6ffd1f983f00ad564d270ecb0ad0",
+    "jeffs-brain": "7d80f9fc22c717b7814a68092d778f5354bfd5532e3219a065d26d8e8b43d8c8",
+    "mentisdb": "3b2656ad85c1a0a8ff7825e108ceccd13f698976477fa7e269cfc349f7a99b5c",
+    "mnestic": "121395531831d14fb76e601313508f32f2f21aaddd96a907d684150984db7788",
 }
 
 

@@ -47,17 +47,11 @@ def test_a_source_gets_a_share_of_its_best_parent() -> None:
     assert gained.weights.tolist() == [1.0, 0.5, 1.0]
 
 
-def test_only_the_first_reflections_of_the_window_count() -> None:
-    sources = sources_from((7, 1, 1.0), (8, 2, 1.0), (6, 3, 1.0))
-    assert set(shown(sources)) == {1, 2, 3}
-    assert set(shown(sources, Lift(window=3))) == {1, 2}
-    assert set(shown(sources, Lift(reflections=1))) == {1}
-
-
-def test_a_reflection_with_too_many_sources_is_passed_over() -> None:
+def test_a_reflection_with_too_many_sources_lends_nothing() -> None:
     sources = sources_from((7, 1, 1.0), (7, 2, 1.0), (7, 4, 1.0), (8, 3, 1.0))
-    assert set(shown(sources, Lift(ceiling=2, reflections=1))) == {3}
-    assert set(shown(sources, Lift(sources=2, reflections=1))) == {1, 2}
+    assert set(shown(sources)) == {1, 2, 3, 4}
+    assert set(shown(sources, Lift(ceiling=2))) == {3}
+    assert set(shown(sources, Lift(sources=2))) == {1, 2, 3}
 
 
 def test_what_is_not_wanted_counts_against_the_ceiling_and_is_not_lifted() -> None:

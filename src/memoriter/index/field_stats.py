@@ -1,15 +1,15 @@
 """Statistics of some fields of a view: postings, term and document frequencies, field lengths.
 
 BM25 and its fuzzy rung read these. The fields are those of the analyzer, and
-`agent_registry`: the registry's text about a record's agent. That text is analysed once per agent
-and joined by the agent column, so that an edit of the registry re-indexes no record.
+`agent_registry`: the registry's text about a record's agent. That text is analysed per agent and
+joined by the agent column, so that an edit of the registry re-indexes no record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, Literal
 
 import numpy as np
@@ -25,6 +25,8 @@ from memoriter.text.port import Analyzer
 REGISTRY: Final = "agent_registry"
 Among = Literal["all", "worded"]
 """Which records BM25 counts: all of a view, or those with a word in a listed field."""
+Named = Literal["registered", "every"]
+"""Which agents have a text: those of the registry, or every one, whose name then is its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +42,25 @@ class FieldStats:
     """Statistics of a view over the fields that a search looks at."""
 
     def __init__(
-        self, view: View, fields: Sequence[str], analyzer: Analyzer, among: Among = "all"
+        self,
+        view: View,
+        fields: Sequence[str],
+        analyzer: Analyzer,
+        among: Among = "all",
+        named: Named = "registered",
     ) -> None:
         self.view = view
         self.names = (*view.fields, REGISTRY)
         self._analyzer = analyzer
         self._among: Among = among
         self.listed = tuple(n for n, name in enumerate(self.names) if name in fields)
-        wanted = REGISTRY in fields and bool(view.agents)
-        self._registry = len(view.fields) if wanted else None
+        texts: Mapping[str, str] = {}
+        if REGISTRY in fields:
+            texts = view.every_agent if named == "every" else view.agents
+        self._texts = texts
+        self._registry = len(view.fields) if texts else None
         # Part of every cache key: a segment outlives a view, but the registry may change.
-        self._registry_hash = hash(tuple(view.agents.items())) if wanted else 0
+        self._registry_hash = hash(tuple(texts.items())) if texts else 0
         self._own = tuple(n for n in self.listed if n < len(view.fields))
         self._whole = len(self._own) == len(view.fields)
         self._wanted = np.zeros(256, np.bool_)
@@ -147,8 +157,7 @@ class FieldStats:
 
     @cached_property
     def _agents(self) -> dict[str, RecordWords]:
-        texts = self.view.agents
-        return {agent: self._analyzer.analyse({"text": (text,)}) for agent, text in texts.items()}
+        return {agent: _analysed(self._analyzer, text) for agent, text in self._texts.items()}
 
     @cached_property
     def _registry_lengths(self) -> list[NDArray[np.int32]]:
@@ -174,6 +183,11 @@ class FieldStats:
         row_tfs = tfs[segment.arrays["agent.codes"]]
         docs = np.flatnonzero(row_tfs).astype(np.int32)
         return Postings(docs, np.full(docs.size, place, np.uint8), row_tfs[docs])
+
+
+@lru_cache(maxsize=4096)
+def _analysed(analyzer: Analyzer, text: str) -> RecordWords:
+    return analyzer.analyse({"text": (text,)})
 
 
 def _codes(segment: Segment) -> dict[str, int]:

@@ -9,7 +9,7 @@ which records others have replaced; `selection` hides those. Views come from `Te
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple, cast
@@ -80,10 +80,20 @@ class View:
     @cached_property
     def agents(self) -> Mapping[str, str]:
         """The registry's text about each agent; read on first use."""
-        rows = self._registry
-        return {
-            row.agent: _registry_text(row) for row in rows if not row.agent.startswith(RESERVED)
+        return {row.agent: _registry_text(row, None) for row in self._registered}
+
+    @cached_property
+    def every_agent(self) -> Mapping[str, str]:
+        """The same for every agent that has written; one without a display name has its id."""
+        ids = {
+            agent for segment in self.segments for agent in dictionary_of(segment.arrays, "agent")
         }
+        entries = {row.agent: _registry_text(row, row.agent) for row in self._registered}
+        return {**{agent: agent for agent in sorted(ids)}, **entries}
+
+    @property
+    def _registered(self) -> Iterator[AgentRow]:
+        return (row for row in self._registry if not row.agent.startswith(RESERVED))
 
     @cached_property
     def _registry(self) -> Sequence[AgentRow]:
@@ -201,10 +211,12 @@ def _late(segment: Segment, seq: int) -> NDArray[np.int64]:
     return np.concatenate([segment.arrays["vectors.rows"][away], needless])
 
 
-def _registry_text(row: AgentRow) -> str:
+def _registry_text(row: AgentRow, unnamed: str | None) -> str:
+    """What the registry says of an agent; `unnamed` stands for a display name that is not set."""
     entry = cast("dict[str, Any]", json.loads(row.body))
-    parts = [entry.get(key) for key in ("display_name", "owner", "description")]
-    return " ".join(part for part in (*parts, *entry.get("aliases", ())) if part)
+    parts = [entry.get(key) for key in ("owner", "description")]
+    names = (entry.get("display_name") or unnamed, *parts, *entry.get("aliases", ()))
+    return " ".join(part for part in names if part)
 
 
 class _EdgeColumns(NamedTuple):

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
-from memoriter.index.field_stats import Among, FieldStats
+from memoriter.index.field_stats import Among, FieldStats, Named
 from memoriter.lanes.bm25_evidence import bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
@@ -78,6 +78,14 @@ class Bm25Lane(Lane):
         "all",
         values={"all": "all", "worded": "those with a word"},
     )
+    agents: Named = option(
+        "agents that the field agent_registry tells of",
+        "registered",
+        values={
+            "registered": "those of the registry",
+            "every": "every agent; one without a display name is called by its id",
+        },
+    )
     k1: float = option("term-frequency saturation", ge=0.0, le=100.0)
     b: float = option("length normalization", ge=0.0, le=1.0)
     fields: dict[TextField, Annotated[float, Field(ge=0.0, le=100.0)]] = option(
@@ -89,6 +97,11 @@ class Bm25Lane(Lane):
         default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("number of records from which the gate applies", 20, ge=0)
+    wordless: Literal["skip", "empty"] = option(
+        "a text that has no word",
+        "skip",
+        values={"skip": "skips the lane", "empty": "is searched, and finds nothing"},
+    )
     ladder: bool = option("if nothing matches, misspelt words are tried", default=False)
     fuzzy: float = option(
         "trigram similarity from which a misspelt word matches", 0.3, gt=0.0, le=1.0
@@ -96,16 +109,17 @@ class Bm25Lane(Lane):
 
     @property
     def takes(self) -> tuple[str, ...]:
-        """The aliases, if its dialect replaces words and no stop list has it skip them."""
-        return ("aliases",) if dialect(self.dialect).aliases and self.stop == "none" else ()
+        """The aliases, if its dialect replaces words."""
+        return ("aliases",) if dialect(self.dialect).aliases else ()
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready if the query has words; with a ladder, if it has any text."""
+        """Ready if the query has words; with a ladder or `wordless`, if it has any text."""
         if ctx.wording.unread is not None:
             return Skipped(ctx.wording.unread)
         parsed = self.parsed(ctx, ctx.query.text)
-        if parsed.tree is None and not (self.ladder and ctx.query.text.strip()):
-            return Skipped("the query has no words", idle=bool(ctx.query.text.strip()))
+        searched, blank = self.wordless == "empty", not ctx.query.text.strip()
+        if parsed.tree is None and (blank or not (self.ladder or searched)):
+            return Skipped("the query has no words", idle=searched or not blank)
         shows: dict[str, object] = _query(parsed)
         if parsed.note is not None:
             shows["note"] = parsed.note
@@ -184,7 +198,8 @@ class _Search:
     def _scorer(self) -> Scorer:
         lane = self._lane
         weights = cast("dict[str, float]", lane.fields)
-        stats = FieldStats(self._ctx.view, tuple(weights), self._ctx.wording.analyzer, lane.records)
+        reader = self._ctx.wording.analyzer
+        stats = FieldStats(self._ctx.view, tuple(weights), reader, lane.records, lane.agents)
         formula = Formula(
             form=lane.form,
             measure=lane.score,

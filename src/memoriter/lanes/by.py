@@ -27,6 +27,7 @@ class ByLane(Lane):
         "attribute, smallest first (a leading -: largest first)"
     )
     flat: bool = option("every record scores 0, so that only their order counts", default=False)
+    then: tuple[str, ...] = option("attributes by which equal ones are ordered, in turn", ())
     blank: bool = option("finds records only if the question is blank", default=False)
     pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
 
@@ -35,6 +36,10 @@ class ByLane(Lane):
         known = ATTRIBUTES if self.flat else (*NUMBER_COLUMNS, *TIME_COLUMNS)
         if self.by.removeprefix("-") not in known:
             raise ValueError(f"by: {self.by!r} is not one of {', '.join(known)}")
+        if self.then and not self.flat:
+            raise ValueError("then: only a flat lane has it; others go by the ties of the recipe")
+        if unknown := [name for name in self.then if name.removeprefix("-") not in ATTRIBUTES]:
+            raise ValueError(f"then: {unknown[0]!r} is not one of {', '.join(ATTRIBUTES)}")
         return self
 
     @classmethod
@@ -54,7 +59,7 @@ class ByLane(Lane):
             return Ranking.empty()
         rows = ctx.selection.rows(ctx.view)
         if self.flat:
-            order = top(np.zeros(rows.size), rows, self.pool, tie_keys(ctx.view, [self.by]))
+            order = top(np.zeros(rows.size), rows, self.pool, tie_keys(ctx.view, self.ties))
             return Ranking(rows[order], np.zeros(order.size))
         values = numbers(ctx.view, rows, self.by.removeprefix("-"))
         rows, values = rows[~np.isnan(values)], values[~np.isnan(values)]
@@ -77,5 +82,5 @@ class ByLane(Lane):
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """The attribute, if all scores are 0 and it alone decides the order."""
-        return (self.by,) if self.flat else ()
+        """The attributes that decide the order, if all scores are 0."""
+        return (self.by, *self.then) if self.flat else ()

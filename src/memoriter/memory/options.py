@@ -308,11 +308,16 @@ class ReflectKwargs(TypedDict, total=False):
     """The keyword arguments of `reflect` besides `dry_run`."""
 
     algorithm: Annotated[
-        "Algorithm", Option('How clusters are found: "propagation" or "agglomerative".', str)
+        "Algorithm",
+        Option('How clusters are found: "propagation", "agglomerative" or "linked".', str),
     ]
     similarity: Annotated[float, Option("The least cosine of a near pair (0.7).", float)]
     min_size: Annotated[int, Option("The smallest cluster (3).", int)]
     max_size: Annotated[int, Option("The largest cluster (200).", int)]
+    kinds: Annotated[
+        "Sequence[str] | None",
+        Option("The kinds of memories that may be members (all).", list[str], flag="--kind"),
+    ]
     candidates: Annotated[int, Option("How many of the newest memories are compared (5000).", int)]
     cycle: Annotated[int | None, Option("Your own time counter, stored with the reflections.", int)]
     summary: Annotated["Summary | None", Option("A function that writes the summary.")]

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import Batch, Vector
 from memoriter.core.errors import Conflict, InputError, NotFound, NothingToRun
-from memoriter.core.names import EXACT_INT, choice, flag, integer, number, text
+from memoriter.core.names import EXACT_INT, choice, flag, integer, names, number, text
 from memoriter.core.options import check_known
 from memoriter.core.ranking import Rows
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.index.ids import rows_by_id
+from memoriter.index.reads import strings
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.vectors import row_vectors
 from memoriter.index.view import View
@@ -28,6 +29,7 @@ from memoriter.memory.engine import Engine
 from memoriter.memory.options import ReflectKwargs
 from memoriter.write.reflect import (
     ALGORITHMS,
+    ASSOCIATED,
     Cluster,
     NewReflection,
     Reflected,
@@ -86,12 +88,14 @@ def _rule(options: ReflectKwargs) -> Rule:
     check_known(options, ReflectKwargs, InputError, "dry_run")
     plain = Rule()
     choice(options.get("algorithm", plain.algorithm), "algorithm", ALGORITHMS, InputError)
+    kinds = options.get("kinds")
     least = integer(options.get("min_size", plain.min_size), "min_size", 2, EXACT_INT, InputError)
     return Rule(
         options.get("algorithm", plain.algorithm),
         number(options.get("similarity", plain.similarity), "similarity", 0.0, 1.0, InputError),
         least,
         integer(options.get("max_size", plain.max_size), "max_size", least, EXACT_INT, InputError),
+        None if kinds is None else names(kinds, "kinds", InputError),
     )
 
 
@@ -154,7 +158,7 @@ class _Candidates:
 
     def clusters(self, rule: Rule, candidates: int) -> _Clusters:
         """Cluster the newest candidates, separately for each agent and user."""
-        rows, matrix = row_vectors(self._reading, self._standing.rows(self._reading))
+        rows, matrix = row_vectors(self._reading, self._of_kinds(rule.kinds))
         # Rows ascend with time, and near pairs cost quadratic time: only the newest are compared.
         rows, matrix = rows[-candidates:], matrix[-candidates:]
         # Never across owners: a reflection must not mix memories of two agents or users.
@@ -167,7 +171,8 @@ class _Candidates:
         bad: list[Rejected] = []
         for _, places in sorted(owned.items()):
             members = [record for at in places if (record := records[at]) is not None]
-            fine, refused = find_clusters(members, matrix[places], rule)
+            pairs = self._linked(rows[places]) if rule.algorithm == "linked" else None
+            fine, refused = find_clusters(members, matrix[places], rule, pairs)
             good, bad = good + fine, bad + refused
         known = {record.id for record in self._ours}
         considered = sum(map(len, owned.values()))
@@ -178,6 +183,25 @@ class _Candidates:
             considered,
             self._standing.count - considered,
         )
+
+    def _of_kinds(self, kinds: tuple[str, ...] | None) -> Rows:
+        """The rows that may be members."""
+        rows = self._standing.rows(self._reading)
+        if kinds is None:
+            return rows
+        return rows[[kind in kinds for kind in strings(self._reading, rows, "kind")]]
+
+    def _linked(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which pairs of these rows an association joins, in either direction."""
+        graph = self._reading.graph
+        place = {node: at for at, node in enumerate(graph.positions(rows).tolist())}
+        edges = graph.edges
+        at = np.flatnonzero(edges.holding(self._now, ASSOCIATED))
+        out = np.zeros((rows.size, rows.size), np.bool_)
+        for one, two in zip(edges.sources[at].tolist(), edges.targets[at].tolist(), strict=True):
+            if one in place and two in place and one != two:
+                out[place[one], place[two]] = out[place[two], place[one]] = True
+        return out
 
     def orphans(self) -> list[Record]:
         """Reflections with a member that is forgotten, hidden, or of another agent or user."""

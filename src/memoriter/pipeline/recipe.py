@@ -328,7 +328,22 @@ class Recipe(Spec):
 
     def called(self, path: str) -> str:
         """The name of a lane or boost in `names`; its label if it has none."""
-        return next((n for n, to in self.names.items() if to == path), path.partition(".")[2])
+        return self._names_of_parts.get(path, path.partition(".")[2])
+
+    def is_called(self, path: str) -> bool:
+        """Whether a lane or boost is a signal for users of `names`: all are if none has a name."""
+        return not self._names_of_parts or path in self._names_of_parts
+
+    @property
+    def _names_of_parts(self) -> dict[str, str]:
+        """The names of whole lanes and boosts, by path."""
+        parts = {f"lanes.{label}" for label in self.lanes} | {f"boosts.{n}" for n in self.boosts}
+        return {
+            path: name
+            for name, to in self.names.items()
+            for path in ((to,) if isinstance(to, str) else to)
+            if path in parts
+        }
 
     def weight(self, label: str) -> float | None:
         """The weight of a signal in the first pass; None if it is not named there."""

@@ -25,9 +25,6 @@ class Sources:
 class Lift:
     """The limits and the factor of the boost."""
 
-    window: int = 25
-    """Reflections are looked for among this many best rows."""
-    reflections: int = 5
     ceiling: int = 50
     """A reflection with more sources is ignored."""
     sources: int = 20
@@ -52,15 +49,18 @@ def lifted(
 ) -> Lifted:
     """By source the largest score of its reflections · factor · edge weight, if positive.
 
-    `rows` are best first. Of equal values the better reflection's counts.
+    `rows` are the reflections, best first. Of equal values the better reflection's counts.
 
     >>> sources = Sources(np.array([7]), np.array([3]), np.array([0.5]), np.array([True]))
     >>> lifted(np.array([9, 7]), np.array([1.0, 0.8]), sources, Lift()).scores.round(6).tolist()
     [0.28]
     """
     best: dict[int, tuple[float, int, float]] = {}
-    for place in _chosen(rows, sources, lift):
-        own = np.flatnonzero((sources.owners == rows[place]) & sources.wanted)[: lift.sources]
+    for place in range(rows.size):
+        edges = np.flatnonzero(sources.owners == rows[place])
+        if edges.size > lift.ceiling:
+            continue
+        own = edges[sources.wanted[edges]][: lift.sources]
         values = snap(scores[place] * lift.factor * sources.weights[own])
         for at, value in zip(own.tolist(), values.tolist(), strict=True):
             target = int(sources.targets[at])
@@ -70,10 +70,3 @@ def lifted(
     lifts = np.array([best[row] for row in targets], np.float64).reshape(len(targets), 3)
     parents = lifts[:, 1].astype(np.int64)
     return Lifted(np.array(targets, np.int64), lifts[:, 0], parents, lifts[:, 2])
-
-
-def _chosen(rows: NDArray[np.int64], sources: Sources, lift: Lift) -> list[int]:
-    """The places of the first reflections in the window that do not exceed the ceiling."""
-    owners, counts = np.unique(sources.owners, return_counts=True)
-    small = np.isin(rows[: lift.window], owners[counts <= lift.ceiling])
-    return np.flatnonzero(small)[: lift.reflections].tolist()

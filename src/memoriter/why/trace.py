@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 
 def signals_of(plan: Plan) -> tuple[str, ...]:
-    """The lanes that ran and the boosts that touched a candidate, as the recipe names them."""
+    """The lanes that ran and the boosts that touched a candidate, as the recipe names them.
+
+    If the recipe names some of them, those are its signals, and the others are left out.
+    """
     recipe = plan.recipe
     effective = {step.name for step in plan.steps if step.rows}
-    lanes = [recipe.called(f"lanes.{label}") for label in plan.running]
-    boosts = [recipe.called(f"boosts.{label}") for label in plan.boosting if label in effective]
-    return (*lanes, *boosts)
+    lanes = [f"lanes.{label}" for label in plan.running]
+    boosts = [f"boosts.{label}" for label in plan.boosting if label in effective]
+    return tuple(recipe.called(path) for path in (*lanes, *boosts) if recipe.is_called(path))
 
 
 def trace_of(plan: Plan) -> dict[str, object]:

@@ -34,8 +34,10 @@ REFLECTION: Final = "reflection"
 """The kind of a reflection record."""
 SOURCE: Final = "consolidated_from"
 """The kind of the edges from a reflection to its members."""
-Algorithm = Literal["propagation", "agglomerative"]
-ALGORITHMS: Final = ("propagation", "agglomerative")
+ASSOCIATED: Final = ("associated",)
+"""The kind of the links that `linked` goes by."""
+Algorithm = Literal["propagation", "agglomerative", "linked"]
+ALGORITHMS: Final = ("propagation", "agglomerative", "linked")
 Summary = Callable[[Sequence[Record]], str]
 """A caller's function that summarises the members of a cluster."""
 _VERSION: Final = 2
@@ -48,13 +50,15 @@ _DIGITS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When memories form a cluster."""
+    """When memories form a cluster, and which may be members."""
 
     algorithm: Algorithm = "propagation"
     similarity: float = 0.7
     """The least cosine of a near pair."""
     min_size: int = 3
     max_size: int = 200
+    kinds: tuple[str, ...] | None = None
+    """The kinds of records that may be members; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class Reflected:
     considered: int = 0
     """How many memories were compared."""
     left_out: int = 0
-    """How many were not: older than the newest `candidates`, or without a vector."""
+    """How many were not: older than the newest `candidates`, of another kind, without a vector."""
     dry_run: bool = False
 
     def __repr__(self) -> str:
@@ -171,13 +175,17 @@ def hash_of(ids: Sequence[str]) -> str:
 
 
 def find_clusters(
-    records: Sequence[Record], vectors: NDArray[np.float32], rule: Rule
+    records: Sequence[Record],
+    vectors: NDArray[np.float32],
+    rule: Rule,
+    linked: NDArray[np.bool_] | None = None,
 ) -> tuple[list[Cluster], list[Rejected]]:
     """Cluster the memories of one agent and user; returns (clusters, rejected clusters).
 
-    Clusters below the minimum size are ignored, those above the maximum are rejected.
+    `linked` says which pairs a link joins, for the algorithm of that name. Clusters below the
+    minimum size are ignored, those above the maximum are rejected.
     """
-    close = near(vectors, rule.similarity)
+    close = near(vectors, rule.similarity) if linked is None else linked
     labels = single_link(close) if rule.algorithm == "agglomerative" else propagated(close)
     known = Phrases([record.text for record in records])
     good: list[Cluster] = []

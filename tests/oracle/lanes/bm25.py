@@ -299,14 +299,18 @@ class _Lane:
         return out
 
 
+def _pages(call: LaneCall) -> Mapping[int, Page]:
+    return call.world.pages(list(call.spec["fields"]), call.spec["agents"])
+
+
 def _scores(call: LaneCall) -> Column:
-    pages = call.world.pages(list(call.spec["fields"]))
-    lane = _Lane(call.spec, pages, call.world.analyzer)
+    lane = _Lane(call.spec, _pages(call), call.world.analyzer)
     return lane.answer(call.ask.text, call.rows, call.ask.aliases)
 
 
 def _runs(call: LaneCall) -> bool:
-    loosely = call.spec["ladder"] and call.ask.text.strip()
+    always = call.spec["ladder"] or call.spec["wordless"] == "empty"
+    loosely = always and call.ask.text.strip()
     tree = _Lane(call.spec, {}, call.world.analyzer).read(call.ask.text, call.ask.aliases)
     return tree is not None or bool(loosely)
 
@@ -316,7 +320,7 @@ def _coverage(call: LaneCall) -> Knots | None:
     spec, ask = call.spec, call.ask
     if spec["score"] != "bm25":
         return None
-    lane = _Lane(spec, call.world.pages(list(spec["fields"])), call.world.analyzer)
+    lane = _Lane(spec, _pages(call), call.world.analyzer)
     if lane.is_fuzzy(ask.text, call.rows, ask.aliases):
         return ((0.0, 0.0), (1.0, 1.0 / len(retry.content_words(ask.text))))
     tree = lane.read(ask.text, ask.aliases)

@@ -19,7 +19,7 @@ def _scores(call: LaneCall) -> Column:
 
 
 def _ties(lane: Spec) -> list[str] | None:
-    return [lane["by"]] if lane["flat"] else None
+    return [lane["by"], *lane["then"]] if lane["flat"] else None
 
 
 ORACLE = LaneOracle(_scores, ties=_ties)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import typer
@@ -24,6 +24,8 @@ class Branch(NamedTuple):
     name: str
     about: str
     commands: tuple[Command, ...]
+    more: Callable[[], Mapping[str, Command]] = dict
+    """The commands that other packages add, by name; asked only if one of them is wanted."""
 
 
 @command("version", "memoriter version")
@@ -95,6 +97,7 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
                 tune.recipe_diff,
                 measure.recipe_compare,
             ),
+            tune.more_recipe_commands,
         ),
         Branch(
             "analyzer",
@@ -149,6 +152,24 @@ class PlainCommand(TyperCommand):
 
 class PlainGroup(TyperGroup):
     """A group whose help shows flags without a type."""
+
+    def more(self) -> Mapping[str, Command]:
+        """The commands that other packages add, by name."""
+        return {}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Its own commands, then those of other packages."""
+        return [*super().list_commands(ctx), *self.more()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command by name; other packages are asked for what is not its own."""
+        own = super().get_command(ctx, cmd_name)
+        other = self.more().get(cmd_name) if own is None else None
+        if other is None:
+            return own
+        alone = typer.Typer(rich_markup_mode="rich", add_completion=False)
+        _add_command(other, alone)
+        return typer.main.get_command(alone)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, `--help` too."""
@@ -214,12 +235,22 @@ def _tree() -> typer.Typer:
                 _add_command(each, top, panel)
                 continue
             group = typer.Typer(
-                cls=PlainGroup, no_args_is_help=True, help=each.about, rich_markup_mode="rich"
+                cls=_group_of(each), no_args_is_help=True, help=each.about, rich_markup_mode="rich"
             )
             for inner in each.commands:
                 _add_command(inner, group)
             top.add_typer(group, name=each.name, rich_help_panel=panel)
     return top
+
+
+def _group_of(branch: Branch) -> type[PlainGroup]:
+    """The class of a group that other packages may add commands to."""
+
+    class Group(PlainGroup):
+        def more(self) -> Mapping[str, Command]:
+            return branch.more()
+
+    return Group
 
 
 def _add_command(each: Command, group: typer.Typer, panel: str | None = None) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
 
 from memoriter.core.errors import InputError, NotFound
 from memoriter.doors import render
-from memoriter.doors.cli.declare import command
+from memoriter.doors.cli.declare import Command, command
 from memoriter.doors.cli.options import JsonOption, RecipeArgument
 from memoriter.doors.cli.output import print_json, show
 
@@ -94,6 +96,61 @@ def recipe_diff(
         lambda: render.recipes.side_by_side(heads, *data, explicit) if changes else "no difference",
         as_json=as_json,
     )
+
+
+def from_settings(system: str) -> Command:
+    """The command that makes a recipe of the settings of another system."""
+
+    @command(f"from-{system}", f"memoriter recipe from-{system} settings-file --out mine.toml")
+    def recipe_from(
+        file: Annotated[
+            Path, typer.Argument(metavar="FILE", help="The file to read.", show_default=False)
+        ],
+        name: Annotated[str, typer.Option("--name", help="The name of the recipe.")] = "own",
+        out: Annotated[
+            Path | None,
+            typer.Option("--out", metavar="FILE", help="Write it there instead of printing it."),
+        ] = None,
+        *,
+        force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+        as_json: JsonOption = False,
+    ) -> None:
+        """Make a recipe of the settings of another memory system."""
+        from memoriter.pipeline.settings import recipe_from_settings  # noqa: PLC0415  # engine
+
+        made = recipe_from_settings(system, _read(file), name)
+        data: dict[str, object] = {**_summary(made.recipe), "left_out": dict(made.left_out)}
+        for key, why in () if as_json else made.left_out.items():
+            typer.echo(f"left out: {key}: {why}", err=True)
+        if out is None:
+            show({**data, "toml": made.text}, lambda: made.text.rstrip("\n"), as_json=as_json)
+            return
+        if out.exists() and not force:
+            raise InputError(f"{out} exists already", hint="name another file, or give --force")
+        _write(out, made.text)
+        show({**data, "file": str(out)}, lambda: f"wrote recipe {name} to {out}", as_json=as_json)
+
+    return recipe_from
+
+
+def more_recipe_commands() -> dict[str, Command]:
+    """The commands that installed readers of settings add, by name."""
+    from memoriter.pipeline.settings import settings_formats  # noqa: PLC0415  # loads the engine
+
+    made = (from_settings(system) for system in settings_formats())
+    return {each.name: each for each in made}
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"{path}: {error.strerror}", hint="name a file that can be written"
+        ) from None
 
 
 def differences(one: object, two: object, path: str = "") -> Iterator[tuple[str, object, object]]:

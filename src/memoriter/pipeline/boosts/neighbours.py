@@ -25,7 +25,7 @@ class NeighboursBoost(Boost):
     of: tuple[str, ...] = option(
         "columns that are passed on, such as words.scaled; of several the largest", min_length=1
     )
-    decay: float = option("share that a link passes on", 0.5, ge=0.0, le=1.0)
+    decay: float = option("share that a link passes on", 0.5, ge=0.0, le=1000.0)
     most: int = option("maximum links of a record that count, heaviest first", 5, ge=1, le=1000)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:

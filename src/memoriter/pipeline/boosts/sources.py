@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from memoriter.core.slate import Slate
+from memoriter.index.reads import strings
 from memoriter.lanes.port import Context
 from memoriter.lanes.reflection_sources import sources_of
 from memoriter.lanes.spec import option
@@ -27,8 +28,8 @@ class SourcesBoost(Boost):
 
     kind: Literal["sources"]
     window: int = option("best rows among which reflections are looked for", 25, ge=1, le=10_000)
-    reflections: int = option("maximum reflections that lend", 5, ge=1, le=1000)
-    ceiling: int = option("maximum sources of a reflection that lends", 50, ge=1, le=100_000)
+    reflections: int = option("reflections that may lend, best first", 5, ge=1, le=1000)
+    ceiling: int = option("sources above which a reflection lends nothing", 50, ge=1, le=100_000)
     sources: int = option("maximum sources of each that are lent to", 20, ge=1, le=1000)
     factor: float = option("share of the score that is lent", 0.7, ge=0.0, le=1.0, always=True)
     kinds: tuple[str, ...] | None = option("record kinds that may be lent to", None)
@@ -39,15 +40,18 @@ class SourcesBoost(Boost):
         return "max"
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
-        """The best score that a reflection passes on to each row; NaN if none does."""
+        """The best score that a reflection passes on to each row; NaN unless it is larger."""
         known = np.flatnonzero(~np.isnan(slate.score))
         rows, scores = slate.rows[known], slate.score[known]
         best = top(scores, rows, self.window, ctx.keys)
-        lift = Lift(self.window, self.reflections, self.ceiling, self.sources, self.factor)
-        made = lifted(rows[best], scores[best], sources_of(ctx, rows[best], self.kinds), lift)
+        kinds = strings(ctx.view, rows[best], "kind")
+        lends = best[[kind == "reflection" for kind in kinds]][: self.reflections]
+        lift = Lift(self.ceiling, self.sources, self.factor)
+        made = lifted(rows[lends], scores[lends], sources_of(ctx, rows[lends], self.kinds), lift)
         values, parents = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
         place = {int(row): at for at, row in enumerate(slate.rows)}
         for row, score, parent in zip(made.rows, made.scores, made.parents, strict=True):
-            if (at := place.get(int(row))) is not None:
+            at = place.get(int(row))
+            if at is not None and not score <= slate.score[at]:  # NaN: it has no score yet
                 values[at], parents[at] = score, parent
         return Boosted(values, {"row": parents}, {"lifted": int((~np.isnan(values)).sum())})

@@ -86,8 +86,7 @@ def search_memory(tenant_session: TenantSession, request: Any) -> JsonObject:
     result = tenant_session.memory(request).recall(
         request.query_text, request.top_k, **args.options_with()
     )
-    signals = [signal.removesuffix("_now") for signal in result.signals]
-    return _reply(tenant_session, result, signals)
+    return _reply(tenant_session, result, list(result.signals))
 
 
 def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:

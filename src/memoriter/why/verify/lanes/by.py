@@ -9,8 +9,8 @@ from ..rules import LaneRule
 
 
 def _ties(lane: Data, ties: Sequence[str]) -> Sequence[str]:
-    """If all scores are 0 (`flat`), the attribute alone decides the order."""
-    return [lane["by"]] if lane["flat"] else ties
+    """If all scores are 0 (`flat`), the attributes of the lane decide the order."""
+    return [lane["by"], *lane.get("then", ())] if lane["flat"] else ties
 
 
 RULE = LaneRule(ties=_ties)

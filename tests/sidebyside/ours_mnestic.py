@@ -1,0 +1,44 @@
+"""Our answers to the cases for mnestic, with the overrides that the claims name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.sidebyside.compare import WITHIN
+from tests.sidebyside.ours import Rows, opened
+
+from memoriter.memory.facade import Memory
+
+
+def answers(case: Any) -> list[tuple[Rows, float]]:
+    """Answers, whose scores agree to a millionth."""
+    with opened(case) as memory:
+        return [(_answer(memory, asked), WITHIN) for asked in case["questions"]]
+
+
+def _answer(memory: Memory, asked: Any) -> Rows:
+    options: dict[str, Any] = {
+        "rrf_k": asked["rrf_k"], "limit": asked["limit"], "fts_k": 100,
+        "vector_k": asked["vector_k"], "vector_index": asked["vector"] is not None,
+        "fts_index": bool(asked["text"]),
+    }  # fmt: skip
+    options |= {f"lanes.{leg['label']}": _leg(leg) for leg in asked["legs"]}
+    if asked["mmr"] is not None:
+        options |= {"mmr": True, "mmr.lambda": asked["mmr"][0], "mmr.k": asked["mmr"][1]}
+    ask: dict[str, Any] = {"overrides": options, "vector": asked["vector"]}
+    if asked["legs"]:
+        ask["seeds"] = {leg["label"]: leg["seeds"] for leg in asked["legs"]}
+    if asked["lists"]:
+        ask["lists"] = {"mine": asked["lists"]}
+    return memory.recall(asked["text"], recipe="mnestic", **ask).rows()
+
+
+def _leg(leg: Any) -> dict[str, Any]:
+    options = {
+        "kind": "hops", "max_hops": leg["max_hops"],
+        "direction": "both" if leg["undirected"] else "out",
+    }  # fmt: skip
+    if leg["max_nodes"] is not None:
+        options |= {"kind": "cheapest", "max_nodes": leg["max_nodes"], "cost": "weight"}
+        options |= {} if leg["max_cost"] is None else {"max_cost": leg["max_cost"]}
+    return options
