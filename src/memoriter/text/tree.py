@@ -31,10 +31,15 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class NearLeaves:
-    """Leaves with at most `distance` other words between the first and the last, in any order."""
+    """Leaves with at most `distance` other words between the first and the last, in any order.
+
+    If `chained`, each next leaf lies at most `distance` positions from a place of those before it;
+    the earlier of the two positions is then their place.
+    """
 
     leaves: tuple[Leaf, ...]
     distance: int = 10
+    chained: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,8 @@ def excludes(node: Node | None) -> bool:
 def tree_text(node: Node | None) -> str:
     """The tree in one notation for all dialects, for people and receipts.
 
+    `NEAR/2(a b)` is chained, `NEAR(a b, 2)` is not.
+
     >>> tree_text(Without(Any((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
     '(ssh OR "open port") NOT po*'
     """
@@ -101,7 +108,9 @@ def tree_text(node: Node | None) -> str:
         case Leaf():
             text = _leaf_text(node)
         case NearLeaves():
-            text = f"NEAR/{node.distance}({' '.join(map(_leaf_text, node.leaves))})"
+            inside = " ".join(map(_leaf_text, node.leaves))
+            far = node.distance
+            text = f"NEAR/{far}({inside})" if node.chained else f"NEAR({inside}, {far})"
         case All():
             text = " AND ".join(map(_operand, node.parts))
         case Any():
