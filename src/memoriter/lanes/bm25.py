@@ -31,7 +31,7 @@ from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
-from memoriter.text.tree import Any, Node, ParsedQuery, Term, excludes, tree_text
+from memoriter.text.tree import Any, Node, ParsedQuery, ReadingStep, Term, excludes, tree_text
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -107,7 +107,8 @@ class Bm25Lane(Lane):
         if parsed.malformed:
             shows["malformed"] = 1
         shows |= {"k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
-        return Ready(shows)
+        before = {step.name: _reading(step) for step in parsed.steps}
+        return Ready(shows, before=before)
 
     def parsed(self, ctx: Context, text: str) -> ParsedQuery:
         """A text parsed by this lane's dialect."""
@@ -318,6 +319,11 @@ def _ored(tree: Node | None) -> set[str] | None:
     parts = tree.parts if isinstance(tree, Any) else () if tree is None else (tree,)
     words = {part.term for part in parts if isinstance(part, Term)}
     return words if all(isinstance(part, Term) for part in parts) else None
+
+
+def _reading(step: ReadingStep) -> Ready | Skipped:
+    """A step of the dialect, as plans show it."""
+    return Ready(step.shows) if step.skipped is None else Skipped(step.skipped, idle=True)
 
 
 def _query(parsed: ParsedQuery) -> dict[str, object]:

@@ -33,7 +33,6 @@ from memoriter.rank.top import top
 from memoriter.rank.units import units
 
 Pairs = Iterable[tuple[Item, float]]
-Vector = Sequence[float] | NDArray[np.floating]
 Lists = (
     Mapping[str, Pairs] | Mapping[int, Pairs] | Iterable[Pairs] | Iterable[Sequence[Item | float]]
 )
@@ -212,7 +211,10 @@ def smooth(base: Pairs, lifted: Pairs, *, lift: float = 35.0, fade: float = 3.0)
 
 
 def mmr(
-    rows: Iterable[Sequence[Item | float | Vector | None]], *, trade: float = 0.5, k: int = 0
+    rows: Iterable[Sequence[Item | float | Sequence[float] | NDArray[np.floating] | None]],
+    *,
+    trade: float = 0.5,
+    k: int = 0,
 ) -> list[Picked]:
     """Maximal marginal relevance: the best that does not repeat what was taken, as (item, rank).
 

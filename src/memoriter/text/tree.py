@@ -6,7 +6,8 @@ satisfies `keep` and not `drop`. The score of a row comes from the leaves that i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -68,6 +69,16 @@ Node: TypeAlias = Term | Leaf | NearLeaves | All | Any | Without
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingStep:
+    """A step of reading a query, for plans."""
+
+    name: str
+    shows: Mapping[str, object]
+    skipped: str | None = None
+    """Why there was nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """What a dialect made of a query."""
 
@@ -79,6 +90,8 @@ class ParsedQuery:
     """How the parse differs from what was written, for people; None if it does not."""
     malformed: bool = False
     """Whether it looked like an expression but did not parse: its words were taken instead."""
+    steps: tuple[ReadingStep, ...] = field(default=(), compare=False)
+    """What the dialect did one after the other, if plans should show it."""
 
 
 def excludes(node: Node | None) -> bool:
