@@ -154,8 +154,12 @@ def test_mn_21_of_equal_costs_max_nodes_takes_the_first_by_id_however_many_hops(
 
 
 def test_mn_21_legs_can_seed_a_leg_with_all_their_hits() -> None:
-    notes = [{"id": f"n{n:02}", "text": "hub", "vector": [1.0, n / 100]} for n in range(30)]
-    ends = [{"id": f"t{n:02}", "text": "end", "vector": [-1.0, n / 100]} for n in range(30)]
+    notes: list[Any] = [
+        {"id": f"n{n:02}", "text": "hub", "vector": [1.0, n / 100]} for n in range(30)
+    ]
+    ends: list[Any] = [
+        {"id": f"t{n:02}", "text": "end", "vector": [-1.0, n / 100]} for n in range(30)
+    ]
     with memoriter.open(":memory:", embedder="given:2") as memory:
         memory.remember_many(notes + ends)
         for n in range(30):

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
+
+import pytest
 
 Case = dict[str, Any]
 COMMON: Final = ("the", "of", "and", "to", "in", "is", "it", "on", "for", "with")
@@ -52,3 +58,20 @@ def random_words(rng: random.Random, joint: str, ends: tuple[str, ...]) -> str:
         words.append(rng.choice(COMMON))
     words = list(dict.fromkeys(words))
     return joint.join(word + (rng.choice(ends) if rng.random() < 0.15 else "") for word in words)
+
+
+@cache
+def real_sentences() -> tuple[list[str], list[str]]:
+    """(texts, questions) of the everyday sets of MEMORITER_DATA; the test is skipped without."""
+    folder = Path(os.environ.get("MEMORITER_DATA", "")) / "everyday"
+    if not os.environ.get("MEMORITER_DATA") or not folder.is_dir():
+        pytest.skip("MEMORITER_DATA names no folder that has everyday/")
+    texts, questions = (
+        [
+            str(json.loads(line)[key])
+            for path in sorted(folder.glob(f"*/{name}.jsonl"))
+            for line in path.read_text("utf-8").splitlines()
+        ]
+        for name, key in (("memories", "text"), ("questions", "question"))
+    )
+    return texts, questions
