@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -125,6 +126,27 @@ def test_mn_33_a_text_is_an_expression(
     known = dict(with_score)
     assert [pair for pair in scores(result) if pair[0] in known] == close(with_score)
     assert note(result) == ""
+
+
+def test_mn_33_a_prefix_counts_a_record_once() -> None:
+    """The program counts each word of it: 9 here for 5 records, and its scores are below 0."""
+    texts = (
+        "price pricing prices", "prices price", "pricing", "price lunch", "lunch", "pricing prices",
+    )  # fmt: skip
+    lengths = [len(text.split()) for text in texts]
+    counts = [sum(word.startswith("pric") for word in text.split()) for text in texts]
+    records, df, mean = len(texts), sum(map(bool, counts)), sum(lengths) / len(texts)
+    assert (records, df, sum(counts)) == (6, 5, 9)
+    idf = math.log(1 + (records - df + 0.5) / (df + 0.5))
+    with open_texts(*texts) as memory:
+        scored = {hit.record.text: hit.lanes["text"].score for hit in ask(memory, "pric*")}
+    expected = {
+        text: idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean))
+        for text, tf, length in zip(texts, counts, lengths, strict=True)
+        if tf
+    }
+    assert scored == pytest.approx(expected, abs=1e-9)
+    assert min(scored.values()) > 0.0
 
 
 def test_mn_33_a_boost_multiplies_what_its_word_adds(corpus: Memory) -> None:

@@ -11,6 +11,7 @@ from tests.claims.corpus import CORPUS, VECTOR, close
 
 from memoriter import rank
 from memoriter.core.errors import BadQuery
+from memoriter.rank.grid import snap_one, unit
 
 LISTS = {"vec": [("a", 0.91), ("b", 0.74)], "fts": [("b", 7.2), ("c", 5.1)]}
 ROWS = [[label, item, score] for label, pairs in LISTS.items() for item, score in pairs]
@@ -167,6 +168,24 @@ def test_mn_39_with_lambda_0_the_first_item_is_taken_first_and_negatives_act_as_
     assert rank.mmr(TRADES, trade=-3) == rank.mmr(TRADES, trade=0)
     alike = [["d", 0.1, [1, 1]], ["b", 0.2, [1, 0]], ["c", 0.9, [1, 0]], ["a", 0.0, [0, 1]]]
     assert rank.mmr(alike, trade=0) == [("a", 1), ("b", 2), ("d", 3), ("c", 4)]
+
+
+def _with_itself(vector: np.ndarray) -> float:
+    """The cosine of a vector with its copy, on the grid."""
+    made = unit(vector)
+    assert made is not None
+    return snap_one(float(made.astype(np.float64) @ made.astype(np.float64)))
+
+
+def test_mn_39_of_copies_of_different_items_the_rounding_of_their_vectors_decides() -> None:
+    """Both have cosine 1 but for rounding: in the program to 32 bits, here to the grid."""
+    rng = np.random.default_rng(7)
+    for one, two in rng.normal(size=(50, 2, 6)):
+        rows = [["a", 1.0, one], ["b", 0.9, two], ["c", 0.1, two], ["d", 0.1, one]]
+        first, second = (_with_itself(vector) for vector in (one, two))
+        last = ["d", "c"] if first < second else ["c", "d"]
+        picked = [[item for item, _ in rank.mmr(given, trade=0)] for given in (rows, rows[::-1])]
+        assert picked == [["a", "b", *last]] * 2
 
 
 def test_mn_39_lambda_is_one_half_unless_given() -> None:
