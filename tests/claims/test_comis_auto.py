@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +16,7 @@ from tests.unit.servers import Handler, Server, served
 
 import memoriter
 from memoriter.core.errors import InputError
-from memoriter.embed import static
+from memoriter.memory import embedders
 from memoriter.memory.facade import Memory
 
 VARIABLE = "MEMORITER_REMOTE_EMBEDDER"
@@ -36,13 +40,33 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.fixture
 def damaged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files of the packaged table are gone."""
+    """The files of the packaged table cannot be read."""
+    monkeypatch.setattr(embedders, "why_unreadable", lambda: "FileNotFoundError: vectors.npy")
+    monkeypatch.setattr(embedders, "read_failed", lambda: True)
 
-    def gone() -> static.StaticTable:
-        raise FileNotFoundError("vectors.npy")
 
-    monkeypatch.setattr(static, "_HOLDER", static._Holder())  # a fresh process
-    monkeypatch.setattr(static, "_read", gone)
+FRESH = """
+import importlib.resources, pathlib, sys
+import memoriter
+
+files = importlib.resources.files
+gone = pathlib.Path(sys.argv[1])
+importlib.resources.files = lambda name: gone if name == "memoriter.embed" else files(name)
+with memoriter.open(":memory:", embedder="auto") as memory:
+    memory.remember("how to cook spaghetti", id="pasta")
+    result = memory.recall("cook spaghetti")
+    print([hit.id for hit in result], memory.embedding.status())
+"""
+
+
+def test_co_06_a_process_without_the_files_of_the_table_searches_by_words(tmp_path: Path) -> None:
+    call = [sys.executable, "-c", FRESH, str(tmp_path)]
+    env = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    done = subprocess.run(  # noqa: S603  # our own script
+        call, capture_output=True, text=True, check=False, env=env, timeout=300
+    )
+    assert (done.returncode, done.stdout) == (0, "['pasta'] []\n"), done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def answered(memory: Memory) -> list[str]:
