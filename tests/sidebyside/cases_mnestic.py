@@ -89,7 +89,8 @@ def diversity(seed: int) -> Case:
         question = _question(rng, ids, _text(rng))
         mmr = [rng.choice((0.0, 0.0, 1.0, 0.5)), rng.choice((0, 5, 10))]
         differs = {"differs": "copies"} if len(copied) > 1 and mmr[0] < 1.0 else {}
-        return {**question, **differs, "mmr": mmr, "places": True}
+        # All vectors are listed: which of equal ones a cut leaves out is chance there.
+        return {**question, **differs, "vector_k": 60, "mmr": mmr, "places": True}
 
     return _case(rng, notes, asked, edges=False)
 
