@@ -229,6 +229,30 @@ def test_co_12_a_floor_cuts_before_the_limit_and_only_cuts() -> None:
     assert len(ask(memory, "", 5, vector=[1.0, 0.0])) == 5
 
 
+def test_co_12_a_hit_that_is_kept_is_never_lost_to_one_that_is_dropped() -> None:
+    """A reranker turns the order round, so that what the floor drops stands at the head."""
+    memory = memoriter.open(
+        ":memory:", embedder="given:2", reranker=lambda _, texts: list(range(len(texts)))
+    )
+    for n in range(30):
+        memory.remember(f"r{n}", id=f"{n:02}", vector=[np.cos(n / 100), np.sin(n / 100)])
+
+    def answer(limit: int, floor: float, *, turned: bool = True) -> Result:
+        options = {"rag.minScore": floor, "rag.rerank.enabled": turned}
+        return ask(memory, "", limit, vector=[1.0, 0.0], overrides=options)
+
+    fused = dict(answer(1000, 0.0, turned=False).rows())
+    whole = ids(answer(1000, 0.0))
+    assert whole == sorted(fused, reverse=True) != ids(answer(1000, 0.0, turned=False))
+    floors = sorted(fused.values())[::7]
+    for floor in floors:
+        kept = [id for id in whole if fused[id] >= floor]
+        for limit in (1, 3, 10, 30):
+            assert ids(answer(limit, floor)) == kept[:limit]
+    assert len(floors) == 5
+    assert fused[whole[0]] < floors[1]  # the head falls, and others take its place
+
+
 def test_co_13_the_order_of_lanes_changes_no_score(vectors: Memory) -> None:
     """K11."""
     data = recipe_of("comis").to_data()

@@ -29,15 +29,16 @@ def asked(
     return sound(memory.recall(options.pop("text", TEXT), limit, **options))
 
 
-def judged(reranker: Any, *, agree: bool = False) -> Memory:
-    """Files with vectors and a judge; where the lanes are to agree, by the words' own ranking."""
+def judged(reranker: Any, *, agree: bool = False, vectors: str | None = None) -> Memory:
+    """Files with vectors and a judge. Words rank them a to f; vectors backwards, or as is said."""
+    order = vectors or ("abcdef" if agree else "fedcba")
     memory = memoriter.open(
         ":memory:", clock=HandClock(), entropy=CountedEntropy(), embedder="given:2",
         maintenance="manual", reranker=reranker,
     )  # fmt: skip
     for n in range(6):
         text = " ".join(["berlin"] * (6 - n) + ["x"] * n)
-        angle = n if agree else 5 - n
+        angle = order.index("abcdef"[n])
         memory.remember(text, id=f"r{n}", vector=[1.0, 0.1 * angle], source={"path": f"{n}.md"})
     return memory
 
@@ -63,11 +64,24 @@ class Judge:
 def test_jb_01_the_plan_has_the_steps_in_their_order(files_with_vectors: Memory) -> None:
     result = asked(files_with_vectors, text="recommend k8s", aliases={"k8s": ["kubernetes"]})
     assert [step.name for step in result.plan.steps] == [
-        "select", "words", "vector", "fuse", "intent", "rerank", "limit",
+        "select", "words.parse", "words.aliases", "words", "vector", "fuse", "intent", "rerank",
+        "limit",
     ]  # fmt: skip
+    shown = {step.name: dict(step.shows) for step in result.plan.steps}
+    assert shown["words.parse"] == {"query": "k8s"}  # recommend is a stop word
+    assert shown["words.aliases"] == {"k8s": ["kubernetes"]}
     words = next(step for step in result.plan.steps if step.name == "words")
     assert understood(result.plan) == "kubernetes"
     assert [each.name for each in words.attempts] == ["initial"]
+
+
+def test_jb_01_without_aliases_there_is_nothing_to_expand(files_with_vectors: Memory) -> None:
+    for aliases, why in (({}, "none are given"), ({"x": ["y"]}, "no word of the query has one")):
+        result = asked(files_with_vectors, aliases=aliases)
+        steps = {step.name: step for step in result.plan.steps}
+        assert dict(steps["words.parse"].shows) == {"query": "pricing OR berlin"}
+        assert steps["words.aliases"].skipped == why
+        assert result.status == "complete"
 
 
 DEFAULTS = {"topK": 10, "candidateK": 60, "rerankTopN": 20, "k": 60, "rrfK": 60}
@@ -185,6 +199,50 @@ def test_jb_27_lanes_that_agree_make_the_reranker_needless() -> None:
     assert result.status == "complete"
     again = judge(judged(judge_))
     assert (judge_.asked, again.trace["agreements"]) == ([6], 0)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "agreements", "skipped"),
+    [
+        ("abdcef", 2, True),
+        ("adcbef", 2, True),
+        ("decabf", 1, False),
+        ("bacdef", 1, False),
+        ("bcadef", 0, False),
+        ("cabdef", 0, False),
+        ("abcdef", 3, True),
+        ("fedcba", 0, False),
+    ],
+)
+def test_jb_27_two_of_the_first_three_at_their_places_spare_the_reranker(
+    vectors: str, agreements: int, *, skipped: bool
+) -> None:
+    judge_ = Judge()
+    result = judge(judged(judge_, vectors=vectors))
+    for lane, order in (("words", "abcdef"), ("vector", vectors)):
+        ranked = sorted(result, key=lambda hit: hit.lanes[lane].rank)
+        assert [hit.id for hit in ranked] == [f"r{'abcdef'.index(each)}" for each in order]
+    assert result.trace["agreements"] == agreements
+    assert (judge_.asked == []) is skipped
+    assert result.trace["reranked"] is not skipped
+    assert result.trace["rerank_skipped"] == ("unanimity" if skipped else None)
+    fused = judge(judged(judge_, vectors=vectors), overrides={"rerank": False})
+    assert (ids(result) == ids(fused)) is skipped
+
+
+def test_jb_27_a_list_of_two_is_too_short_to_agree() -> None:
+    judge_ = Judge()
+    result = judge(judged(judge_, agree=True), overrides={"candidateK": 2})
+    assert (judge_.asked, result.trace["agreements"]) == ([2], 0)
+
+
+def test_jb_27_as_sets_the_first_three_agree_in_any_order() -> None:
+    judge_ = Judge()
+    by_set = {"pass.1.rerank.unless.by": "overlap"}
+    for vectors, agreements in (("bcadef", 3), ("cbdaef", 2), ("defabc", 0)):
+        result = judge(judged(judge_, vectors=vectors), overrides=by_set)
+        assert result.trace["agreements"] == agreements
+        assert result.trace["reranked"] is (agreements < 2)
 
 
 def test_jb_27_overlap_is_an_option() -> None:

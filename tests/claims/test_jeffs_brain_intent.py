@@ -123,6 +123,12 @@ def test_jb_33_words_are_matched_whole(query: str) -> None:
         ("I like it", "wiki/e.md", 1.0),
         ("oat milk", "wiki/user-preference-coffee.md", 1.0),
         ("summary of facts", f"{GLOBAL}user-fact-total.md", 0.9),
+        ("The press is cleaned weekly", "raw/documents/press.md", 0.82),
+        ("tips and advice guide", "raw/documents/press.md", 0.82),
+        ("summary recap of the year", "raw/documents/press.md", 0.738),
+        ("I prefer oat milk", "raw/documents/user-preference-coffee.md", 0.82),
+        ("The press is cleaned weekly", "wiki/press.md", 1.0),
+        ("The press is cleaned weekly", "raw/press.md", 1.0),
     ],
 )
 def test_jb_34_preference_lifts_memories_and_lowers_documents(
@@ -157,6 +163,14 @@ def test_jb_34_corpus_a() -> None:
         ("tips and advice guide", "raw/doc.md", 0.75),
         ("tips and advice guide", f"{GLOBAL}doc.md", 1.0),
         ("a bike", "wiki/c.md", 1.0),
+        ("The version is 1.29", "wiki/c.md", 2.2),
+        ("version is 1.29", f"{GLOBAL}misc.md", 2.2),
+        ("Version v1.29", "raw/documents/c.md", 2.2),
+        ("k8s", "wiki/c.md", 1.0),
+        ("10 tips for bikes", "wiki/c.md", 0.75),
+        ("a summary: 7 bikes", "wiki/c.md", 0.45),
+        ("a bike", "raw/documents/c.md", 1.0),
+        ("a bike", "wiki/2024-05-01.md", 1.0),
     ],
 )
 def test_jb_35_concrete_fact_lifts_single_facts(text: str, path: str, expected: float) -> None:
@@ -167,6 +181,7 @@ def test_jb_35_long_prose_falls_and_is_no_fact() -> None:
     short, long = "I bought a bike. ".ljust(LONG, "x"), "I bought a bike. ".ljust(LONG + 1, "x")
     assert factor(COUNT, note(short, "wiki/e.md")) == 2.2
     assert factor(COUNT, note(long, "wiki/e.md")) == 0.45
+    assert factor(COUNT, note("The version is 1.29. ".ljust(LONG + 1, "x"), "wiki/e.md")) == 0.45
     assert factor(COUNT, note(f"{long} a summary", "wiki/e.md")) == 0.45
     assert factor(COUNT, note(long, f"{GLOBAL}user-fact-bike.md")) == 0.99
     assert factor(PREFER, note(long, "wiki/e.md")) == 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -81,7 +82,25 @@ def test_mn_32_scores_can_be_counts_and_then_or_takes_the_best(
         ("pricing NOT berlin AND sales", [("m17", 3.091663), ("m01", 1.576748)]),
         ("pricing NOT berlin AND hotel", [("m17", 3.091663), ("m02", None), ("m01", 1.576748)]),
         ("NEAR/2(machine learning)", [("m18", 4.682110), ("m19", 4.256463)]),
-        ("NEAR(machine notes)", [("m19", None)]),
+        ("NEAR(machine notes)", [("m19", 5.278115)]),
+        ("NEAR/6(machine notes)", [("m19", 5.278115)]),
+        ("NEAR/5(machine notes)", []),
+        ("NEAR/1(machine learning)", [("m18", 4.682110), ("m19", 4.256463)]),
+        ("NEAR/0(machine learning)", []),
+        ("NEAR/1(the in)", [("m07", 4.256463), ("m19", 4.256463)]),
+        ("NEAR/2(the in)", [("m07", 3.583519), ("m10", 3.583519), ("m19", 3.583519)]),
+        ("NEAR/1(pricing notes)", [("m17", 5.529453)]),
+        ("NEAR/2(pricing notes)", [("m17", 7.491518)]),
+        ("NEAR/1(from pricing)", []),
+        ("NEAR/2(from pricing)", [("m17", 7.491518)]),
+        ("NEAR/3(pricing the)", [("m17", 6.041432), ("m01", 5.350983)]),
+        ("NEAR/1(pricing pricing)", [("m17", 6.183327), ("m02", 3.427714), ("m01", 3.153497)]),
+        # Of three words the third is measured from the earliest place of the first two.
+        ("NEAR/1(to Berlin for)", []),
+        ("NEAR/2(to for Berlin)", [("m09", 7.257408)]),
+        ("NEAR/2(notes the pricing)", [("m17", 11.237276)]),
+        ('NEAR/1("in" "Berlin"^3)', [("m10", 8.512927), ("m02", 8.142800)]),
+        ("NEAR/1(learn* machine)", [("m18", 4.682110), ("m19", 4.256463)]),
         ("learn*", [("m15", 1.970935), ("m18", 1.970935), ("m19", 1.791759)]),
         ("Learn*", [("m15", 1.970935), ("m18", 1.970935), ("m19", 1.791759)]),
         (
@@ -107,6 +126,27 @@ def test_mn_33_a_text_is_an_expression(
     known = dict(with_score)
     assert [pair for pair in scores(result) if pair[0] in known] == close(with_score)
     assert note(result) == ""
+
+
+def test_mn_33_a_prefix_counts_a_record_once() -> None:
+    """The program counts each word of it: 9 here for 5 records, and its scores are below 0."""
+    texts = (
+        "price pricing prices", "prices price", "pricing", "price lunch", "lunch", "pricing prices",
+    )  # fmt: skip
+    lengths = [len(text.split()) for text in texts]
+    counts = [sum(word.startswith("pric") for word in text.split()) for text in texts]
+    records, df, mean = len(texts), sum(map(bool, counts)), sum(lengths) / len(texts)
+    assert (records, df, sum(counts)) == (6, 5, 9)
+    idf = math.log(1 + (records - df + 0.5) / (df + 0.5))
+    with open_texts(*texts) as memory:
+        scored = {hit.record.text: hit.lanes["text"].score for hit in ask(memory, "pric*")}
+    expected = {
+        text: idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean))
+        for text, tf, length in zip(texts, counts, lengths, strict=True)
+        if tf
+    }
+    assert scored == pytest.approx(expected, abs=1e-9)
+    assert min(scored.values()) > 0.0
 
 
 def test_mn_33_a_boost_multiplies_what_its_word_adds(corpus: Memory) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.claims.corpus import CORPUS, VECTOR, close, open_corpus
 from tests.claims.mnestic import GRAPH, TEXT, hybrid, legs
 
+import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.memory.facade import Memory
 
@@ -133,6 +134,44 @@ def test_mn_21_without_weights_a_hop_costs_one(corpus: Memory) -> None:
     assert cheap(corpus, "m09", "m20", cost="hop", direction="both", max_hops=2) == [
         ("m02", -1.0), ("m10", -1.0), ("m01", -2.0),
     ]  # fmt: skip
+
+
+def test_mn_21_of_equal_costs_max_nodes_takes_the_first_by_id_however_many_hops(
+    own: Memory,
+) -> None:
+    own.remember_many(
+        [{"text": "a note", "id": f"t{n}", "vector": [1, 0, 0, 0]} for n in (2, 1, 0)]
+    )
+    own.remember_many(
+        [{"text": "a note", "id": f"n{n}", "vector": [1, 0, 0, 0]} for n in (2, 1, 0)]
+    )
+    for n in (2, 1, 0):
+        own.link("n0", f"t{n}", weight=0.5)
+    own.link("n0", "n2", weight=0.25)
+    own.link("n2", "n1", weight=0.25)
+    names = [[name for name, _ in cheap(own, "n0", max_nodes=n, max_hops=2)] for n in range(1, 6)]
+    assert names == [[], ["n2"], ["n2", "n1"], ["n2", "n1", "t0"], ["n2", "n1", "t0", "t1"]]
+
+
+def test_mn_21_legs_can_seed_a_leg_with_all_their_hits() -> None:
+    notes: list[Any] = [
+        {"id": f"n{n:02}", "text": "hub", "vector": [1.0, n / 100]} for n in range(30)
+    ]
+    ends: list[Any] = [
+        {"id": f"t{n:02}", "text": "end", "vector": [-1.0, n / 100]} for n in range(30)
+    ]
+    with memoriter.open(":memory:", embedder="given:2") as memory:
+        memory.remember_many(notes + ends)
+        for n in range(30):
+            memory.link(f"n{n:02}", f"t{n:02}")
+        counts = {}
+        for count in (20, 1000):
+            lane = {"kind": "cheapest", "max_nodes": 1000, "seeds": ["semantic"]}
+            overrides = {"lanes.graph": {**lane, "seed_count": count}, "fts_index": False}
+            overrides |= {"vector_k": 25, "limit": 1000}
+            result = memory.recall("", recipe="mnestic", vector=[1.0, 0.0], overrides=overrides)
+            counts[count] = sum("graph" in hit.lanes for hit in result)
+        assert counts == {20: 20, 1000: 25}  # the program answers 25
 
 
 def test_mn_21_a_budget_needs_max_nodes(corpus: Memory) -> None:

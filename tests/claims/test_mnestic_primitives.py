@@ -11,6 +11,7 @@ from tests.claims.corpus import CORPUS, VECTOR, close
 
 from memoriter import rank
 from memoriter.core.errors import BadQuery
+from memoriter.rank.grid import snap_one, unit
 
 LISTS = {"vec": [("a", 0.91), ("b", 0.74)], "fts": [("b", 7.2), ("c", 5.1)]}
 ROWS = [[label, item, score] for label, pairs in LISTS.items() for item, score in pairs]
@@ -31,10 +32,10 @@ def hybrid() -> dict[str, list[tuple[str, float]]]:
     return {"semantic": near[:10], "text": TEXT}
 
 
-def diverse(trade: float, limit: int) -> list[Any]:
+def diverse(trade: float, k: int) -> list[Any]:
     items, relevance = zip(*rank.rrf(hybrid()), strict=True)
-    picked = rank.mmr(items, relevance, map(VECTORS.get, items), trade=trade, limit=limit)
-    return list(picked)
+    rows = zip(items, relevance, map(VECTORS.get, items), strict=True)
+    return list(rank.mmr(rows, trade=trade, k=k))
 
 
 # -- rank fusion -----------------------------------------------------------------------------------
@@ -133,41 +134,81 @@ def test_mn_38_what_is_not_finite_is_refused_by_its_column(bad: float) -> None:
     assert caught.value.field == "score"
     assert caught.value.hint
     with pytest.raises(BadQuery, match=r"relevance \(column 2\): must be finite"):
-        rank.mmr(["a"], [bad], [[1.0]])
+        rank.mmr([["a", bad, [1.0]]])
     with pytest.raises(BadQuery, match=r"vector \(column 3\) of 'a': must be finite"):
-        rank.mmr(["a"], [1.0], [[1.0, bad]])
+        rank.mmr([["a", 1.0, [1.0, bad]]])
 
 
 # -- diversity -------------------------------------------------------------------------------------
 
 
 def test_mn_39_mmr_takes_the_best_that_does_not_repeat() -> None:
-    likes: Any = (["a", "b", "z"], [0.5, 0.5, 0.5], [[1, 0], [1, 0], [0, 1]])
-    assert rank.mmr(*likes) == [("a", 1), ("z", 2), ("b", 3)]
-    assert rank.mmr(*likes, limit=2) == rank.mmr(*likes)[:2]
-    assert rank.mmr(*(each[::-1] for each in likes)) == rank.mmr(*likes)
-    assert rank.mmr([], [], []) == []
+    rows = [["a", 0.5, [1, 0]], ["b", 0.5, [1, 0]], ["z", 0.5, [0, 1]]]
+    assert rank.MMR(rows) == [("a", 1), ("z", 2), ("b", 3)]
+    assert rank.MMR(rows[::-1]) == rank.MMR(iter(map(tuple, rows))) == rank.MMR(rows)
+    assert rank.MMR([]) == []
 
 
-def test_mn_39_the_trade_is_clamped() -> None:
-    likes = (["a", "b", "c"], [0.2, 0.9, 0.8], [[1, 0], [0, 1], [0, 1]])
-    assert rank.mmr(*likes, trade=7) == rank.mmr(*likes, trade=1) == [("b", 1), ("c", 2), ("a", 3)]
-    assert rank.mmr(*likes, trade=-3) == rank.mmr(*likes, trade=0) == [("b", 1), ("a", 2), ("c", 3)]
+def test_mn_39_k_takes_the_first_and_0_takes_all() -> None:
+    rows = [["a", 0.5, [1, 0]], ["b", 0.5, [1, 0]], ["z", 0.5, [0, 1]]]
+    assert [rank.MMR(rows, k=k) for k in (1, 2, 3, 4)] == [rank.MMR(rows)[:k] for k in (1, 2, 3, 4)]
+    assert rank.MMR(rows, k=0) == rank.MMR(rows)
+
+
+TRADES = [["a", 0.2, [1, 0]], ["b", 0.9, [0, 1]], ["c", 0.8, [0, 1]]]
+
+
+def test_mn_39_with_lambda_1_relevance_decides_alone_and_7_acts_as_1() -> None:
+    assert rank.mmr(TRADES, trade=1) == [("b", 1), ("c", 2), ("a", 3)]
+    assert rank.mmr(TRADES, trade=7) == rank.mmr(TRADES, trade=1)
+
+
+def test_mn_39_with_lambda_0_the_first_item_is_taken_first_and_negatives_act_as_0() -> None:
+    assert rank.mmr(TRADES, trade=0) == [("a", 1), ("b", 2), ("c", 3)]
+    assert rank.mmr(TRADES, trade=-3) == rank.mmr(TRADES, trade=0)
+    alike = [["d", 0.1, [1, 1]], ["b", 0.2, [1, 0]], ["c", 0.9, [1, 0]], ["a", 0.0, [0, 1]]]
+    assert rank.mmr(alike, trade=0) == [("a", 1), ("b", 2), ("d", 3), ("c", 4)]
+
+
+def _with_itself(vector: np.ndarray) -> float:
+    """The cosine of a vector with its copy, on the grid."""
+    made = unit(vector)
+    assert made is not None
+    return snap_one(float(made.astype(np.float64) @ made.astype(np.float64)))
+
+
+def test_mn_39_of_copies_of_different_items_the_rounding_of_their_vectors_decides() -> None:
+    """Both have cosine 1 but for rounding: in the program to 32 bits, here to the grid."""
+    rng = np.random.default_rng(7)
+    for one, two in rng.normal(size=(50, 2, 6)):
+        rows = [["a", 1.0, one], ["b", 0.9, two], ["c", 0.1, two], ["d", 0.1, one]]
+        first, second = (_with_itself(vector) for vector in (one, two))
+        last = ["d", "c"] if first < second else ["c", "d"]
+        picked = [[item for item, _ in rank.mmr(given, trade=0)] for given in (rows, rows[::-1])]
+        assert picked == [["a", "b", *last]] * 2
+
+
+def test_mn_39_lambda_is_one_half_unless_given() -> None:
+    rows = [["a", 1.0, [1, 0]], ["b", 0.9, [0.8, 0.6]], ["c", 0.05, [0, 1]]]
+    orders = {trade: [item for item, _ in rank.mmr(rows, trade=trade)] for trade in (0.4, 0.6)}
+    assert orders == {0.4: ["a", "c", "b"], 0.6: ["a", "b", "c"]}
+    assert [item for item, _ in rank.mmr(rows)] == ["a", "b", "c"]  # 0.45 - 0.4 and 0.025 - 0
 
 
 def test_mn_40_the_true_maximum_has_no_floor() -> None:
-    away = [[1, 0], [0, 1], [-1, 0]]
-    assert [item for item, _ in rank.mmr([*"abc"], [1, 0.5, 0.5], away)] == ["a", "c", "b"]
+    rows = [["a", 1, [1, 0]], ["b", 0.5, [0, 1]], ["c", 0.5, [-1, 0]]]
+    assert [item for item, _ in rank.mmr(rows)] == ["a", "c", "b"]
 
 
 def test_mn_40_a_zero_vector_has_cosine_zero() -> None:
-    picked = rank.mmr([*"abcd"], [1, 0.5, 0.5, 0.5], [[1, 0], [0, 0], [1, 1], [-1, 0]])
+    vectors = [[1, 0], [0, 0], [1, 1], [-1, 0]]
+    picked = rank.mmr(zip("abcd", [1, 0.5, 0.5, 0.5], vectors, strict=True))
     assert [item for item, _ in picked] == ["a", "d", "b", "c"]
 
 
 def test_mn_41_unequal_dimensions_are_named() -> None:
     with pytest.raises(BadQuery, match="3 of 'a' and 2 of 'b'") as caught:
-        rank.mmr([*"ab"], [1, 1], [[1, 2, 3], [1, 2]])
+        rank.mmr([["a", 1, [1, 2, 3]], ["b", 1, [1, 2]]])
     assert caught.value.hint
 
 
@@ -181,10 +222,10 @@ def test_mn_42_the_relevance_is_the_raw_rank_fusion() -> None:
 
 
 def test_mn_43_who_has_no_vector_follows_after_the_others() -> None:
-    likes = (["a", "b", "c", "d"], [0.1, 0.9, 1.0, 0.9], [[1, 0], None, [0, 1], None])
-    assert rank.mmr(*likes) == [("c", 1), ("a", 2), ("b", 3), ("d", 4)]
-    assert rank.mmr(*likes, limit=3) == rank.mmr(*likes)[:3]
-    assert rank.mmr(["b", "a"], [1, 2], [None, None]) == [("a", 1), ("b", 2)]
+    rows = [["a", 0.1, [1, 0]], ["b", 0.9, None], ["c", 1.0, [0, 1]], ["d", 0.9, None]]
+    assert rank.mmr(rows) == [("c", 1), ("a", 2), ("b", 3), ("d", 4)]
+    assert rank.mmr(rows, k=3) == rank.mmr(rows)[:3]
+    assert rank.mmr([["b", 1, None], ["a", 2, None]]) == [("a", 1), ("b", 2)]
 
 
 # -- what cannot be read ---------------------------------------------------------------------------
@@ -218,13 +259,18 @@ def test_mn_43_who_has_no_vector_follows_after_the_others() -> None:
         lambda given: given.smooth([("a", 1)], [("a", 1)], fade=0),
         lambda given: given.smooth([("a", 1)], [("a", 1)], lift=-1),
         lambda given: given.smooth([("a", 1e9)], [("a", 1)]),
-        lambda given: given.mmr(["a"], [1.0, 2.0], [[1.0]]),
-        lambda given: given.mmr(["a", "a"], [1.0, 2.0], [[1.0], [1.0]]),
-        lambda given: given.mmr(["a"], [1.0], ["word"]),
-        lambda given: given.mmr(["a"], [1.0], [[[1.0]]]),
-        lambda given: given.mmr(["a"], [1.0], [object()]),
-        lambda given: given.mmr(["a"], [1.0], [[1.0]], limit=-1),
-        lambda given: given.mmr(["a"], [1.0], [[1.0]], trade=math.nan),
+        lambda given: given.mmr(["a"]),
+        lambda given: given.mmr("abc"),
+        lambda given: given.mmr([["a", 1.0]]),
+        lambda given: given.mmr([["a", 1.0, [1.0], 2]]),
+        lambda given: given.mmr([["a", 1.0, [1.0]], ["a", 2.0, [1.0]]]),
+        lambda given: given.mmr([["a", "high", [1.0]]]),
+        lambda given: given.mmr([[1.5, 1.0, [1.0]]]),
+        lambda given: given.mmr([["a", 1.0, "word"]]),
+        lambda given: given.mmr([["a", 1.0, [[1.0]]]]),
+        lambda given: given.mmr([["a", 1.0, object()]]),
+        lambda given: given.mmr([["a", 1.0, [1.0]]], k=-1),
+        lambda given: given.mmr([["a", 1.0, [1.0]]], trade=math.nan),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_a_bad_query(call: Any) -> None:

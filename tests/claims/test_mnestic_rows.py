@@ -85,7 +85,18 @@ def test_mn_29_with_mmr_rows_tell_the_rank(vectors: Memory) -> None:
         ("m02", 1, "semantic", 4), ("m02", 1, "text", 1),
         ("m10", 2, "text", 3), ("m16", 3, "semantic", 9),
     ]  # fmt: skip
-    assert rows[-1].score == pytest.approx(0.014493, abs=1e-6)
+    scores = [row.score for row in rows]
+    assert scores == pytest.approx([0.032018, 0.032018, 0.015873, 0.014493], abs=1e-6)
+    # The program shows cosine - 1 of a vector; here it is the negative distance.
+    raw = [row.leg_score if row.distance is None else -row.distance for row in rows]
+    assert raw == pytest.approx([-0.009798, 3.427714, 1.791759, -0.245406], abs=1e-6)
+    every = hybrid(vectors, overrides={"mmr": True, "mmr.k": 0}).rows(detailed=True)
+    assert [(row.rank, row.list_id) for row in every] == sorted(
+        (row.rank, row.list_id) for row in every
+    )
+    for row in every:
+        legs = [each for each in every if each.id == row.id]
+        assert row.score == pytest.approx(sum(1 / (60 + each.leg_rank) for each in legs), abs=1e-9)
 
 
 def test_mn_30_every_hit_says_which_signals_brought_it(

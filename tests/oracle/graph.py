@@ -83,6 +83,8 @@ class Land:
     passed: Collection[int]
     inside: Collection[int]
     seeds: Sequence[int]
+    turns: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Which of equals comes first, for lanes that must choose among them."""
 
     def steps(self, node: int) -> list[Step]:
         """The steps from a node, in their order."""

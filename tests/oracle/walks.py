@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tests.oracle.graph import Land, Reached
 from tests.oracle.numbers import Column
 from tests.oracle.rules import LaneCall
+from tests.oracle.table import tied
+
+from memoriter.core.record import Record
 
 
 def walked(call: LaneCall, reach: Callable[[Land], dict[int, Reached]]) -> Column:
@@ -15,7 +19,13 @@ def walked(call: LaneCall, reach: Callable[[Land], dict[int, Reached]]) -> Colum
     place = {record.row: record.position for record in call.world.records}
     inside = {record.position for record in call.chosen}
     passed = inside if call.spec["through"] == "selection" else scene.readable
-    land = Land(call.spec, scene.links, passed, inside, [place[row] for row in call.seeds])
+
+    def key(record: Record) -> tuple[Any, ...]:
+        return (*(tied(name, record) for name in call.ask.ties), record.row)
+
+    turns = {r.position: nth for nth, r in enumerate(sorted(call.world.records, key=key))}
+    seeds = [place[row] for row in call.seeds]
+    land = Land(call.spec, scene.links, passed, inside, seeds, turns)
     rows = {position: row for row, position in place.items()}
     call.walks[call.label] = {rows[node]: one for node, one in reach(land).items()}
     return {row: one.score for row, one in call.walks[call.label].items()}

@@ -212,8 +212,13 @@ def test_many_equal_words_near_each_other_are_found_in_one_pass(
     monkeypatch.setattr(match, "heapreplace", counted)
     with open_toy(embedder=None) as memory:
         memory.remember("the " * long, id="long")
-        how = recipe("mnestic", "simple")
+        chained = recipe("mnestic", "simple")
         text = f"NEAR/9({'the ' * 32})"
+        assert answered(lambda text: memory.recall(text, recipe=chained), text) < SLOW
+        assert steps == 0  # each word is one pass over arrays
+        how = recipe("engrava", "simple")
+        words = " ".join(['"the"'] * 32)
+        text = f"NEAR({words}, 9)"
         assert answered(lambda text: memory.recall(text, recipe=how), text) < SLOW
     # Each place of each word is passed once, and that on each of four rungs.
     assert 32 * (long - 1) <= steps <= 4 * 32 * long

@@ -114,7 +114,7 @@ def naive_mmr(rows: list[tuple[float, list[int]]], trade: float) -> list[int]:
             row: snap_one(trade * rows[row][0])
             - snap_one((1 - trade) * max(alike(row, other) for other in taken))
             if taken
-            else rows[row][0]
+            else rows[row][0] * (trade > 0)
             for row in left
         }
         taken.append(max(left, key=lambda row: (worth[row], -row)))
@@ -127,10 +127,10 @@ def test_diversity_is_what_exact_loops_make_of_it(
 ) -> None:
     names, worth = range(len(rows)), [value for value, _ in rows]
     vectors = [vector for _, vector in rows]
-    picked = rank.mmr(names, worth, vectors, trade=trade)
+    picked = rank.mmr(zip(names, worth, vectors, strict=True), trade=trade)
     assert [item for item, _ in picked] == naive_mmr(rows, trade)
     assert [place for _, place in picked] == list(range(1, len(rows) + 1))
-    assert rank.mmr(names, worth, vectors, trade=trade, limit=limit) == picked[:limit]
+    assert rank.mmr(zip(names, worth, vectors, strict=True), trade=trade, k=limit) == picked[:limit]
 
 
 @given(candidates, st.sampled_from([0.25, 0.9, 1.0]))

@@ -30,7 +30,8 @@ from memoriter.text.analyzers import analyzer, analyzer_names
 
 OWN_FIELDS = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
 DIALECTS = ("bare", "bare", "jeffs-brain", "engrava", "mnestic")
-MARKS = ("AND", "OR", "NOT", "(", ")", '"', "*", "text:", "title:", "NEAR/3(", "^2", ",", "-")
+MARKS = ("AND", "OR", "NOT", "(", ")", '"', "*", "text:", "title:", "NEAR/3(", "^2", ",", "-",
+         "NEAR/1(port cache)", "NEAR/2(cache port ssh)", 'NEAR("port" "cache", 1)')  # fmt: skip
 
 
 @st.composite

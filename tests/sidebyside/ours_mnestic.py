@@ -18,11 +18,11 @@ def answers(case: Any) -> list[tuple[Rows, float]]:
 
 def _answer(memory: Memory, asked: Any) -> Rows:
     options: dict[str, Any] = {
-        "rrf_k": asked["rrf_k"], "limit": asked["limit"], "fts_k": 100,
+        "rrf_k": asked["rrf_k"], "limit": asked["limit"], "fts_k": 1000,
         "vector_k": asked["vector_k"], "vector_index": asked["vector"] is not None,
         "fts_index": bool(asked["text"]),
     }  # fmt: skip
-    options |= {f"lanes.{leg['label']}": _leg(leg) for leg in asked["legs"]}
+    options |= {f"lanes.{leg['label']}": _leg(leg, asked) for leg in asked["legs"]}
     if asked["mmr"] is not None:
         options |= {"mmr": True, "mmr.lambda": asked["mmr"][0], "mmr.k": asked["mmr"][1]}
     ask: dict[str, Any] = {"overrides": options, "vector": asked["vector"]}
@@ -30,15 +30,22 @@ def _answer(memory: Memory, asked: Any) -> Rows:
         ask["seeds"] = {leg["label"]: leg["seeds"] for leg in asked["legs"]}
     if asked["lists"]:
         ask["lists"] = {"mine": asked["lists"]}
-    return memory.recall(asked["text"], recipe="mnestic", **ask).rows()
+    rows = memory.recall(asked["text"], recipe="mnestic", **ask).rows()
+    if asked.get("places"):
+        return [(id, -float(place)) for place, (id, _) in enumerate(rows, start=1)]
+    return rows
 
 
-def _leg(leg: Any) -> dict[str, Any]:
+def _leg(leg: Any, asked: Any) -> dict[str, Any]:
     options = {
         "kind": "hops", "max_hops": leg["max_hops"],
         "direction": "both" if leg["undirected"] else "out",
     }  # fmt: skip
     if leg["max_nodes"] is not None:
-        options |= {"kind": "cheapest", "max_nodes": leg["max_nodes"], "cost": "weight"}
+        cost = leg.get("cost", "weight")
+        options |= {"kind": "cheapest", "max_nodes": leg["max_nodes"], "cost": cost}
+        given = {"semantic": asked["vector"] is not None, "text": asked["text"]}
+        lists = [label for label, has in given.items() if has and leg.get("from_legs")]
+        options |= {"seeds": lists, "seed_count": 1000} if lists else {}
         options |= {} if leg["max_cost"] is None else {"max_cost": leg["max_cost"]}
     return options

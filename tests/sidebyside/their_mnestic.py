@@ -39,7 +39,8 @@ def leg(spec: Any) -> dict[str, Any]:
     out = {"edge_relation": "edge"}
     out |= {key: spec[key] for key in ("label", "seeds", "max_hops", "undirected")}
     if spec["max_nodes"] is not None:
-        out |= {"max_nodes": spec["max_nodes"], "weight_col": "w", "seed_from_legs": False}
+        out |= {"max_nodes": spec["max_nodes"], "seed_from_legs": spec.get("from_legs", False)}
+        out |= {"weight_col": "w"} if spec.get("cost", "weight") == "weight" else {}
         out |= {} if spec["max_cost"] is None else {"max_cost": spec["max_cost"]}
     return out
 
@@ -48,10 +49,10 @@ def answer(db: Any, asked: Any) -> Any:
     """Its items in their order, with their fused scores."""
     call: dict[str, Any] = {"relation": "memory", "rrf_k": asked["rrf_k"], "limit": asked["limit"]}
     if asked["vector"] is not None:
-        call |= {"vector_index": "vec", "query_vector": asked["vector"], "ef": 100}
+        call |= {"vector_index": "vec", "query_vector": asked["vector"], "ef": 1000}
         call |= {"vector_k": asked["vector_k"]}
     if asked["text"]:
-        call |= {"fts_index": "fts", "query_text": asked["text"], "fts_k": 100}
+        call |= {"fts_index": "fts", "query_text": asked["text"], "fts_k": 1000}
     call["graph_legs"] = [leg(each) for each in asked["legs"]]
     if asked["lists"]:
         put = "?[id, s] <- $rows :replace mine {id: String => s: Float}"
@@ -62,7 +63,9 @@ def answer(db: Any, asked: Any) -> Any:
     rows = db.hybrid_search(call)["rows"]
     if asked["mmr"] is None:
         return rows
-    return list({row[0]: [row[0], row[2]] for row in rows}.values())  # by rank, one per item
+    at = 1 if asked.get("places") else 2
+    sign = -1 if asked.get("places") else 1
+    return list({row[0]: [row[0], sign * row[at]] for row in rows}.values())  # one per item
 
 
 def main() -> None:

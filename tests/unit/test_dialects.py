@@ -650,10 +650,16 @@ def test_an_expert_text_is_read_as_sqlite_reads_it(text: str, tree: Node) -> Non
         ("learn*^2.5", Leaf("learn", prefix=True, boost=2.5)),
         ('"machine learning"', Leaf("machine learning")),
         ("'machine learning'^2", Leaf("machine learning", boost=2.0)),
-        ("NEAR/2(machine learning)", NearLeaves((Leaf("machine"), Leaf("learning")), 2)),
+        (
+            "NEAR/2(machine learning)",
+            NearLeaves((Leaf("machine"), Leaf("learning")), 2, chained=True),
+        ),
+        ("NEAR / 2 (a b)", NearLeaves((Leaf("a"), Leaf("b")), 2, chained=True)),
         (
             "NEAR(a b* 'c'^2)",
-            NearLeaves((Leaf("a"), Leaf("b", prefix=True), Leaf("c", boost=2.0)), 10),
+            NearLeaves(
+                (Leaf("a"), Leaf("b", prefix=True), Leaf("c", boost=2.0)), 10, chained=True
+            ),
         ),
         ("हिन्दी", Leaf("हिन्दी")),
         ("ANDROID NOTE", And((Leaf("ANDROID"), Leaf("NOTE")))),

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from memoriter.rank.walk import (
     Adjacency,
+    Nodes,
     StepFilter,
     Tree,
     WalkBudget,
@@ -93,10 +95,44 @@ def test_a_highest_cost_is_included_and_a_negative_one_never_walked() -> None:
     assert depths_of(tree) == [(0, 0), (1, 1)]
 
 
-def test_equal_costs_go_to_fewer_hops_then_to_the_older_node() -> None:
+def latest_first(nodes: Nodes) -> NDArray[np.intp]:
+    return np.argsort(-nodes)
+
+
+def test_of_equal_costs_the_first_in_order_is_settled_first() -> None:
     graph, allowed = graph_of((0, 4), (0, 1), (1, 3))
-    tree = cheapest(graph, allowed, [0], np.array([1.0, 0.5, 0.5]), WalkBudget(9, 3))
+    fares = np.array([1.0, 0.5, 0.5])
+    tree = cheapest(graph, allowed, [0], fares, WalkBudget(9, 3))
+    assert depths_of(tree) == [(0, 0), (1, 1), (3, 2), (4, 1)]
+    tree = cheapest(graph, allowed, [0], fares, WalkBudget(9, 3), latest_first)
     assert depths_of(tree) == [(0, 0), (1, 1), (4, 1), (3, 2)]
+    tree = cheapest(graph, allowed, [0], fares, WalkBudget(3, 3), latest_first)
+    assert (depths_of(tree), tree.truncated) == ([(0, 0), (1, 1), (4, 1)], True)
+
+
+def test_equal_ways_to_a_node_go_to_fewer_hops_then_to_the_parent_that_comes_first() -> None:
+    graph, allowed = graph_of((0, 1), (0, 2), (1, 3), (2, 3), (0, 3))
+    fares = np.array([0.5, 0.25, 0.5, 0.75, 2.0])
+    parents: list[int] = []
+    for order in (np.argsort, latest_first):
+        tree = cheapest(graph, allowed, [0], fares, WalkBudget(9, 3), order)
+        parents.append(hops_of(tree, tree.nodes.tolist().index(3))[-1][0])
+    assert parents == [1, 2]
+    fares[-1] = 1.0
+    tree = cheapest(graph, allowed, [0], fares, WalkBudget(9, 3))
+    assert hops_of(tree, tree.nodes.tolist().index(3)) == [(0, 3, int(tree.steps[-1]))]
+
+
+def test_what_a_step_of_cost_0_leads_to_takes_its_turn_among_equals() -> None:
+    graph, allowed = graph_of((0, 5), (0, 2), (2, 1), (2, 9), count=10)
+    tree = cheapest(graph, allowed, [0], np.array([1.0, 1.0, 0.0, 0.0]), WalkBudget(9, 3))
+    assert depths_of(tree) == [(0, 0), (2, 1), (1, 2), (5, 1), (9, 2)]
+
+
+def test_a_hub_with_equal_costs_keeps_those_that_come_first() -> None:
+    graph, allowed = graph_of(*((0, n) for n in range(1, 50)), count=50)
+    tree = cheapest(graph, allowed, [0], np.ones(49), WalkBudget(3, 2), latest_first)
+    assert depths_of(tree) == [(0, 0), (49, 1), (48, 1)]
 
 
 def test_a_node_at_the_last_hop_goes_no_further_but_by_a_dearer_way_with_fewer_hops() -> None:

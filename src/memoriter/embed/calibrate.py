@@ -69,5 +69,8 @@ def packaged_calibration(space: str) -> Calibration | None:
 @cache
 def _packaged() -> dict[str, Calibration]:
     file = resources.files("memoriter.embed").joinpath(PACKAGED_FILE)
-    data = json.loads(file.read_text("utf-8"))
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except OSError:  # a package without the table: there is nothing to calibrate
+        return {}
     return {data["embedder"]: Calibration.of_dict(data["cosines"])}

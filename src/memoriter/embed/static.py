@@ -59,12 +59,19 @@ class _Holder:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._table: StaticTable | None = None
+        self.failed = False
+        """Whether the last attempt to read it failed."""
 
     def get(self) -> StaticTable:
         table = self._table
         if table is None:
             with self._lock:  # checked again inside: two threads must not both read the files
-                table = self._table = self._table or _read()
+                try:
+                    table = self._table = self._table or _read()
+                except Exception:
+                    self.failed = True
+                    raise
+                self.failed = False
         return table
 
 
@@ -86,6 +93,20 @@ _HOLDER: Final = _Holder()
 def table() -> StaticTable:
     """The packaged table, read once per process."""
     return _HOLDER.get()
+
+
+def why_unreadable() -> str | None:
+    """Why the packaged table cannot be read; None if it can."""
+    try:
+        table()
+    except (OSError, ValueError, EOFError) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def read_failed() -> bool:
+    """Whether the packaged table could not be read when it was last tried; it is not tried now."""
+    return _HOLDER.failed
 
 
 class _Pieces(dict[str, tuple[int, ...]]):

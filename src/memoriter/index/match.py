@@ -38,16 +38,21 @@ class PhrasePattern:
 
 @dataclass(frozen=True, slots=True)
 class NearPattern:
-    """NEAR: phrases at most `distance` positions apart, in one field, in any order."""
+    """NEAR: phrases at most `distance` positions apart, in one field, in any order.
+
+    Not chained: so many positions between the first and the last. Chained: between each phrase and
+    the place of those before it, which is the earliest position.
+    """
 
     parts: tuple[PhrasePattern, ...]
     distance: int
+    chained: bool = False
 
 
 def occurrences(segment: Segment, what: PhrasePattern | NearPattern) -> Postings | None:
     """The posting list of a pattern; None if it does not occur."""
     if isinstance(what, NearPattern):
-        return _counted(_close(segment, what))
+        return _counted((_chained if what.chained else _close)(segment, what))
     term, *more = [term for term, _ in what.tokens]
     if more:
         return _counted(_phrase(segment, what))
@@ -137,6 +142,27 @@ def _counted(spots: Spots) -> Postings | None:
     keys, tfs = np.unique(spots >> _PLACE_BITS, return_counts=True)
     docs = (keys >> _FIELD_BITS).astype(np.int32)
     return Postings(docs, (keys & _mask(_FIELD_BITS)).astype(np.uint8), tfs.astype(np.int32))
+
+
+def _chained(segment: Segment, what: NearPattern) -> Spots:
+    """The places of the parts: of each pair that is close enough, the earlier spot."""
+    places = _phrase(segment, what.parts[0])
+    for part in what.parts[1:]:
+        spots = _phrase(segment, part)
+        places = np.union1d(
+            _followed(places, spots, what.distance), _followed(spots, places, what.distance)
+        )
+    return places
+
+
+def _followed(spots: Spots, after: Spots, distance: int) -> Spots:
+    """The spots with one of `after` at most `distance` positions later, in the same field."""
+    if not after.size:
+        return after
+    following = after[np.minimum(np.searchsorted(after, spots), after.size - 1)]
+    apart = following - spots
+    same = following >> _PLACE_BITS == spots >> _PLACE_BITS
+    return spots[same & (apart >= 0) & (apart <= distance)]
 
 
 def _close(segment: Segment, what: NearPattern) -> Spots:

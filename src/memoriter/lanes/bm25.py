@@ -31,7 +31,7 @@ from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
-from memoriter.text.tree import Or, ParsedQuery, Term, excludes, tree_text
+from memoriter.text.tree import Or, ParsedQuery, ReadingStep, Term, excludes, tree_text
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -126,7 +126,8 @@ class Bm25Lane(Lane):
         if parsed.malformed:
             shows["malformed"] = 1
         shows |= {"k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
-        return Ready(shows)
+        before = {step.name: _reading(step) for step in parsed.steps}
+        return Ready(shows, before=before)
 
     def parsed(self, ctx: Context, text: str) -> ParsedQuery:
         """A text parsed by this lane's dialect."""
@@ -328,6 +329,11 @@ class _Search:
 def _winner(ranking: Ranking) -> Attempt:
     """The attempt that found the ranking; the first one if none found anything."""
     return next((each for each in ranking.attempts if each.hits), Attempt(0, "initial", "", 0))
+
+
+def _reading(step: ReadingStep) -> Ready | Skipped:
+    """A step of the dialect, as plans show it."""
+    return Ready(step.shows) if step.skipped is None else Skipped(step.skipped, idle=True)
 
 
 def _query(parsed: ParsedQuery) -> dict[str, object]:

@@ -53,7 +53,8 @@ class Binder:
         if not parts:
             return None
         boost = sum(leaf.boost for leaf in node.leaves)
-        return self._scorer.bound_leaf(tree_text(node), NearPattern(parts, node.distance), boost)
+        what = NearPattern(parts, node.distance, node.chained)
+        return self._scorer.bound_leaf(tree_text(node), what, boost)
 
     def _sought(self, leaf: Leaf) -> PhrasePattern | None:
         tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)

@@ -17,7 +17,10 @@ from memoriter.rank.walk import Tree, WalkBudget, cheapest
 
 
 class CheapestLane(DistanceLane):
-    """The cheapest path from any seed, within a budget; the score is −cost."""
+    """The cheapest path from any seed, within a budget; the score is −cost.
+
+    Which of equally cheap records the budget still takes is decided by the `ties` of the recipe.
+    """
 
     about: ClassVar[str] = "records that links lead to from seeds, lowest total cost first"
     work_limits: ClassVar[Mapping[str, str]] = {"max_hops": "hops", "max_nodes": "visits"}
@@ -44,7 +47,12 @@ class CheapestLane(DistanceLane):
         budget = WalkBudget(self.max_nodes, self.max_hops, self.max_cost)
         seeds = walk_graph.seeds.tolist()
         return cheapest(
-            walk_graph.steps, walk_graph.allowed, seeds, self._costs(walk_graph), budget
+            walk_graph.steps,
+            walk_graph.allowed,
+            seeds,
+            self._costs(walk_graph),
+            budget,
+            walk_graph.order,
         )
 
     def _costs(self, walk_graph: WalkGraph) -> NDArray[np.float64]:

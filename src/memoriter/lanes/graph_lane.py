@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Rows
@@ -21,6 +22,7 @@ from memoriter.index.ids import ids_of
 from memoriter.index.view import View
 from memoriter.lanes.port import Context, LaneFigures, Seeded
 from memoriter.lanes.spec import option
+from memoriter.rank.top import Keys, top
 from memoriter.rank.walk import Adjacency, Nodes, StepFilter, Tree, hops_of, parallel
 from memoriter.rank.walks import EdgeWorth, Forest, Gathered, Reached
 from memoriter.text.figures import NodeText
@@ -87,6 +89,8 @@ class WalkGraph:
     inside: Mask
     """Which nodes are in the selection."""
     seeds: Nodes
+    keys: Keys
+    """How the recipe breaks ties."""
 
     @classmethod
     def of(cls, lane: GraphLane, ctx: Context) -> WalkGraph:
@@ -101,12 +105,16 @@ class WalkGraph:
             along=lane.direction != "in",
             against=lane.direction != "out",
         )
-        return cls(ctx.view, graph, allowed, inside, graph.positions(ctx.seeds))
+        return cls(ctx.view, graph, allowed, inside, graph.positions(ctx.seeds), ctx.keys)
 
     @property
     def steps(self) -> Adjacency:
         """The adjacency lists."""
         return self.graph.adjacency
+
+    def order(self, nodes: Nodes) -> NDArray[np.intp]:
+        """The places of these nodes in the order of the recipe's ties."""
+        return top(np.zeros(nodes.size), self.graph.rows[nodes], nodes.size, self.keys)
 
     @cached_property
     def starts(self) -> frozenset[int]:

@@ -40,6 +40,8 @@ class Ready:
     shows: Mapping[str, object]
     lacks: Mapping[str, str] = field(default_factory=dict[str, str])
     """Parts of the lane that cannot run, by name, and why: the answer is degraded."""
+    before: Mapping[str, Ready | Skipped] = field(default_factory=dict[str, "Ready | Skipped"])
+    """What is done before the lane runs, by name, for plans."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,10 @@ Models that need more than numpy are imported only when they are named.
 
 from __future__ import annotations
 
+import logging
+import os
 import re
+from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 from memoriter.core.errors import InputError, Unsupported
@@ -14,8 +17,12 @@ from memoriter.embed.given import GivenEmbedder
 from memoriter.embed.hash import Hash
 from memoriter.embed.kin import KinTable
 from memoriter.embed.port import Embedder, Kindred
-from memoriter.embed.static import Static
+from memoriter.embed.static import Static, read_failed, why_unreadable
 
+REMOTE_VARIABLE: Final = "MEMORITER_REMOTE_EMBEDDER"
+"""Names the server that `auto` falls back to; nothing is ever sent to one that is not named."""
+_HTTP: Final = re.compile(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?")
+_log: Final = logging.getLogger(__name__)
 PACKAGED: Final = ("arctic-s", "minilm")
 """Local models whose files come inside packages."""
 KNOWN: Final = (
@@ -33,7 +40,8 @@ KNOWN: Final = (
 def embedder_of(what: str | Embedder | EmbedFunction | None) -> Embedder | None:
     """An embedder from its name, a function from texts to vectors, or an object; None for None.
 
-    `auto` is `static`, the packaged table, which is always available.
+    `auto` is `static`, the packaged table; if its files cannot be read, the server that
+    MEMORITER_REMOTE_EMBEDDER names, and if that names none, no embedder.
     `onnx:<folder>` may end in `?pooling=cls` and other options (`embed.folder`).
     `http:<model>@<base url>` may end in `#<n>`, the length of its vectors; its key comes from
     MEMORITER_EMBED_KEY. Raises InputError for an unknown name.
@@ -45,20 +53,48 @@ def embedder_of(what: str | Embedder | EmbedFunction | None) -> Embedder | None:
         return None
     if not isinstance(what, str):
         return _own(cast("object", what))
-    if what in {"auto", "static"}:
-        return Static()
-    if what == "hash":
-        return Hash()
+    if what in _PLAIN:
+        return _PLAIN[what]()
     if match := re.fullmatch(r"given:([1-9]\d{0,4})", what):
         return GivenEmbedder(int(match[1]))
     return _loaded(what)
 
 
 def kin_of(embedder: Embedder | None) -> Kindred | None:
-    """The packaged table of similar words, for any embedder; None without an embedder."""
-    if embedder is None:
+    """The packaged table of similar words, for any embedder; None without an embedder or table."""
+    if embedder is None or read_failed():
         return None
     return KinTable(embedder if isinstance(embedder, Static) else Static())
+
+
+def _auto() -> Embedder | None:
+    """The packaged table, else the server that somebody configured, else none: words alone."""
+    why = why_unreadable()
+    if why is None:
+        return Static()
+    remote = os.environ.get(REMOTE_VARIABLE, "").strip()
+    if not remote:
+        _log.warning(
+            "the packaged embedder cannot be read (%s): searches go by words alone; install the "
+            "package again, or name a server in %s",
+            why,
+            REMOTE_VARIABLE,
+        )
+        return None
+    if not _HTTP.fullmatch(remote):
+        raise InputError(
+            f"{REMOTE_VARIABLE}: does not name an embedder on a server",
+            hint="http:<model>@<base url>, for example http:bge-m3@http://localhost:8080/v1",
+            field="embedder",
+        )
+    _log.warning("the packaged embedder cannot be read (%s): the remote one is used", why)
+    return _loaded(remote)
+
+
+_PLAIN: Final[Mapping[str, Callable[[], Embedder | None]]] = {
+    "auto": _auto, "static": Static, "hash": Hash,
+}  # fmt: skip
+"""What needs nothing but its name."""
 
 
 def _own(what: object) -> Embedder:
@@ -81,7 +117,7 @@ def _own(what: object) -> Embedder:
 
 
 def _loaded(what: str) -> Embedder:
-    if match := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?", what):
+    if match := _HTTP.fullmatch(what):
         from memoriter.embed.http import HttpEmbedder  # noqa: PLC0415  # imports TLS, which is slow
 
         return HttpEmbedder(match[1], match[2], dimension=int(match[3]) if match[3] else None)

@@ -354,10 +354,10 @@ class OpenOptions(TypedDict, total=False):
     reranker: Annotated[
         "str | Reranker | RerankFunction | None",
         Option(
-            "The reranker of the best candidates: a local cross-encoder, a server, a function of"
-            " the query and texts, or an object of yours (docs/rerankers.md). A recall whose"
-            " recipe does not use it is refused; keywords, bundles and reflections leave it out and"
-            " say so."
+            "The reranker of the best candidates: a local cross-encoder, a server, a language"
+            " model, a function of the query and texts, or an object of yours (docs/rerankers.md)."
+            " A recall whose recipe does not use it is refused; keywords, bundles and reflections"
+            " leave it out and say so."
         ),
     ]
     entities: Annotated[

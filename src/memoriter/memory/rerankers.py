@@ -12,7 +12,7 @@ from memoriter.rerank.port import Reranker
 if TYPE_CHECKING:
     from memoriter.rerank.http import Shape
 
-KNOWN: Final = ("onnx:<folder>", "http:<model>@<base url>")
+KNOWN: Final = ("onnx:<folder>", "http:<model>@<base url>", "llm:<model>@<base url>", "llm")
 """The forms of all names, for error messages."""
 
 
@@ -20,7 +20,8 @@ def reranker_of(what: str | Reranker | RerankFunction | None) -> Reranker | None
     """A reranker from its name, a function of a query and texts, or an object; None for None.
 
     `http:<model>@<base url>` may end in `#tei` for a server with that API; its key comes from
-    MEMORITER_RERANK_KEY. Raises InputError for an unknown name.
+    MEMORITER_RERANK_KEY. `llm:<model>@<base url>` asks a language model, `llm` the one that the
+    environment names; its key comes from MEMORITER_LLM_KEY. Raises InputError for an unknown name.
 
     >>> reranker_of("http:bge-reranker-v2-m3@http://localhost:8080#tei").name
     'http:bge-reranker-v2-m3@http://localhost:8080'
@@ -52,12 +53,35 @@ def _loaded(what: str) -> Reranker:
         from memoriter.rerank.http import HttpReranker  # noqa: PLC0415  # imports TLS, which is slow
 
         return HttpReranker(match[1], match[2], shape=cast("Shape", match[3] or "cohere"))
+    if what == "llm" or re.fullmatch(r"llm:.+@https?://.+", what):
+        return _judge(what)
     if what.startswith("onnx:") and what != "onnx:":
         from memoriter.rerank.onnx import OnnxReranker, read_reranker_folder  # noqa: PLC0415  # imports onnxruntime
 
         return OnnxReranker(read_reranker_folder(what.removeprefix("onnx:")))
     shown = "of this URL" if "://" in what else repr(what)  # a URL may contain a password
     raise InputError(f"there is no reranker {shown}", hint=_hint(), field="reranker")
+
+
+def _judge(what: str) -> Reranker:
+    from memoriter.models.language_model import (  # noqa: PLC0415  # imports TLS, which is slow
+        MODEL_VARIABLE,
+        URL_VARIABLE,
+        LanguageModel,
+        configured_model,
+    )
+    from memoriter.rerank.judge import JudgeReranker  # noqa: PLC0415  # as above
+
+    if match := re.fullmatch(r"llm:(.+)@(https?://.+)", what):
+        return JudgeReranker(LanguageModel(match[1], match[2]))
+    model = configured_model()
+    if model is None:
+        raise InputError(
+            "reranker: llm is the language model of the environment, which names none",
+            hint=f"set {URL_VARIABLE} and {MODEL_VARIABLE}, or name it: llm:<model>@<base url>",
+            field="reranker",
+        )
+    return JudgeReranker(model)
 
 
 def _hint() -> str:

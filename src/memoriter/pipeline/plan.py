@@ -14,7 +14,7 @@ from memoriter.core.query import Query
 from memoriter.core.ranking import Attempt
 from memoriter.core.shown import counted, drawn, plain, shown
 from memoriter.core.times import iso
-from memoriter.lanes.port import Context, Lane, Ready, Seeded, Skipped
+from memoriter.lanes.port import Context, Ready, Seeded, Skipped
 from memoriter.pipeline.foreign_names import first_fitting
 from memoriter.pipeline.orderings.port import Ordering
 from memoriter.pipeline.recipe import Recipe
@@ -197,7 +197,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     lanes = [
         step
         for label in recipe.lanes
-        for step in _steps(label, _whole(_seeded(verdicts[label], label, ctx), recipe.lanes[label]))
+        for step in _steps(label, _whole(verdicts[label], label, recipe, ctx))
     ]
     made = Plan(
         recipe,
@@ -221,23 +221,17 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     return made
 
 
-def _seeded(verdict: Ready | Skipped, label: str, ctx: Context) -> Ready | Skipped:
-    """A lane's verdict, with the seeds of the call."""
-    if isinstance(verdict, Skipped) or label not in ctx.query.seeds:
-        return verdict
-    return Ready({**verdict.shows, "given": list(ctx.query.seeds[label])})
-
-
-def _whole(verdict: Ready | Skipped, lane: Lane) -> Ready | Skipped:
-    """A lane's verdict, with every option that it does not show by itself."""
+def _whole(verdict: Ready | Skipped, label: str, recipe: Recipe, ctx: Context) -> Ready | Skipped:
+    """A lane's verdict, with the seeds of the call and every option that it does not show."""
     if isinstance(verdict, Skipped):
         return verdict
+    given = {"given": list(ctx.query.seeds[label])} if label in ctx.query.seeds else {}
     rest = {
         key: value
-        for key, value in lane.shows().items()
+        for key, value in recipe.lanes[label].shows().items()
         if key not in verdict.shows and value not in ([], {})
     }
-    return replace(verdict, shows={**verdict.shows, **rest})
+    return replace(verdict, shows={**verdict.shows, **given, **rest})
 
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
@@ -262,10 +256,11 @@ def _step(name: str, verdict: Ready | Skipped) -> PlanStep:
 
 
 def _steps(label: str, verdict: Ready | Skipped) -> Iterator[PlanStep]:
-    """The step of a lane, and a skipped step for each part of it that cannot run."""
+    """The steps before a lane, its own, and a skipped step for each part that cannot run."""
+    ready = verdict if isinstance(verdict, Ready) else Ready({})
+    yield from (_step(f"{label}.{part}", each) for part, each in ready.before.items())
     yield _step(label, verdict)
-    if isinstance(verdict, Ready):
-        yield from (PlanStep(f"{label}.{part}", {}, why) for part, why in verdict.lacks.items())
+    yield from (PlanStep(f"{label}.{part}", {}, why) for part, why in ready.lacks.items())
 
 
 def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:

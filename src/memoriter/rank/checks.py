@@ -125,17 +125,26 @@ def per_list(value: object, labels: Sequence[Item], field: str) -> list[object]:
     return values
 
 
-def sizes(items: Sequence[Item], relevance: Sequence[object], vectors: Sequence[object]) -> None:
-    """BadQuery unless there are as many of each and no item occurs twice."""
-    if not len(items) == len(relevance) == len(vectors):
-        raise BadQuery(
-            f"{len(items)} items, {len(relevance)} relevances and {len(vectors)} vectors",
-            hint="give one of each for every item",
-            field="items",
-        )
+def relevance_rows(rows: object, most: float) -> tuple[list[Item], list[float], list[object]]:
+    """The columns of rows [item, relevance, vector]; vectors are not checked yet."""
+    items: list[Item] = []
+    relevance: list[float] = []
+    vectors: list[object] = []
+    for at, entry in enumerate(entries_of(rows, "rows")):
+        row = cast("Sequence[object]", entry) if isinstance(entry, list | tuple) else ()
+        if len(row) != 3:  # noqa: PLR2004  # item, relevance, vector
+            raise BadQuery(
+                f"rows, entry {at}: expected [item, relevance, vector], got {entry!r:.80}",
+                hint="columns become rows by zip(items, relevances, vectors)",
+                field="rows",
+            )
+        items.append(item_of(row[0], "item (column 1)"))
+        relevance.append(finite(row[1], "relevance (column 2)", most))
+        vectors.append(row[2])
     if len(set(items)) < len(items):
         twice = next(item for at, item in enumerate(items) if item in items[:at])
-        raise BadQuery(f"item (column 1): {twice!r} is given twice", field="items")
+        raise BadQuery(f"item (column 1): {twice!r} is given twice", field="rows")
+    return items, relevance, vectors
 
 
 def matrix_of(items: Sequence[Item], vectors: Sequence[object]) -> NDArray[np.float64]:
@@ -147,7 +156,7 @@ def matrix_of(items: Sequence[Item], vectors: Sequence[object]) -> NDArray[np.fl
                 f"vector (column 3): unequal dimensions, {rows[0].size} of {items[0]!r}"
                 f" and {row.size} of {item!r}",
                 hint="take all vectors from one embedder",
-                field="vectors",
+                field="rows",
             )
     return np.stack(rows) if rows else np.zeros((0, 0))
 
@@ -157,11 +166,11 @@ def _vector(item: Item, value: object) -> NDArray[np.float64]:
     try:
         row = np.asarray(value, np.float64)
     except (TypeError, ValueError):
-        raise BadQuery(f"{field}: expected a list of numbers", field="vectors") from None
+        raise BadQuery(f"{field}: expected a list of numbers", field="rows") from None
     if row.ndim != 1 or isinstance(value, str):
-        raise BadQuery(f"{field}: expected a list of numbers", field="vectors")
+        raise BadQuery(f"{field}: expected a list of numbers", field="rows")
     if not np.isfinite(row).all():
-        raise BadQuery(f"{field}: must be finite", field="vectors")
+        raise BadQuery(f"{field}: must be finite", field="rows")
     return row
 
 

@@ -29,8 +29,9 @@ def mmr_picks(
 ) -> Picks:
     """Greedily take argmax of trade · relevance − (1 − trade) · greatest cosine to those taken.
 
-    The first pick is the most relevant row. Of equal values the earlier input row wins. The
-    greatest cosine has no floor at 0: a row that points away from all those taken gains by it.
+    The first pick is the most relevant row; with trade 0 relevance counts nothing, and all rows are
+    equal. Of equal values the earlier input row wins. The greatest cosine has no floor at 0: a row
+    that points away from all those taken gains by it.
     `units` are unit vectors on the grid (a zero vector has cosine 0 to all), so every dot product
     is exact. limit 0 takes all; a smaller limit gives a prefix. (Carbonell and Goldstein, 1998.)
 
@@ -48,7 +49,9 @@ def mmr_picks(
     free = np.ones(relevance.size, np.bool_)
     for nth in range(count):
         if nth == 0:
-            values, cost = worth, np.zeros(relevance.size)
+            values = cost = np.zeros(relevance.size)
+            if trade > 0.0:
+                values = worth  # not times trade, which the grid would make equal sooner
         else:
             cost = snap((1.0 - trade) * closest)
             values = snap(trade * worth) - cost

@@ -21,15 +21,13 @@ from memoriter.rank import diverse, fuse
 from memoriter.rank.checks import (
     Item,
     best_of,
-    entries_of,
     finite,
     in_order,
-    item_of,
     labelled_lists,
     matrix_of,
     pairs_of,
     per_list,
-    sizes,
+    relevance_rows,
 )
 from memoriter.rank.top import top
 from memoriter.rank.units import units
@@ -213,44 +211,35 @@ def smooth(base: Pairs, lifted: Pairs, *, lift: float = 35.0, fade: float = 3.0)
 
 
 def mmr(
-    items: Iterable[Item],
-    relevance: Iterable[float],
-    vectors: Iterable[Sequence[float] | NDArray[np.floating] | None],
+    rows: Iterable[Sequence[Item | float | Sequence[float] | NDArray[np.floating] | None]],
     *,
     trade: float = 0.5,
-    limit: int = 0,
+    k: int = 0,
 ) -> list[Picked]:
     """Maximal marginal relevance: the best that does not repeat what was taken, as (item, rank).
 
-    Each step takes argmax of trade · relevance − (1 − trade) · greatest cosine to those taken, with
-    no floor at 0; `trade` is clamped to 0 … 1, equal values go by the order of items, and limit 0
-    takes all. A zero vector has cosine 0 to all. Items without a vector (None) cannot be compared:
-    they follow after the others, by relevance.
+    Rows are [item, relevance, vector]. Each step takes argmax of trade · relevance − (1 − trade) ·
+    greatest cosine to those taken, with no floor at 0; `trade` is clamped to 0 … 1, equal values go
+    by the order of items, and k is how many to take (0: all). A zero vector has cosine 0 to all.
+    Items without a vector (None) cannot be compared: they follow after the others, by relevance.
 
-    >>> vectors = [[1, 0], [1, 0], [0, 1]]
-    >>> mmr(["a", "b", "z"], [0.5, 0.5, 0.5], vectors) == [("a", 1), ("z", 2), ("b", 3)]
+    >>> rows = [["a", 0.5, [1, 0]], ["b", 0.5, [1, 0]], ["z", 0.5, [0, 1]]]
+    >>> mmr(rows) == [("a", 1), ("z", 2), ("b", 3)]
     True
     """
-    names = [item_of(item, "item (column 1)") for item in entries_of(items, "items")]
-    worth = [
-        finite(value, "relevance (column 2)", MOST) for value in entries_of(relevance, "relevance")
-    ]
-    entries = entries_of(vectors, "vectors")
-    sizes(names, worth, entries)
-    integer(limit, "limit", 0, EXACT_INT, BadQuery)
+    names, worth, vectors = relevance_rows(rows, MOST)
+    integer(k, "k", 0, EXACT_INT, BadQuery)
     balance = min(max(finite(trade, "trade"), 0.0), 1.0)
     scores = dict(zip(names, worth, strict=True))
-    arrays = dict(zip(names, entries, strict=True))
+    arrays = dict(zip(names, vectors, strict=True))
     seen = [item for item in in_order(scores) if arrays[item] is not None]
     blind = [item for item in in_order(scores) if arrays[item] is None]
     made = matrix_of(seen, [arrays[item] for item in seen])
-    picks = diverse.mmr_picks(
-        np.array([scores[item] for item in seen]), units(made), balance, limit
-    )
+    picks = diverse.mmr_picks(np.array([scores[item] for item in seen]), units(made), balance, k)
     left = np.array([scores[item] for item in blind])
     chosen: list[Item] = [seen[at] for at in picks.order]
     chosen += [blind[at] for at in top(left, np.arange(left.size), left.size)]
-    return [Picked(item, rank) for rank, item in enumerate(chosen[: limit or None], start=1)]
+    return [Picked(item, rank) for rank, item in enumerate(chosen[: k or None], start=1)]
 
 
 def _matrix(

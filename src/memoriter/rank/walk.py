@@ -7,10 +7,10 @@ same walk, also if a bound cuts it. Used by the lanes `walk`, `hops` and `cheape
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from memoriter.core.ranking import Mask
 from memoriter.rank.grid import STEP
 
 Nodes = NDArray[np.int64]
+Order: TypeAlias = Callable[[Nodes], NDArray[np.intp]]
+"""From nodes to their places in the order in which equals are taken."""
 ROOT: Final = -1
 """The parent and the step of a seed, which has none."""
 
@@ -111,13 +113,15 @@ class _Place(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A path that waits to be settled; candidates are compared field by field."""
+    """A path that waits to be settled."""
 
     cost: float
-    depth: int
     node: int
+    depth: int
     parent: int
     step: int
+    origin: int
+    """The node of the parent; ROOT for a seed."""
 
 
 class _GrowingTree:
@@ -228,22 +232,22 @@ def cheapest(
     seeds: Sequence[int],
     costs: NDArray[np.float64],
     budget: WalkBudget,
+    order: Order = np.argsort,
 ) -> Tree:
     """The nodes that are cheapest to reach from any seed, cheapest first.
 
     Dijkstra's algorithm with a limit of hops: a node is reached at its least cost, and again by
-    every more expensive path with fewer hops, because that path may lead further. Ties go to fewer
-    hops, then to the lower node, then to the parent settled first. Costs are per edge; edges with a
-    negative cost are skipped. At most max_hops · max_nodes · (2 · max_nodes + 1) steps are examined
-    one by one in Python.
+    every more expensive path with fewer hops, because that path may lead further. Of equal costs
+    the node that comes first in `order` is settled first, by the path of fewest hops, then by the
+    parent that comes first. Costs are per edge; edges with a negative cost are skipped. At most
+    max_hops · max_nodes · (2 · max_nodes + 1) steps are examined one by one in Python.
     """
     grown, nearest = _GrowingTree(), dict[int, int]()
     allowed = StepFilter(
         allowed.edges & (costs >= 0.0), allowed.nodes, allowed.along, allowed.against
     )
-    waiting = [_Candidate(0.0, 0, node, ROOT, ROOT) for node in sorted(set(seeds))]
-    while waiting:
-        cost, depth, node, parent, step = heapq.heappop(waiting)
+    waiting = [_Candidate(0.0, node, 0, ROOT, ROOT, ROOT) for node in sorted(set(seeds))]
+    for cost, node, depth, parent, step, _ in _in_turn(waiting, order):
         # Popped in order of cost: a later path is useful only if it has fewer hops.
         if depth >= nearest.get(node, depth + 1):
             continue
@@ -254,26 +258,58 @@ def cheapest(
         grown.places.append(_Place(node, depth, parent, step, cost))
         if depth == budget.max_hops:
             continue
-        for fare, to, onward in _fares(graph, grown.steps(graph, allowed, node), costs, budget):
+        steps = grown.steps(graph, allowed, node)
+        for fare, to, onward in _fares(graph, steps, costs, 2 * budget.max_nodes + 1, order):
             whole = cost + fare
             fewer = depth + 1 < nearest.get(to, depth + 2)
             if fewer and budget.allows(whole, depth + 1):
                 at = len(grown.places) - 1
-                heapq.heappush(waiting, _Candidate(whole, depth + 1, to, at, onward))
+                heapq.heappush(waiting, _Candidate(whole, to, depth + 1, at, onward, node))
     return grown.tree()
 
 
+def _in_turn(waiting: list[_Candidate], order: Order) -> Iterator[_Candidate]:
+    """What waits, cheapest first, equals in order; more may be added to the heap meanwhile."""
+    while waiting:
+        cost, equal = waiting[0].cost, [heapq.heappop(waiting)]
+        while waiting and waiting[0].cost == cost:
+            equal.append(heapq.heappop(waiting))
+        if len(equal) > 1:
+            equal = _ranked(equal, order)
+        for nth, candidate in enumerate(equal, start=1):
+            yield candidate
+            if waiting and waiting[0].cost == cost:  # it came by a step of cost 0
+                for other in equal[nth:]:
+                    heapq.heappush(waiting, other)
+                break
+
+
+def _ranked(equal: list[_Candidate], order: Order) -> list[_Candidate]:
+    nodes = np.unique([node for each in equal for node in (each.node, each.origin)])
+    nodes = nodes[nodes != ROOT]
+    turn = {ROOT: -1, **{int(node): nth for nth, node in enumerate(nodes[order(nodes)])}}
+    return sorted(equal, key=lambda c: (turn[c.node], c.depth, turn[c.origin], c.step))
+
+
 def _fares(
-    graph: Adjacency, steps: NDArray[np.int64], costs: NDArray[np.float64], budget: WalkBudget
+    graph: Adjacency,
+    steps: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    most: int,
+    order: Order,
 ) -> list[tuple[float, int, int]]:
     """(cost, node, step) of the cheapest step to each neighbour, cheapest first.
 
     Only as many as could be settled: max_nodes may be settled already, and as many follow.
     """
     fares, to = costs[graph.edge[steps]], graph.to[steps]
-    order = np.lexsort((steps, to, fares))
-    steps, fares, to = steps[order], fares[order], to[order]
-    first = np.sort(np.unique(to, return_index=True)[1])[: 2 * budget.max_nodes + 1]
+    by_fare = np.lexsort((steps, to, fares))
+    steps, fares, to = steps[by_fare], fares[by_fare], to[by_fare]
+    first = np.sort(np.unique(to, return_index=True)[1])
+    if first.size > most:  # of those that cost as much as the last, the first in order
+        last = fares[first[most - 1]]
+        below, equal = first[fares[first] < last], first[fares[first] == last]
+        first = np.concatenate([below, equal[order(to[equal])][: most - below.size]])
     columns = fares[first].tolist(), to[first].tolist(), steps[first].tolist()
     return list(zip(*columns, strict=True))
 

@@ -6,7 +6,8 @@ note of one event. The `intent` boost multiplies a score by the factors of `fact
 without an intent, or in another language, has none.
 
 The type of a record is taken from its path if it has one: below `memory/global/` it is a memory,
-elsewhere a document. A record without a path is judged by its kind and role.
+elsewhere a document, below `raw/documents/` a raw one. A record without a path is judged by its
+kind and role.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ _ROLLUP: Final = _table(
 )
 _ATOMIC: Final = re.compile(rf"\b(?:i|we) (?:{_PAST}|went|started|got|took)\b")
 _DATED: Final = re.compile(r"\[(?:date|observed on):")
+_NUMBER: Final = re.compile(r"(?<![^\W\d_])\d")
+"""A digit that no letter stands before: 1.29 is a number, k8s has none."""
 
 
 class Intent(NamedTuple):
@@ -141,6 +144,8 @@ class Traits:
 
     memory: bool
     """A note about somebody, not a part of a document."""
+    raw: bool
+    """A part of a document as it was read in."""
     preference: bool
     """A note of what somebody prefers."""
     liking: bool
@@ -152,7 +157,7 @@ class Traits:
     long: bool
     """Longer than a note of one fact."""
     fact: bool
-    """One fact: by its path or kind, or a short note with a date or about one act."""
+    """One fact: by its path or kind, or a short note with a date or a number or about one act."""
 
 
 def traits_of(content: Content) -> Traits:
@@ -163,17 +168,23 @@ def traits_of(content: Content) -> Traits:
     text = "\n".join(parts).lower()
     kinds = {content.kind.lower(), content.role.lower()}
     memory = "memory/global/" in where if path else not kinds & DOCUMENTS
+    raw = "raw/documents/" in where if path else not memory
     long, rollup = len(content.text) > LONG, _contains(text, _ROLLUP)
+    generic = _contains(text, _GENERIC)
     named = ("user-fact-" in where or "milestone-" in where) if path else bool(kinds & FACTS)
+    # "10 tips" has a number and is no fact.
+    numeric = not generic and _NUMBER.search(content.text) is not None
     dated = content.occurred is not None or _DATED.search(text) is not None
     return Traits(
         memory=memory,
+        raw=raw,
         preference=memory and ("user-preference-" in where if path else bool(kinds & PREFERENCES)),
         liking=_contains(text, _LIKING),
-        generic=_contains(text, _GENERIC),
+        generic=generic,
         rollup=rollup,
         long=long,
-        fact=named or (not long and not rollup and (dated or _ATOMIC.search(text) is not None)),
+        fact=named
+        or (not (long or rollup) and (dated or numeric or _ATOMIC.search(text) is not None)),
     )
 
 
@@ -203,7 +214,9 @@ def _preference(traits: Traits) -> list[tuple[str, float]]:
         out.append(("preference note", 2.35))
     elif traits.memory and traits.liking:
         out.append(("memory of a liking", 2.1))
-    if traits.generic and not traits.memory:
+    if traits.raw:
+        out.append(("raw document", 0.82))
+    elif traits.generic and not traits.memory:
         out.append(("generic advice", 0.82))
     if traits.rollup:
         out.append(("roll-up", 0.9))

@@ -6,7 +6,8 @@ satisfies `keep` and not `drop`. The score of a row comes from the leaves that i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -31,10 +32,15 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class NearLeaves:
-    """Leaves with at most `distance` other words between the first and the last, in any order."""
+    """Leaves with at most `distance` other words between the first and the last, in any order.
+
+    If `chained`, each next leaf lies at most `distance` positions from a place of those before it;
+    the earlier of the two positions is then their place.
+    """
 
     leaves: tuple[Leaf, ...]
     distance: int = 10
+    chained: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,16 @@ Node: TypeAlias = Term | Leaf | NearLeaves | And | Or | Without
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingStep:
+    """A step of reading a query, for plans."""
+
+    name: str
+    shows: Mapping[str, object]
+    skipped: str | None = None
+    """Why there was nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """What a dialect made of a query."""
 
@@ -74,6 +90,8 @@ class ParsedQuery:
     """How the parse differs from what was written, for people; None if it does not."""
     malformed: bool = False
     """Whether it looked like an expression but did not parse: its words were taken instead."""
+    steps: tuple[ReadingStep, ...] = field(default=(), compare=False)
+    """What the dialect did one after the other, if plans should show it."""
 
 
 def excludes(node: Node | None) -> bool:
@@ -90,6 +108,8 @@ def excludes(node: Node | None) -> bool:
 def tree_text(node: Node | None) -> str:
     """The tree in one notation for all dialects, for people and receipts.
 
+    `NEAR/2(a b)` is chained, `NEAR(a b, 2)` is not.
+
     >>> tree_text(Without(Or((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
     '(ssh OR "open port") NOT po*'
     """
@@ -101,7 +121,9 @@ def tree_text(node: Node | None) -> str:
         case Leaf():
             text = _leaf_text(node)
         case NearLeaves():
-            text = f"NEAR/{node.distance}({' '.join(map(_leaf_text, node.leaves))})"
+            inside = " ".join(map(_leaf_text, node.leaves))
+            far = node.distance
+            text = f"NEAR/{far}({inside})" if node.chained else f"NEAR({inside}, {far})"
         case And():
             text = " AND ".join(map(_operand, node.parts))
         case Or():

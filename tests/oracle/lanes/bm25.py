@@ -94,6 +94,12 @@ class _Lane:
         begins = [sorted(self._begins(leaf, field, spots)) for leaf in near.leaves]
         if not all(begins) or field == "agent_registry":
             return 0
+        if near.chained:
+            places = set(begins[0])
+            for own in begins[1:]:
+                close = product(places, own)
+                places = {min(pair) for pair in close if abs(pair[0] - pair[1]) <= near.distance}
+            return len(places)
         widths = [self._width(leaf) for leaf in near.leaves]
         at, count = [0] * len(begins), 0
         while all(n < len(own) for n, own in zip(at, begins, strict=True)):

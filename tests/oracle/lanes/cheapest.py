@@ -23,7 +23,7 @@ def _reached(land: Land) -> dict[int, Reached]:
         waiting = list(_waiting(land, taken))
         if not waiting:
             break
-        cost, depth, node, _, parent = min(waiting, key=lambda way: way[:4])
+        node, cost, depth, parent = min(waiting, key=lambda way: _turn(land, way))
         taken.append((node, cost, depth, parent))
     return {
         node: Reached(0.0 - cost, {"distance": depth, "cost": cost, "parent": parent})
@@ -32,17 +32,22 @@ def _reached(land: Land) -> dict[int, Reached]:
     }
 
 
-def _waiting(land: Land, taken: Sequence[Way]) -> Iterable[tuple[float, int, int, int, int | None]]:
+def _turn(land: Land, way: Way) -> tuple[float, int, int, int]:
+    node, cost, depth, parent = way
+    return cost, land.turns[node], depth, -1 if parent is None else land.turns[parent]
+
+
+def _waiting(land: Land, taken: Sequence[Way]) -> Iterable[Way]:
     lane, most = land.lane, land.lane["max_cost"]
     fewest = {node: depth for node, _, depth, _ in taken}
-    yield from ((0.0, 0, seed, -1, None) for seed in land.seeds if seed not in fewest)
-    for place, (node, cost, depth, _) in enumerate(taken):
+    yield from ((seed, 0.0, 0, None) for seed in land.seeds if seed not in fewest)
+    for node, cost, depth, _ in taken:
         for _, to, _, link in land.steps(node) if depth < lane["max_hops"] else ():
             fare = 1.0 if lane["cost"] == "hop" else grid(link.weight)
             whole = cost + fare
             fits = most is None or whole - (depth + 1) * 2.0**-33 <= most
             if fare >= 0.0 and depth + 1 < fewest.get(to, depth + 2) and fits:
-                yield whole, depth + 1, to, place, node
+                yield to, whole, depth + 1, node
 
 
 ORACLE = LaneOracle(lambda call: walked(call, _reached))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.oracle.numbers import dot, grid
 from tests.oracle.rules import OrderingOracle, Spec
-from tests.oracle.table import Scene, Table, unit_of
+from tests.oracle.table import ATTRIBUTES, Scene, Table, unit_of
 
 
 def _rows(spec: Spec, scene: Scene, table: Table) -> list[int]:
@@ -15,13 +15,15 @@ def _rows(spec: Spec, scene: Scene, table: Table) -> list[int]:
     head = table.rows[:count]
     units = {row: made for row in head if (made := unit_of(scene, row)) is not None}
     worth = _relevance(spec, table, head)
-    waiting, taken = [row for row in head if row in units], list[int]()
+    ties = [tie for tie in scene.recipe["ties"] if tie.removeprefix("-") in ATTRIBUTES]
+    waiting = table.by([row for row in head if row in units], dict.fromkeys(head, 0.0), scene, ties)
+    taken = list[int]()
     most = spec["take"] or len(waiting)
     while waiting and len(taken) < most:
 
         def value(row: int) -> float:
             if not taken:
-                return worth[row]
+                return worth[row] if spec["trade"] > 0.0 else 0.0
             nearest = max(dot(units[row], units[other]) for other in taken)
             return grid(spec["trade"] * worth[row]) - grid((1.0 - spec["trade"]) * nearest)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 class MmrOrdering(Ordering):
     """Takes one by one the row with the largest trade · relevance − (1 − trade) · similarity.
 
+    Equal values go by the `ties` of the recipe, as far as they are attributes of records.
     Rows without a vector cannot be compared: they follow after those taken. Rows below the head of
     a second pass have scores of another scale, and do not take part.
     """
@@ -67,6 +68,7 @@ class MmrOrdering(Ordering):
         count = min(self.head, int((slate.columns.get(TIER, np.ones(size)) == 1.0).sum()))
         units, known = unit_vectors(ctx.view, slate.rows[:count])
         part = np.flatnonzero(known)
+        part = part[ctx.best(np.zeros(part.size), slate.rows[part], part.size)]
         picks = mmr_picks(
             self._relevance(slate.score[:count])[part], units[part], self.trade, self.take
         )

@@ -19,7 +19,7 @@ from memoriter.text.dialects.parts import all_of, any_of, excluding, first_leave
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.stops import ENGLISH_STOPS
-from memoriter.text.tree import Node, ParsedQuery
+from memoriter.text.tree import Node, ParsedQuery, ReadingStep
 
 _UNSEEN: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff"))
 _DELETED: Final = dict.fromkeys(map(ord, "*():^+\"-?!.,;/\\[]{}<>|&'$#@%=~`"))
@@ -82,7 +82,19 @@ def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     lone = "a leading NOT has nothing to take from" if _starts_with(ast, "NOT") else None
     empty = "only stop words, short words and operators" if ast.raw and not ast.tokens else None
     note = join_notes(unclosed, lone, empty, cut)
-    return ParsedQuery(tree, expert=ast.has_operators, note=note)
+    steps = _steps(parse_query(ast.raw), options.aliases)
+    return ParsedQuery(tree, expert=ast.has_operators, note=note, steps=steps)
+
+
+def _steps(ast: Ast, aliases: _Aliases) -> tuple[ReadingStep, ReadingStep]:
+    """The parse of the text as it was given, then the aliases of its words."""
+    words = {*ast.raw.lower().split(), *(token.text for token in ast.tokens)}
+    used = {key: list(others) for key, others in aliases.items() if key.lower() in words}
+    reason = "no word of the query has one" if aliases else "none are given"
+    return (
+        ReadingStep("parse", {"query": compiled(ast)}),
+        ReadingStep("aliases", used, None if used else reason),
+    )
 
 
 def parse_query(text: str, aliases: _Aliases | None = None) -> Ast:

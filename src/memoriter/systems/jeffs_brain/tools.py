@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -9,6 +10,7 @@ from pydantic import Field, create_model
 
 from memoriter import Hit, Result
 from memoriter.core.budget import FREE
+from memoriter.core.errors import Unavailable
 from memoriter.core.times import to_micros
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
@@ -101,10 +103,14 @@ class Memories(Chunks):
 
 
 class CitedChunks(Chunks):
-    """The same, with an answer quoted from passages."""
+    """The same, with an answer written by a model or quoted from passages."""
 
     answer: str
     citations: list[JsonObject]
+    model: str | None
+    """Which model wrote the answer; None if it is quoted."""
+    note: str | None
+    """Why a configured model did not write it."""
 
 
 def search(tenant_session: TenantSession, request: Any) -> JsonObject:
@@ -129,21 +135,51 @@ def recall(tenant_session: TenantSession, request: Any) -> JsonObject:
 
 
 def ask(tenant_session: TenantSession, request: Any) -> JsonObject:
-    """The relevant passages, quoted and cited. No model is involved."""
+    """An answer from the relevant passages, cited.
+
+    The language model that the environment names writes it; without one, or if it fails, the
+    passages are quoted.
+    """
     began = perf_counter()
     result = _recalled(tenant_session, request)
     relevant = [hit for hit in result if _is_relevant(hit)]
-    cited = [
-        {"number": n, "chunkId": hit.id, "path": hit.record.source.path, "title": hit.record.title}
-        for n, hit in enumerate(relevant, start=1)
-    ]
-    quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in relevant], FREE)
-    answer = str(quoted) if relevant else NOTHING
     return {
+        **_answer(request.query, relevant),
         **_reply(tenant_session, result, list(result), request, began),
-        "answer": answer,
-        "citations": cited,
     }
+
+
+def _answer(question: str, relevant: list[Hit]) -> JsonObject:
+    """The answer and its citations, who wrote it, and why a model did not."""
+    from memoriter.models.language_model import configured_model  # noqa: PLC0415  # imports TLS
+    from memoriter.systems.jeffs_brain.answering import write_answer  # noqa: PLC0415  # as above
+
+    model, note = configured_model() if relevant else None, None
+    if model is not None:
+        try:
+            made = write_answer(model, question, relevant)
+        except Unavailable as failed:
+            note = f"{failed.message}; the passages are quoted"
+        else:
+            text, cited = (NOTHING, ()) if made is None else made
+            return {
+                "answer": text, "citations": _citations(relevant, cited), "model": model.name,
+                "note": None,
+            }  # fmt: skip
+    quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in relevant], FREE)
+    every = range(1, len(relevant) + 1)
+    return {
+        "answer": str(quoted) if relevant else NOTHING,
+        "citations": _citations(relevant, every), "model": None, "note": note,
+    }  # fmt: skip
+
+
+def _citations(hits: Sequence[Hit], numbers: Iterable[int]) -> list[JsonObject]:
+    each = [(n, hits[n - 1].id, hits[n - 1].record) for n in numbers]
+    return [
+        {"number": n, "chunkId": id, "path": record.source.path, "title": record.title}
+        for n, id, record in each
+    ]
 
 
 def _recalled(tenant_session: TenantSession, request: Any) -> Result:
@@ -218,5 +254,5 @@ TOOLS: Final = (
     ForeignTool("memory_recall", NAME, BrainRecall, Memories, recall,
            "jeffs-brain: recall passages as a block for a prompt."),
     ForeignTool("memory_ask", NAME, BrainQuestion, CitedChunks, ask,
-           "jeffs-brain: answer a question by the passages that bear on it, cited."),
+           "jeffs-brain: answer a question from the passages that bear on it, cited."),
 )  # fmt: skip

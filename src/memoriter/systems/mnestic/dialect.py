@@ -26,7 +26,7 @@ GRAMMAR: Final = Grammar(
     binding=("NOT", "AND", "OR"),
     space=r"\s++",
     phrase="\"[^\"]*+\"|'[^']*+'",
-    near=r"NEAR(?:/(?P<distance>[0-9]++))?\s*+\(",
+    near=r"NEAR(?:\s*+/\s*+(?P<distance>[0-9]++))?\s*+\(",
     columns=(),
     column="",
     boost=r"\^\s*+(?P<number>[0-9]++(?:\.[0-9]++)?+)",
@@ -35,6 +35,7 @@ GRAMMAR: Final = Grammar(
     word=r"(?:\w|[^\x00-\x7f\s])++",
     is_word=_is_name,
     free_phrases=False,
+    chained_near=True,
 )
 
 

@@ -181,7 +181,7 @@ class _Parser:
         self._count(len(leaves))
         if len(leaves) <= 1:
             return next(iter(leaves), None)
-        return NearLeaves(tuple(leaves), _distance(distance))
+        return NearLeaves(tuple(leaves), _distance(distance), self._grammar.chained_near)
 
     def _text(self) -> Node | None:
         token = self._here()

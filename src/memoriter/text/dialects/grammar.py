@@ -59,6 +59,8 @@ class Grammar:
     """Whether a bracket may be adjacent to another operand without an operator."""
     free_phrases: bool = True
     """Whether a phrase of several words may have a `*` and be used in NEAR."""
+    chained_near: bool = False
+    """How NEAR counts: see `NearLeaves`."""
 
 
 class Token(NamedTuple):

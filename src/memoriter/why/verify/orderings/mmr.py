@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..numbers import Data, decoded_vector, dot_of, either, snap, unpacked
 from ..rules import OrderingRule
-from ..search import Search
+from ..search import ATTRIBUTES, Search
 
 
 def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
@@ -19,7 +19,7 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     size, bare = len(s.standing), list(move["looked"]["bare"])
     tiers = s.known.get("tier", [1.0] * len(s.rows))
     head = min(spec["head"], sum(tiers[at] == 1.0 for at in s.standing))
-    part = [n for n in range(head) if n not in set(bare)]
+    part = _by_ties(s, [n for n in range(head) if n not in set(bare)])
     count = min(spec["take"], len(part)) if spec["take"] else len(part)
     taken = move["kept"][:count]
     if not set(taken) <= set(part):
@@ -31,9 +31,19 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     return [*taken, *bare, *left]
 
 
+def _by_ties(s: Search, places: list[int]) -> list[int]:
+    """These places in the order of the recipe's ties."""
+    ties = [tie for tie in s.recipe["ties"] if tie.lstrip("-") in ATTRIBUTES]
+    by_index = {s.standing[n]: n for n in places}
+    return [by_index[at] for at in s.ordered([0.0] * len(s.rows), ties, list(by_index))]
+
+
 @dataclass(frozen=True)
 class _Taking:
-    """A selection: of the first `head` places, `part` have vectors; `taken` in this order."""
+    """A selection: of the first `head` places, `part` have vectors; `taken` in this order.
+
+    `part` stands in the order in which equal values are taken.
+    """
 
     path: str
     head: int
@@ -59,9 +69,9 @@ def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
     made: dict[int, tuple[float, float | None]] = {}
     for nth, at in enumerate(taken[:sure]):
         cost = {n: snap((1.0 - spec["trade"]) * closest[n]) if nth else 0.0 for n in free}
-        value = {n: (snap(spec["trade"] * worth[n]) if nth else worth[n]) - cost[n] for n in free}
-        most = {n: _least(spec, worth[n], penalty[n], nth) for n in rest}
-        best = max([*value.items(), *most.items()], key=lambda pair: (pair[1], -pair[0]))[0]
+        value = {n: _gain(spec, worth[n], nth) - cost[n] for n in free}
+        value |= {n: _least(spec, worth[n], penalty[n], nth) for n in rest}
+        best = max((n for n in part if n in value), key=value.__getitem__)
         if best != at:
             s.wrong(f"{path}/kept", f"place {at} is taken, but place {best} has a larger value")
         made[at] = (cost[at], float(names[nearest[at]]) if nth else None)
@@ -81,9 +91,16 @@ def _least(spec: Data, worth: float, penalty: float | None, nth: int) -> float:
 
     Its penalty only grows from turn to turn, so the final penalty bounds every earlier one.
     """
-    if not nth:
-        return worth
-    return -math.inf if penalty is None else snap(spec["trade"] * worth) - penalty
+    if nth and penalty is None:
+        return -math.inf
+    return _gain(spec, worth, nth) - (either(penalty, 0.0) if nth else 0.0)
+
+
+def _gain(spec: Data, worth: float, nth: int) -> float:
+    """What relevance adds at a turn: at the first it alone decides, unless it counts nothing."""
+    if nth:
+        return snap(spec["trade"] * worth)
+    return worth if spec["trade"] > 0.0 else 0.0
 
 
 def _worths(s: Search, spec: Data, part: Sequence[int], head: int) -> list[float]:
