@@ -14,16 +14,16 @@ from memoriter.core.errors import BadRecipe, UnknownRecipe
 from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "84329c5d733faf8990d4c73594ac34e0f5c78ba4a73a10f0bd71b8ba53896ce4",
-    "lexical": "0f0c780f949bdf7d5368d0b6a3c816b04e7f9d6fcdab226cab439842f16cf3a9",
-    "linked": "645baaabd9dda7043708728705a5475942337002c1816efc4e49cf14ec44d697",
-    "semantic": "7c242c416b745cb422f0b7428a7360cba4c23ce7018a4764d1437a5eb7888c1c",
-    "reflections": "7365179eda3b329a8d40043f9262e7082cab2e827f4cc70ad36d2562608acfa3",
-    "comis": "04caf7997393d72285dea7ade8e735651d8b16444368b14728004d65db6f9aca",
-    "engrava": "90af5d407a3bba44da977ca651ea3bca1ebf6ffd1f983f00ad564d270ecb0ad0",
-    "jeffs-brain": "7d80f9fc22c717b7814a68092d778f5354bfd5532e3219a065d26d8e8b43d8c8",
-    "mentisdb": "3b2656ad85c1a0a8ff7825e108ceccd13f698976477fa7e269cfc349f7a99b5c",
-    "mnestic": "121395531831d14fb76e601313508f32f2f21aaddd96a907d684150984db7788",
+    "memoriter": "6ed310a65d57f866ddf04f54a158fbf02c8daddc528c8982c3998a6df5ec55a4",
+    "lexical": "f86c5bd583ab2e3615346fc8d58f91f7e34d7951d64cfa5a554f71e00ac5634d",
+    "linked": "037e8028cfe44d11f6a9ee40cb09e83ccc8c01cb701c2f13512f430629ef30d4",
+    "semantic": "0fe8c1675f8129859165cac58d3ff497c1a9bfc8dcce4afdaa3bcf50eb976772",
+    "reflections": "04adcad2bb525d1e04bfb8dd654702a542673a6fffe4c8cb28805374342b060f",
+    "comis": "b8419d33342ff724a2f19a20fb802821ae7484fcaaa72191cb841c9e5be242a9",
+    "engrava": "e90e3e3e0d641100a15a7478a10f3053bf36d31ad730ae89aab6cee56c996c61",
+    "jeffs-brain": "7cb5fe306121b51090ed68a98c7de6e677ff3497b35b8626f6fdd599bafa45e0",
+    "mentisdb": "360c1a4059be210d4bb02aed3adfbc8ecd70acb6266bcc59a7f5635d16e879b4",
+    "mnestic": "606e6c71f581cb211dbf620f7d1bd6fc41f85d658fc8efbc5475c60ae2307a18",
 }
 
 
@@ -93,7 +93,7 @@ def test_every_mistake_names_its_path(path: str, value: object, place: str) -> N
             "every option",
         ),
         ("name", "My own", "'My own' is not a valid name: use a small letter", "complete example"),
-        ("relevance.lane", "x", "there is no lane 'x'; known: words, kin", "every option"),
+        ("apart", ["x"], "there is no lane 'x'; known: words, kin", "every option"),
         ("pass.1.head", "x", "expected a number of rows, or a table", "every option"),
         ("lanes.words.pol", 1, "there is no such option", "known there: enabled, kind, pool"),
     ],

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from memoriter import Hit
 from memoriter.core.errors import Unavailable
 from memoriter.models.language_model import LanguageModel, data_block
-from memoriter.why.result import Hit
 
 LONGEST: Final = 4_000
 """Characters of a passage that are shown to the model."""

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
+from memoriter import Result
 from memoriter.core.errors import BadQuery
 from memoriter.pipeline.load import overridden, recipe_of
 from memoriter.pipeline.recipe import Recipe
-from memoriter.why.result import Result
 
 _MOST_SEEDS: Final = 1000
 """How many hits of a list a graph leg can start from."""
