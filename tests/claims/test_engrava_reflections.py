@@ -88,7 +88,7 @@ def test_en_34_at_the_gates_of_the_program_associations_make_the_clusters() -> N
         assert done.rejected == ()
         assert memory.reflect(**gates).kept == (R0,)
         with pytest.raises(InputError, match="kinds"):
-            memory.reflect(kinds="observation")
+            memory.reflect(kinds=5)  # pyright: ignore[reportArgumentType]  # on purpose
 
 
 def test_en_34_the_source_of_a_reflection_is_that_of_the_program_and_its_id_is_ours(

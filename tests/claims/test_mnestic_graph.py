@@ -80,7 +80,7 @@ def test_a_seed_that_is_not_there_is_named(own: Memory) -> None:
         leg(own, "m01", "nope")
     with pytest.raises(BadQuery, match="lane 'other'"):
         legs(own, {"other": ["m01"]}, graph=GRAPH)
-    with pytest.raises(BadQuery, match="no lane that takes any"):
+    with pytest.raises(BadQuery, match="no lane of the recipe takes seeds"):
         own.recall("memory", seeds=["m01"])
     own.remember("theirs", id="m30", agent="bob", vector=VECTOR)
     with pytest.raises(BadQuery, match="'m30'"):

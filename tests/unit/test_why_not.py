@@ -245,7 +245,7 @@ def test_kin_that_is_too_far(memory: Memory) -> None:
     memory.remember("the wedding was lovely", id="wed")
     memory.remember("they are married", id="married")
     custom = recipe("memoriter", lanes={"kin": recipe_of("memoriter").to_data()["lanes"]["kin"]})
-    custom |= {"modes": {}, "boosts": {}, "relevance": None}
+    custom |= {"modes": {}, "boosts": {}, "relevance": None, "apart": []}
     custom["pass"] = [{"fuse": {"kind": "rrf"}}]
     far = {"lanes.kin.min_cosine": 0.99}
     why = asked(memory, "married", "wed", recipe=custom, overrides=far)

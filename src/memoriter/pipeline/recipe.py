@@ -237,7 +237,7 @@ class Recipe(Spec):
         return f"there is no lane {_listed(names)}; known: {', '.join(self.lanes)}"
 
     def _lanes_known(self) -> None:
-        named = {"recipe": {*self.apart, *filter(None, (self.otherwise,))}}
+        named = {"apart": {*self.apart}, "otherwise": {*filter(None, (self.otherwise,))}}
         for at, step in enumerate(self.passes):
             rule = None if step.rerank is None else step.rerank.unless
             named[f"pass.{at}.rerank.unless"] = set() if rule is None else set(rule.lanes)
