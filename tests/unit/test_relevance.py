@@ -264,3 +264,44 @@ def test_a_question_about_a_time_alone_is_answered_by_what_happened_then() -> No
     result = memory.recall("what was on 5 March 2026?", now="2026-04-02")
     assert result.strength != "none"
     assert result[0].record.text == "The boiler was repaired"
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("The meeting is on Friday", "What is on Friday?"),
+        ("Anna's birthday is on 4 May", "What is on 4 May?"),
+        ("The quarterly sales report is due Friday", "what is due on Friday?"),
+    ],
+)
+def test_a_text_that_names_the_day_of_the_question_is_evidence(text: str, question: str) -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember(text, created="2024-02-01")
+    result = memory.recall(question, now="2026-11-17")
+    assert result.strength != "none"
+    assert memoriter.verify(result.receipt.to_bytes()).ok
+    assert memory.recall("What is on 9 June?", now="2026-11-17").strength == "none"
+
+
+def test_a_question_that_names_every_speaker_names_known_people() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("I adopted a puppy named Biscuit", source={"who": "Lena"})
+    result = memory.recall("Which puppy did Lena adopt?")
+    assert (result.strength, result.remarks) == ("strong", ())
+
+
+@pytest.mark.parametrize("question", ["what can you do?", "why?", "do it", "..."])
+def test_a_question_without_an_informative_word_has_no_relevant_answer(
+    memory: memoriter.Memory, question: str
+) -> None:
+    assert memory.recall(question).strength == "none"
+
+
+def test_a_lane_without_a_scale_cannot_be_called_known() -> None:
+    memory = memoriter.open(":memory:", embedder="hash")
+    memory.remember("Deploys run on Tuesdays")
+    body: Any = memory.recall("when are deploys?").receipt.to_dict()
+    assert memoriter.verify(body).ok
+    body["strength"]["unknown"] = None
+    report = memoriter.verify(body)
+    assert any("has no scale" in problem for problem in report.problems)

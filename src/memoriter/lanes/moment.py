@@ -25,6 +25,7 @@ from memoriter.lanes.spec import option
 from memoriter.rank.decay import nearness
 from memoriter.rank.grid import STEP
 from memoriter.text.moments import Moment, moment_of
+from memoriter.text.time_words import calendar_words
 
 
 class MomentLane(Lane):
@@ -84,6 +85,10 @@ class MomentLane(Lane):
         """The words that name the time."""
         moment = moment_of(query.text, query.now)
         return "" if moment is None else moment.text
+
+    def words_in_text(self, query: Query) -> tuple[str, ...]:
+        """A weekday or a date: a text may name it too."""
+        return calendar_words(self.own_words(query))
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record is too far from that time."""

@@ -301,6 +301,11 @@ class Lane(RecipePart):
         del value
         return None
 
+    def words_in_text(self, query: Query) -> tuple[str, ...]:
+        """Those of its own words that say the same in the text of a record; empty if none do."""
+        del query
+        return ()
+
     def own_words(self, query: Query) -> str:
         """The words of the question that this lane alone reads; empty if there are none."""
         del query

@@ -33,6 +33,11 @@ def asked_speakers(ctx: Context) -> AskedSpeakers | None:
     return cast("AskedSpeakers | None", ctx.memo[_MEMO])
 
 
+def speakers_named(ctx: Context) -> frozenset[str]:
+    """The speakers of records that may be found whom the question names, even if it is all."""
+    return named_speakers(ctx.query.text, _values(ctx, _SPEAKER) - SIDES)
+
+
 def _asked(ctx: Context) -> AskedSpeakers | None:
     speakers = _values(ctx, _SPEAKER)
     named = named_speakers(ctx.query.text, speakers - SIDES)

@@ -19,12 +19,12 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from memoriter.core.fold import fold
-from memoriter.core.ranking import Knots, Ranking, Scores
+from memoriter.core.ranking import Knots, Ranking, Rows, Scores
 from memoriter.index.field_stats import FieldStats, distinct
 from memoriter.index.match import PhrasePattern
 from memoriter.lanes.port import Context, Lane
 from memoriter.lanes.spec import Spec, option
-from memoriter.pipeline.asked_speakers import asked_speakers
+from memoriter.pipeline.asked_speakers import speakers_named
 from memoriter.rank.fuse import by_knots
 from memoriter.rank.grid import snap, snap_one
 from memoriter.text.background import background_idf
@@ -61,7 +61,8 @@ class Covered(NamedTuple):
     share: Scores
     """What the lanes add to the first pass, as a share of the most that they can add."""
     apart: Scores
-    """The best coverage by a lane that reads words of the question by itself; 0 without one."""
+    """The coverage by the lanes that read words of the question by themselves, or 1 for a row whose
+    text has these words; 0 without such a lane."""
     words: Scores
     """The length of each row's text."""
 
@@ -190,6 +191,7 @@ class QuestionFacts:
 
 def unknown_because(
     ctx: Context,
+    question: QuestionFacts | None,
     lanes: Mapping[str, Lane],
     rankings: Mapping[str, Ranking],
     degraded: Mapping[str, str],
@@ -200,6 +202,8 @@ def unknown_because(
     """
     if not ctx.query.text.strip():
         return "the question is blank"
+    if question is not None and not question.terms and not question.names:
+        return None  # it asks for nothing, so nothing can be relevant to it
     if degraded:
         label, reason = next(iter(degraded.items()))
         return f"{label} could not run: {reason}"
@@ -231,8 +235,8 @@ def question_facts(ctx: Context) -> QuestionFacts:
 
     terms = informative_terms(ctx.asked, analyzer)
     names = {name: analyzer.terms(name) for name in question_names(ctx.query.text)}
-    asked = asked_speakers(ctx) if names else None
-    spoken = {word for speaker in (asked.values if asked else ()) for word in name_words(speaker)}
+    speakers = speakers_named(ctx) if names else frozenset[str]()
+    spoken = {word for speaker in speakers for word in name_words(speaker)}
     counts = {
         name: 1 if fold(name) in spoken else min(df(term) for term in own)
         for name, own in names.items()
@@ -240,3 +244,20 @@ def question_facts(ctx: Context) -> QuestionFacts:
     }
     facts = tuple((term, background_idf(term), df(term)) for term in terms)
     return QuestionFacts(facts, tuple(counts.items()))
+
+
+def rows_with_words(ctx: Context, words: tuple[str, ...], rows: Rows) -> Scores:
+    """1 for each row whose record has all of these words, else 0."""
+    terms = {term for word in words for term in ctx.wording.analyzer.terms(word)}
+    if not terms:
+        return np.zeros(rows.size)
+    stats = FieldStats(ctx.view, tuple(ctx.view.fields), ctx.wording.analyzer)
+    out = np.ones(rows.size)
+    for term in sorted(terms):
+        has = np.zeros(rows.size)
+        for n, segment in enumerate(ctx.view.segments):
+            hits = stats.occurrences(n, PhrasePattern(((term, 0),)))
+            if hits is not None:
+                has[np.isin(rows, segment.rows[distinct(hits.docs)])] = 1.0
+        out *= has
+    return out

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from memoriter.core.errors import InvariantError
-from memoriter.core.ranking import Ranking, Rows
+from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.slate import Slate, pass_of
 from memoriter.index.reads import text_lengths
 from memoriter.lanes.port import Context, Seeded
@@ -29,6 +29,7 @@ from memoriter.pipeline.relevance import (
     Judged,
     QuestionFacts,
     question_facts,
+    rows_with_words,
 )
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.waves import seed_rows, waves_of
@@ -165,12 +166,22 @@ def relevance_of(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: S
     share = np.zeros(slate.rows.size)
     for label in together:
         share += np.nan_to_num(slate.columns[f"{FIRST}.{label}"])
-    apart = np.zeros(slate.rows.size)
+    apart = named_apart(recipe, ctx, slate)
     for label in recipe.apart:
         if label in ran:
             apart = np.maximum(apart, np.nan_to_num(slate.columns[f"{label}.scaled"]))
     words = text_lengths(ctx.view, slate.rows)
     return rule.of(question, Covered(snap(share / whole), apart, words))
+
+
+def named_apart(recipe: Recipe, ctx: Context, slate: Slate) -> Scores:
+    """1 for each row whose text has the words that a lane of `apart` reads, such as a date."""
+    out = np.zeros(slate.rows.size)
+    for label in recipe.apart:
+        if f"{label}.score" in slate.columns:
+            words = recipe.lanes[label].words_in_text(ctx.query)
+            out = np.maximum(out, rows_with_words(ctx, words, slate.rows))
+    return out
 
 
 def first_scores(slate: Slate) -> np.ndarray:

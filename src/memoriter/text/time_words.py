@@ -55,6 +55,7 @@ _WHEN: Final = re.compile(
     r"|how\s+many\s+(?:minute|hour|day|week|month|year|night|time)s"
     r"|(?:what|which|whose)\s+(?:time|date|day|weekday|evening|morning|month|season|year)s?)\b"
 )
+_NAMED: Final = re.compile(r"[^\W_]+")
 _READ: Final = 20_000
 """How much of a text is read."""
 
@@ -79,3 +80,17 @@ def asks_when(text: str) -> bool:
 
 def _plain(text: str) -> str:
     return text[:_READ].lower().replace("’", "'")
+
+
+def calendar_words(phrase: str) -> tuple[str, ...]:
+    """The words of a date or weekday in a phrase; none if it names neither a month nor a weekday.
+
+    A text that has them all is about that day, whenever it was written. "Last week" in a text is
+    another week than in a question, and a year alone says little.
+
+    >>> calendar_words("on 4 may"), calendar_words("last week"), calendar_words("in 2025")
+    (('4', 'may'), (), ())
+    """
+    words = [word.lower() for word in _NAMED.findall(phrase)]
+    named = [word for word in words if word in MONTHS or word in WEEKDAYS]
+    return tuple(word for word in words if word in named or word.isdigit()) if named else ()

@@ -86,6 +86,7 @@ class _Judgement:
             if self._rule is None
             else unknown_because(
                 ctx,
+                ran.question,
                 ran.plan.recipe.lanes,
                 ran.rankings,
                 ran.plan.missing,

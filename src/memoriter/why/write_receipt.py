@@ -25,7 +25,7 @@ from memoriter.pipeline.fusing import Weighted
 from memoriter.pipeline.orderings.port import Moved
 from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.run import Ran
+from memoriter.pipeline.run import Ran, named_apart
 from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
 from memoriter.why.lane_score import LaneScore
@@ -180,6 +180,7 @@ def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
     out: dict[str, Scores] = {}
     if ran.plan.recipe.relevance is not None:
         out["of.words"] = text_lengths(ctx.view, slate.rows)
+        out["of.named"] = named_apart(ran.plan.recipe, ctx, slate)
     for label in ran.plan.boosting:
         inputs = ran.plan.recipe.boosts[label].inputs(ctx, slate)
         out |= {f"of.{name}": column for name, column in inputs.items()}

@@ -37,7 +37,9 @@ def check_relevance(s: Search) -> None:
         score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in together)
         content = snap(snap(score / whole) * (1.0 - rule["seen"]) + rule["seen"] * seen)
         length = snap(math.sqrt(math.sqrt(min(1.0, rule["words"] / either(words, 1.0)))))
+        named = either(s.columns["of.named"][at], 0.0)
         beside = max((either(s.known[f"{label}.scaled"][at], 0.0) for label in apart), default=0.0)
+        beside = max(beside, named if apart else 0.0)
         evidence = snap(content * damp * factor * length)
         evidence += snap(beside * rule["apart"] * (1.0 - damp))
         out.append(interpolated(evidence, knots))
@@ -57,8 +59,8 @@ def check_strength(s: Search) -> None:
     claimed = s.body["strength"]
     unknown = claimed["unknown"]
     s.attested["strength/unknown"] = None
-    if unknown is None and not s.body["query"]["text"].strip():
-        s.wrong("strength/unknown", "is null, but the question is blank")
+    if unknown is None and (why := _cannot_be_known(s)):
+        s.wrong("strength/unknown", f"is null, but {why}")
     relevance = [either(each, 0.0) for each in s.known["relevance"]]
 
     def strength(value: float) -> str:
@@ -74,3 +76,16 @@ def check_strength(s: Search) -> None:
         s.same(f"strength/{key}", claimed[key], value)
     if more := sorted(set(claimed) - {*expected, "unknown"}):
         s.wrong(f"strength/{more[0]}", "is no part of a strength")
+
+
+def _cannot_be_known(s: Search) -> str | None:
+    """Why the strength must be unknown, as far as the receipt shows it."""
+    if not s.body["query"]["text"].strip():
+        return "the question is blank"
+    if not s.body["question"]["terms"] and not s.body["question"]["names"]:
+        return None
+    for label in lanes_run(s):
+        rule = lane_rules().get(s.recipe["lanes"][label]["kind"])
+        if rule is not None and rule.independent and label not in s.body["coverage"]:
+            return f"lane {label} has no scale"
+    return None
