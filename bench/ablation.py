@@ -37,6 +37,7 @@ def variants() -> dict[str, Recipe]:
         out[f"without {lane}"] = overridden(default, {f"lanes.{lane}.enabled": False})
     for boost in ("around", "who", "past"):
         out[f"without {boost}"] = recipe_of({**_without(data, boost), "name": "ablated"})
+    out["times embedded too"] = overridden(default, {"apart": []})
     out["superseded hidden"] = overridden(default, {"select.superseded": "hide"})
     out["without copies"] = recipe_of({**data, "order": [], "name": "ablated"})
     first, *rest = data["pass"]
