@@ -1,10 +1,11 @@
-"""`python -m bench [names …] [--small] [--profile]`: each bench prints its own table."""
+"""`python -m bench [names …] [--small] [--data PATH]`: each bench prints its own table."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import sys
+from pathlib import Path
 
 from bench.tools import Options, header
 
@@ -22,6 +23,7 @@ BENCHES = {
     "proof": "bench.proof",
     "hybrid": "bench.hybrid",
     "quality": "bench.quality",
+    "installed": "bench.installed",
     "mcp": "bench.mcp",
     "http": "bench.http",
 }
@@ -33,6 +35,7 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="a slice that takes seconds")
     parser.add_argument("--profile", action="store_true", help="also where the time goes")
     parser.add_argument("--records", type=int, action="append", default=[], help="a further size")
+    parser.add_argument("--data", type=Path, help="another data set, for `installed`")
     given = parser.parse_args()
     if unknown := set(given.names) - set(BENCHES):
         parser.error(f"no bench {min(unknown)!r}; there are {', '.join(BENCHES)}")
@@ -40,7 +43,7 @@ def main() -> int:
     for name in given.names or BENCHES:
         bench = importlib.import_module(BENCHES[name])
         print(f"\n## {name}: {(bench.__doc__ or name).splitlines()[0]}\n", flush=True)
-        bench.run(Options(given.small, given.profile, tuple(given.records)))
+        bench.run(Options(given.small, given.profile, tuple(given.records), given.data))
     return 0
 
 

@@ -11,16 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.tools import Options, table
+from bench.tools import Options, figures, table
 from memoriter.evaluate.find import find_datasets
-from memoriter.evaluate.metrics import metrics_of
 from memoriter.evaluate.run import evaluate
 from memoriter.pipeline.load import overridden, recipe_of
 from memoriter.pipeline.recipe import Recipe
 
 SETS = ("everyday", "locomo", "longmemeval", "scifact")
 """Notes, conversations and documents."""
-SHOWN = ("hit@1", "hit@3", "R@10", "nDCG@10")
 _LANES = ("words", "kin", "meaning", "moment")
 
 
@@ -68,11 +66,6 @@ def run(options: Options) -> None:
         for dataset in find_datasets(place / name):
             heads.append(dataset.name)
             for ran in evaluate(dataset, recipes, lambda _: None):
-                rows[ran.label].append(_figures(ran))
+                answers = [(each.reply.ids, each.question.gold) for each in ran.outcomes]
+                rows[ran.label].append(" / ".join(figures(answers)))
     table(heads, [tuple(row) for row in rows.values()])
-
-
-def _figures(ran: Any) -> str:
-    made = [metrics_of(o.reply.ids, o.question.gold) for o in ran.outcomes if o.question.gold]
-    means = [100 * sum(each[name] for each in made) / len(made) for name in SHOWN]
-    return " / ".join(f"{mean:.1f}" for mean in means)

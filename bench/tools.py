@@ -12,7 +12,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
@@ -22,8 +22,11 @@ import apsw
 import numpy as np
 
 import memoriter
+from memoriter.evaluate.metrics import metrics_of
 
 T = TypeVar("T")
+SHOWN = ("hit@1", "hit@3", "R@10", "nDCG@10")
+"""The metrics of a ranking that are printed."""
 BATCH = 1000
 """Records per transaction, as `remember_many` has it, for peers to do the same."""
 
@@ -34,6 +37,8 @@ class Options:
     profile: bool
     more: tuple[int, ...] = ()
     """Further sizes to measure, in records."""
+    data: Path | None = None
+    """The data set to take."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,16 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
         print("| " + " | ".join(padded) + " |")
     sys.stdout.flush()
+
+
+def figures(answers: Iterable[tuple[Sequence[str], Collection[str]]]) -> list[str]:
+    """The means of the shown metrics over answers (ids, gold), in percent; those without gold are
+    left out.
+    """
+    made = [metrics_of(ids, gold) for ids, gold in answers if gold]
+    if not made:
+        return ["–"] * len(SHOWN)
+    return [f"{100 * sum(each[name] for each in made) / len(made):.1f}" for name in SHOWN]
 
 
 @contextlib.contextmanager

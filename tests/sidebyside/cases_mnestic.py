@@ -181,6 +181,8 @@ def _question(rng: random.Random, ids: Sequence[str], text: str) -> Case:
         "text": "" if kind == "vector" else text,
         "vector": None if kind == "words" else random_vector(rng),
         "vector_k": rng.choice((3, 10, 60)),
+        "ef": 1000,
+        "fts_k": 1000,
         "rrf_k": rng.choice((60.0, 60.0, 0.0, 10.5)),
         "limit": rng.choice((3, 10, 60)),
         "legs": legs,

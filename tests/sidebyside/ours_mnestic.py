@@ -18,7 +18,7 @@ def answers(case: Any) -> list[tuple[Rows, float]]:
 
 def _answer(memory: Memory, asked: Any) -> Rows:
     options: dict[str, Any] = {
-        "rrf_k": asked["rrf_k"], "limit": asked["limit"], "fts_k": 1000,
+        "rrf_k": asked["rrf_k"], "limit": asked["limit"], "fts_k": asked["fts_k"],
         "vector_k": asked["vector_k"], "vector_index": asked["vector"] is not None,
         "fts_index": bool(asked["text"]),
     }  # fmt: skip

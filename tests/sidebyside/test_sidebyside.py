@@ -7,51 +7,25 @@ classes of cases.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
 import sys
-import venv
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
-from tests.sidebyside.cases import Case
 from tests.sidebyside.compare import Report, difference, table
+from tests.sidebyside.installed import OPT_IN, install, theirs
 from tests.sidebyside.programs import CLASSES, PROGRAMS
 
-OPT_IN: Final = "MEMORITER_SIDEBYSIDE"
-_HERE: Final = Path(__file__).parent
-_ROOT: Final = _HERE.parent.parent
+_ROOT: Final = Path(__file__).parent.parent.parent
 asked_for = pytest.mark.skipif(OPT_IN not in os.environ, reason=f"{OPT_IN}=1 installs the others")
 
 
 @pytest.fixture(scope="session")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An interpreter that has the other programs."""
-    kept = os.environ.get(f"{OPT_IN}_VENV")
-    place = Path(kept) if kept else tmp_path_factory.mktemp("others")
-    program = place / "bin" / "python"
-    if not program.exists():
-        venv.create(place, with_pip=True)
-    packages = [each.package for each in PROGRAMS.values() if each.package is not None]
-    install = [str(program), "-m", "pip", "install", "-q", *packages]
-    subprocess.run(install, check=True, timeout=600)  # noqa: S603  # as pinned
-    return program
-
-
-def theirs(python: Path, name: str, asked: list[Case]) -> list[Any]:
-    """What the other program answers to every case."""
-    script = str(_HERE / f"their_{name}.py")
-    lines = "".join(json.dumps(case) + "\n" for case in asked)
-    call = [str(python), script]
-    done = subprocess.run(  # noqa: S603  # our own script
-        call, input=lines, text=True, capture_output=True, check=False, timeout=7200
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(asked), done.stderr[-2000:]
-    return answers
+    return install(tmp_path_factory.mktemp("others"))
 
 
 INSTALLED: Final = [each for each in CLASSES if PROGRAMS[each[0]].package is not None]

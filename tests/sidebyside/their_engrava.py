@@ -41,7 +41,8 @@ async def opened(case: Any) -> Any:
                 metadata=note["metadata"],
             )
         )
-        await core.store_embedding(note["id"], note["vector"], model_name="given")
+        if note["vector"] is not None:
+            await core.store_embedding(note["id"], note["vector"], model_name="given")
     edges = [tuple(edge) for edge in case["edges"]]
     for made in case["reflections"]:
         edges += [(made["id"], id, weight, "CONSOLIDATED_FROM") for id, weight in made["sources"]]

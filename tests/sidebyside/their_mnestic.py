@@ -9,8 +9,8 @@ from typing import Any
 
 mnestic: Any = importlib.import_module("mnestic")
 _VECTORS = (
-    "::hnsw create memory:vec {dim: 6, m: 16, dtype: F32, fields: [emb], distance: Cosine, "
-    "ef_construction: 200}"
+    "::hnsw create memory:vec {{dim: {dim}, m: 16, dtype: F32, fields: [emb], distance: Cosine, "
+    "ef_construction: 200}}"
 )
 _WORDS = "::fts create memory:fts {extractor: text, tokenizer: Simple, filters: [Lowercase]}"
 
@@ -18,10 +18,12 @@ _WORDS = "::fts create memory:fts {extractor: text, tokenizer: Simple, filters: 
 def opened(case: Any) -> Any:
     """The corpus in a store of theirs."""
     db = mnestic.CozoDbPy("mem", "", "{}")
+    vectors = [each["vector"] for each in (*case["notes"], *case["questions"])]
+    dim = max((len(vector) for vector in vectors if vector is not None), default=1)
     for script in (
-        ":create memory {id: String => text: String, emb: <F32; 6>}",
+        f":create memory {{id: String => text: String, emb: <F32; {dim}>?}}",
         ":create edge {from: String, to: String => w: Float}",
-        _VECTORS,
+        _VECTORS.format(dim=dim),
         _WORDS,
     ):
         db.run_script(script, {}, False)  # noqa: FBT003  # not read-only
@@ -45,14 +47,19 @@ def leg(spec: Any) -> dict[str, Any]:
     return out
 
 
+def given(asked: Any, *names: str) -> dict[str, Any]:
+    """The options that a question has; mnestic has a default for each."""
+    return {name: asked[name] for name in names if name in asked}
+
+
 def answer(db: Any, asked: Any) -> Any:
     """Its items in their order, with their fused scores."""
-    call: dict[str, Any] = {"relation": "memory", "rrf_k": asked["rrf_k"], "limit": asked["limit"]}
+    call: dict[str, Any] = {"relation": "memory", **given(asked, "rrf_k", "limit")}
     if asked["vector"] is not None:
-        call |= {"vector_index": "vec", "query_vector": asked["vector"], "ef": 1000}
-        call |= {"vector_k": asked["vector_k"]}
+        call |= {"vector_index": "vec", "query_vector": asked["vector"]}
+        call |= given(asked, "vector_k", "ef")
     if asked["text"]:
-        call |= {"fts_index": "fts", "query_text": asked["text"], "fts_k": 1000}
+        call |= {"fts_index": "fts", "query_text": asked["text"], **given(asked, "fts_k")}
     call["graph_legs"] = [leg(each) for each in asked["legs"]]
     if asked["lists"]:
         put = "?[id, s] <- $rows :replace mine {id: String => s: Float}"
@@ -60,6 +67,8 @@ def answer(db: Any, asked: Any) -> Any:
         call["extra_lists"] = [{"label": "mine", "rule_body": "*mine{id, s}, score = s"}]
     if asked["mmr"] is not None:
         call |= {"mmr": {"lambda": asked["mmr"][0], "k": asked["mmr"][1]}, "detailed": True}
+    if not {"vector_index", "fts_index", "extra_lists"} & set(call) and not asked["legs"]:
+        return []  # it refuses to search by nothing
     rows = db.hybrid_search(call)["rows"]
     if asked["mmr"] is None:
         return rows
