@@ -125,5 +125,8 @@ if not TYPE_CHECKING:  # type checkers read the imports above
         value = getattr(
             importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name
         )
+        if name in ("diff", "verify"):  # wrong arguments raise InputError, as those of methods do
+            value = importlib.import_module("memoriter.core.options").guided(value)
+            value.__module__ = __name__  # so that pickle finds the guided one
         globals()[name] = value  # the next access does not come here
         return value

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from tests.e2e.test_docs import run
 from tests.pages import README, ROOT, Block, blocks
+from typer.testing import CliRunner
+
+from memoriter.doors.cli.main import app
 
 
 def shown(example: str) -> list[str]:
@@ -27,6 +31,19 @@ def test_an_example_of_the_readme_prints_what_it_shows(
     printed = capsys.readouterr().out.splitlines()
     assert printed == shown(block.text)
     assert printed
+
+
+def test_the_command_of_the_readme_reads_the_store_of_its_first_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(blocks(README, "python")[0])
+    lines = [line for block in blocks(README, "sh") for line in block.text.splitlines()]
+    commands = [line for line in lines if line.startswith("memoriter ")]
+    assert commands
+    for command in commands:
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert (done.exit_code, "49222" in done.stdout) == (0, True), done.output
 
 
 def test_the_readme_names_the_two_commands_first() -> None:

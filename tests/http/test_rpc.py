@@ -115,7 +115,7 @@ def test_a_hint_speaks_of_fields_and_of_the_server(client: httpx.Client) -> None
     reranked = client.post("/v1/recall", json={"query": "port", "reranker": "x"}).json()
     assert reranked["hint"] == "start the server with --reranker; recall asks it"
     unknown = sent(client, call("verify_store"))["error"]["data"]["hint"]
-    assert unknown == "the command line alone has it: memoriter verify-store"
+    assert unknown == "the command line has it: memoriter verify-store"
 
 
 def test_a_notification_is_done_and_not_answered(client: httpx.Client) -> None:

@@ -17,6 +17,7 @@ from memoriter.core.other_names import INSTEAD, OPTIONS
 from memoriter.core.other_words import operation_meant, right_word
 from memoriter.doors.cli.main import app
 from memoriter.doors.hints import in_commands, in_fields
+from memoriter.doors.http.rest import route_meant
 from memoriter.doors.mcp.server import tool_meant
 from memoriter.doors.mcp.tools import tools_of
 from memoriter.doors.operations import BY_NAME
@@ -129,6 +130,13 @@ def over_json(memory: Memory, name: str, **data: Any) -> MemoriterError:
         ("recall", {"reranker": "x"}, "start the server with --reranker; recall asks it"),
         ("recall", {"since": "2d"}, 'use "where": {"created": {"gte": "2d"}}'),
         ("recall", {"until": "2026-03-01"}, 'use "where": {"created": {"lt": "2026-03-01"}}'),
+        (
+            "recall",
+            {"created_at": "2024-03-01"},
+            'use "where": {"created": {"gte": "2024-03-01", "lt": "2024-03-02"}}',
+        ),
+        ("recall", {"at": "2024-03-01"}, '"as_of": … asks what was true then, "known_at": …'),
+        ("browse", {"page": 2}, '"cursor": … takes the cursor of the page before, "offset": 20'),
         ("recall", {"min_score": 0.3}, 'use "min_relevance": 0.5'),
         ("recall", {"kind": "plan"}, 'use "where": {"kind": "plan"}'),
         ("recall", {"q": "x"}, "it is called query here"),
@@ -216,4 +224,35 @@ def test_the_full_set_reads_and_changes_one_memory(memory: Memory) -> None:
 
 @pytest.mark.parametrize("name", ["verify_store", "doctor", "export", "check", "backup"])
 def test_what_no_server_does_is_led_to_the_command_line(name: str) -> None:
-    assert "the command line alone has it: memoriter " in operation_meant(name, BY_NAME)
+    assert "the command line has it: memoriter " in operation_meant(name, BY_NAME)
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("verify", "verify RECEIPT"), ("verify_receipt", "verify RECEIPT"),
+     ("verify_store", "verify-store"), ("diff", "diff BEFORE AFTER"),
+     ("compare", "diff BEFORE AFTER")],
+)  # fmt: skip
+def test_a_tool_that_only_the_command_line_has_is_named_with_its_own_command(
+    name: str, command: str
+) -> None:
+    for choice in ("core", "full"):
+        assert tool_meant(name, choice, "admin") == f"the command line has it: memoriter {command}"
+
+
+def test_a_prefix_does_not_turn_verify_into_another_operation() -> None:
+    assert operation_meant("memory.verify", BY_NAME) == "it is called verify here"
+    assert operation_meant("verify_receipt", BY_NAME) == "it is called verify here"
+
+
+def test_unlink_is_led_to_the_fields_that_end_a_link() -> None:
+    wanted = 'use link with "source", "target", "kind": …, "valid_until": …'
+    assert tool_meant("unlink", "full", "admin").startswith(wanted)
+    assert "--tools full" in tool_meant("unlink", "core", "admin")
+    assert route_meant("POST", "/v1/unlink").startswith(wanted)
+
+
+@pytest.mark.parametrize("noun", ["records", "memory", "documents"])
+def test_a_text_that_is_posted_to_another_name_for_memories_is_led_to_remember(noun: str) -> None:
+    assert route_meant("POST", f"/v1/{noun}") == "use POST /v1/memories"
+    assert route_meant("GET", f"/v1/{noun}") == "use POST /v1/browse"

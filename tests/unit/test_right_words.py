@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +32,9 @@ ASKED = {
     "min_score": "use min_relevance=0.5",
     "kind": 'use where={"kind": 1}',
     "limt": "did you mean limit?",
+    "num": "it is called limit here",
+    "include_superseded": 'use overrides={"select.superseded": "show"}',
+    "created_at": 'use where={"created": {"gte": "7d"}}',  # 1 is no time
 }
 KEPT = {
     "created_at": "it is called created here",
@@ -45,6 +52,9 @@ OTHERS = [
     ("forget", "memory_id", "it is called id here"),
     ("link", "wieght", "did you mean weight?"),
     ("update", "created_at", "it is called created here"),
+    ("browse", "include_superseded", "it is called superseded here"),
+    ("browse", "page", "cursor=… takes the cursor of the page before"),
+    ("recall", "at", "as_of=… asks what was true then, known_at=… what was stored then"),
     ("recall", "reranker", "memoriter.open(…, reranker=…)"),
     ("recall", "embedder", "memoriter.open(…, embedder=…)"),
 ]
@@ -127,7 +137,36 @@ def test_a_verb_of_other_libraries_names_ours(memory: Memory, name: str, right: 
         ("search port", "it is called recall here"),
         ("add port", "it is called remember here"),
         ("list", "it is called browse here"),
-        ("count", "it is called status here"),
+        (
+            "count",
+            "memoriter status counts all memories; memoriter browse --limit 1 --where JSON prints"
+            " how many pass a filter",
+        ),
+        ("compare a.json b.json", "it is called diff here"),
+        ("verify-receipt r.json", "it is called verify here"),
+        (
+            "unlink a b",
+            "use memoriter link SOURCE TARGET --kind … --valid-until … with the same"
+            " valid_from: that ends the link",
+        ),
+        ("recall port --num 3", "it is called --limit here"),
+        ("recall port --db agent.db", "it is called --store here"),
+        (
+            "recall port --at 2024-03-01",
+            "--as-of … asks what was true then, --known-at … what was stored then",
+        ),
+        ("recall port --include-superseded", "use --override 'select.superseded=show'"),
+        ("browse --include-superseded", "it is called --superseded here"),
+        (
+            "browse --page 2",
+            "pages have no numbers: --cursor … takes the cursor of the page before,"
+            " --offset 20 skips 20",
+        ),
+        (
+            "recall port --created-at 2024-03-01",
+            """use --where '{"created": {"gte": "2024-03-01", "lt": "2024-03-02"}}'""",
+        ),
+        ("status --where {}", "memoriter status has no such option; see memoriter status --help"),
         ("verify_store", "it is called verify-store here"),
         ("recall port --top-k 3", "it is called --limit here"),
         ("recall port -k 3", "it is called --limit here"),
@@ -195,3 +234,80 @@ def test_a_condition_that_is_not_json_is_answered_with_its_json() -> None:
     done = CliRunner().invoke(app, ["recall", "port", "--where", "importance>0.5"])
     assert 'use {"importance": {"gt": 0.5}}' in done.stderr
     assert "single quotes" in done.stderr
+
+
+DAY = datetime(2024, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("word", ["created", "created_at", "date", "timestamp", "when"])
+@pytest.mark.parametrize("value", ["2024-03-01", DAY.date(), DAY, DAY.isoformat(), "9y", 5])
+def test_a_time_is_answered_with_a_filter_that_finds_the_memory(word: str, value: Any) -> None:
+    memory = memoriter.open(":memory:", clock=HandClock(round(DAY.timestamp()) * 1_000_000))
+    memory.remember("Prod SSH port is 49222", id="port", created=DAY)
+    hint = hint_of(lambda: memory.recall("port", **{word: value}))
+    where = json.loads(hint.removeprefix("use where="))
+    assert [hit.id for hit in memory.recall("port", where=where)] == ["port"]
+
+
+def test_a_day_is_answered_with_a_filter_for_that_day_alone(memory: Memory) -> None:
+    memory.remember("An old port", id="old", created="2024-02-29T23:59:59Z")
+    memory.remember("A port of the day", id="day", created="2024-03-01T23:59:59Z")
+    hint = hint_of(lambda: memory.recall("port", created_at="2024-03-01"))  # type: ignore[call-arg]
+    where = json.loads(hint.removeprefix("use where="))
+    assert {record.id for record in memory.browse(where=where)} == {"day"}
+    last = hint_of(lambda: memory.recall("port", date="9999-12-31"))  # type: ignore[call-arg]
+    assert last == 'use where={"created": {"gte": "9999-12-31"}}'
+
+
+def test_the_options_that_hints_name_for_old_memories_and_pages_work(memory: Memory) -> None:
+    memory.remember("Prod SSH port is 22022", id="new", supersedes="port")
+    shown = memory.recall("SSH port", overrides={"select.superseded": "show"})
+    assert "port" in [hit.id for hit in shown]
+    first = memory.browse(limit=1)
+    assert memory.browse(limit=1, cursor=first.cursor)[0].id != first[0].id
+
+
+def test_unlink_names_the_call_that_ends_a_link(memory: Memory) -> None:
+    with pytest.raises(AttributeError, match=r"use link\(source, target, kind=…, valid_until=…\)"):
+        memory.unlink  # type: ignore[attr-defined]  # noqa: B018
+    memory.link("port", "ann", kind="about")
+    memory.link("port", "ann", kind="about", valid_until="2024-03-01")
+    (edge,) = memory.links("port")
+    assert edge.valid_until is not None
+
+
+def test_an_option_before_the_command_of_a_group_is_led_behind_it() -> None:
+    done = CliRunner().invoke(app, ["agents", "--json"])
+    error = json.loads(done.stderr)
+    assert error["hint"] == "it comes after the command: memoriter agents list --json"
+
+
+def test_the_total_of_a_filter_is_printed_as_the_hint_for_count_says(tmp_path: Path) -> None:
+    place = str(tmp_path / "a.db")
+    with memoriter.open(place, embedder=None) as memory:
+        memory.remember_many([{"text": "a", "kind": "fact"}, {"text": "b", "kind": "fact"}, "c"])
+    line = ["browse", "--limit", "1", "--where", '{"kind": "fact"}', "--store", place]
+    assert "1 of 2 memories" in CliRunner().invoke(app, line).stdout
+
+
+@pytest.mark.parametrize(
+    ("act", "hint"),
+    [
+        (lambda: memoriter.diff("a"), "call it as diff(before, after)"),  # type: ignore[call-arg]
+        (memoriter.verify, "call it as verify(receipt)"),  # type: ignore[call-arg]
+    ],
+)
+def test_functions_without_their_arguments_say_how_to_call_them(
+    act: Callable[[], object], hint: str
+) -> None:
+    assert hint_of(act) == hint
+
+
+def test_verify_and_diff_can_be_sent_to_other_processes() -> None:
+    for function in (memoriter.verify, memoriter.diff):
+        assert pickle.loads(pickle.dumps(function)) is function  # noqa: S301  # our own bytes
+
+
+def test_both_commands_that_compare_two_things_call_them_before_and_after() -> None:
+    for line in (["diff", "--help"], ["recipe", "diff", "--help"]):
+        assert "{BEFORE} {AFTER}" in CliRunner().invoke(app, line).stdout

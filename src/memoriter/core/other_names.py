@@ -17,7 +17,7 @@ _SCORE: Final = "min_relevance=0.5"
 OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("k", "top_k", "topk", "n", "n_results", "num_results", "max_results", "count", "size",
-         "top_n", "first", "results", "page_size"), "limit"),
+         "top_n", "first", "results", "page_size", "num"), "limit"),
     **dict.fromkeys(
         ("filter", "filters", "metadata_filter", "conditions", "criteria", "predicate"), "where"),
     **dict.fromkeys(("since", "after", "from_date", "start", "start_time", "newer_than"), _SINCE),
@@ -46,9 +46,10 @@ OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("max_tokens", "token_budget", "budget", "tokens"), "budget_tokens"),
     **dict.fromkeys(("order", "order_by", "sort_by"), "sort"),
     **dict.fromkeys(("skip",), "offset"),
-    **dict.fromkeys(("page", "next", "after_cursor", "token"), "cursor"),
+    **dict.fromkeys(("next", "after_cursor", "token"), "cursor"),
     **dict.fromkeys(("in", "when", "on"), "at"),
     **dict.fromkeys(("as_of_date", "at_time"), "as_of"),
+    **dict.fromkeys(("include_superseded", "show_superseded", "with_superseded"), "superseded"),
     **dict.fromkeys(("relation", "relationship", "label", "rel"), "kind"),
     **dict.fromkeys(("search_type", "method"), "recipe"),
     "where_document": "where",
@@ -128,7 +129,14 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
 }  # fmt: skip
 """By class: attributes that people expect, and where the value is."""
 
+CALLS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("unlink", "remove_link", "delete_link", "remove_edge", "delete_edge"),
+    "link(source, target, kind=…, valid_until=…) with the same valid_from: that ends the link",
+)
+"""Methods of other libraries for which one of ours needs certain options."""
+
 VERBS: Final[Mapping[str, str]] = {
+    **CALLS,
     **dict.fromkeys(
         ("delete", "remove", "delete_all", "erase", "drop", "clear", "reset", "purge", "pop",
          "forget_all", "forget_many", "delete_memory", "delete_collection", "delete_user",
@@ -234,6 +242,13 @@ AFTER_OPENING: Final[Mapping[str, str]] = {
 }
 """Options that people pass to `open`, and where they belong."""
 INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
+    "cursor": dict.fromkeys(
+        ("page", "page_number"),
+        "pages have no numbers: cursor=… takes the cursor of the page before, offset=20 skips 20"),
+    "as_of": {"at": "as_of=… asks what was true then, known_at=… what was stored then"},
+    "overrides": dict.fromkeys(
+        ("superseded", "include_superseded", "show_superseded", "with_superseded"),
+        'use overrides={"select.superseded": "show"}'),
     "query": {
         **dict.fromkeys(("explain", "why", "with_explanation", "with_scores"),
                         "every hit has it: result[0].explanation"),
@@ -252,10 +267,14 @@ INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
 }  # fmt: skip
 """Other options that people expect, and what to do instead, by an option that the call has."""
 
-OPERATIONS: Final[Mapping[str, str]] = {"count": "status", "import_file": "remember_many"}
-"""Methods of the library that servers have under another name."""
+OPERATIONS: Final[Mapping[str, str]] = {
+    "count": "status", "import_file": "remember_many", "verify_receipt": "verify",
+    "compare": "diff",
+}  # fmt: skip
+"""Methods that servers have under another name."""
 COMMANDS: Final[Mapping[str, str]] = {
     "verify_store": "verify-store", "doctor": "doctor", "export": "export", "load": "import",
-    "embedding": "embed", "analyzers": "analyzer",
+    "embedding": "embed", "analyzers": "analyzer", "verify": "verify RECEIPT",
+    "diff": "diff BEFORE AFTER",
 }  # fmt: skip
-"""Methods of the library that no server has, and their commands."""
+"""Methods that a server may lack, and their commands."""

@@ -8,11 +8,13 @@ from collections.abc import Collection
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
+from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.errors import InputError
 from memoriter.core.foreign import attribute_meant, snake
 from memoriter.core.other_names import (
     AFTER_OPENING,
     ATTRIBUTES_OF,
+    CALLS,
     COMMANDS,
     EXAMPLE,
     INSTEAD,
@@ -22,6 +24,7 @@ from memoriter.core.other_names import (
     OPTIONS,
     VERBS,
 )
+from memoriter.core.times import micros
 
 _SHOWN: Final = 40
 """How many characters of a caller's value a hint shows at most."""
@@ -147,15 +150,21 @@ def operation_meant(name: str, known: Collection[str]) -> str:
     >>> operation_meant("memory.search", ("recall", "forget")), operation_meant("fly", ("recall",))
     ('it is called recall here', '')
     >>> operation_meant("verify_store", ("recall", "status"))
-    'the command line alone has it: memoriter verify-store'
+    'the command line has it: memoriter verify-store'
+    >>> operation_meant("verify", ("recall", "status"))
+    'the command line has it: memoriter verify RECEIPT'
     """
     plain = name[:80].rpartition(".")[2]
-    verb = command_meant(plain) or snake(plain)
-    right = verb if verb in known else OPERATIONS.get(verb)
-    if right in known:
-        return f"it is called {right} here"
-    if verb in COMMANDS:
-        return f"the command line alone has it: memoriter {COMMANDS[verb]}"
+    own = snake(plain)
+    if own in CALLS and CALLS[own].partition("(")[0] in known:
+        return f"use {CALLS[own]}"
+    # A name of ours comes first: as a name of another library it may mean something else.
+    for verb in filter(None, (own, OPERATIONS.get(own), command_meant(plain))):
+        right = verb if verb in known else OPERATIONS.get(verb)
+        if right in known:
+            return f"it is called {right} here"
+        if verb in COMMANDS:
+            return f"the command line has it: memoriter {COMMANDS[verb]}"
     near = difflib.get_close_matches(plain, list(known), 1, NEAR)
     return f"did you mean {near[0]}?" if near else ""
 
@@ -182,6 +191,8 @@ def right_word(name: str, known: Collection[str], otherwise: str = "", value: ob
         meant = "query"  # the text of a search
     if meant in known:
         return f"it is called {meant} here"
+    if "where" in known and ATTRIBUTES.get(field or "") == "time" and meant in (field, "at"):
+        return f'use where={{"{field}": {time_condition(value)}}}'
     if elsewhere := _elsewhere(name, meant, field, known):
         return with_value(elsewhere, value)
     if near := difflib.get_close_matches(name, list(known), 1, NEAR):
@@ -208,6 +219,33 @@ def _elsewhere(name: str, meant: str | None, field: str | None, known: Collectio
     return next(
         (INSTEAD[own][name] for own in INSTEAD if own in known and name in INSTEAD[own]), ""
     )
+
+
+def time_condition(value: object) -> str:
+    """The condition of a filter, as JSON, that a time means: a day has an end, other times begin.
+
+    >>> time_condition("2024-03-01")
+    '{"gte": "2024-03-01", "lt": "2024-03-02"}'
+    >>> time_condition("2h"), time_condition("soon")
+    ('{"gte": "2h"}', '{"gte": "7d"}')
+    """
+    begin = _time_text(value)
+    try:
+        day = date.fromisoformat(begin) if len(begin) == len("2024-03-01") else None
+        end = {} if day is None else {"lt": (day + timedelta(days=1)).isoformat()}
+    except (ValueError, OverflowError):  # no day, or the last one that there is
+        end = {}
+    return json.dumps({"gte": begin, **end})
+
+
+def _time_text(value: object) -> str:
+    """A time as text that a filter reads; an example if the value is none."""
+    try:
+        text = _isoformat(value) if not isinstance(value, str) else value.strip()
+        micros(text, "time", InputError, now=lambda: 0)
+    except (TypeError, InputError):
+        return "7d"
+    return text
 
 
 def with_value(hint: str, value: object) -> str:

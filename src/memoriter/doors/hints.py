@@ -216,4 +216,7 @@ def _flags() -> Mapping[str, str]:
         for name, each in declared(kind).items()
         if each.option.flag is not None
     }
-    return {**flags, **{name: f"--{name.replace('_', '-')}" for name in (*_OPENED, "format")}}
+    return {
+        **flags,
+        **{name: f"--{name.replace('_', '-')}" for name in (*_OPENED, "format", "cursor")},
+    }

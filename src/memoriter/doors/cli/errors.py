@@ -14,6 +14,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 import typer
 
 from memoriter.core.errors import InputError, MemoriterError
+from memoriter.core.foreign import snake
+from memoriter.core.other_names import CALLS, INSTEAD
 from memoriter.core.other_words import NEAR, command_meant, right_word
 from memoriter.doors.cli.output import json_text, note
 
@@ -75,9 +77,7 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
         note("")
         return INTERRUPTED
     if isinstance(error, MemoriterError):
-        from memoriter.doors.hints import in_commands  # noqa: PLC0415  # imports request models
-
-        _print_error({**error.to_dict(), "hint": in_commands(error.hint)}, as_json=as_json)
+        _print_error({**error.to_dict(), "hint": _typed(error.hint)}, as_json=as_json)
         return error.exit_code
     if type(error).__name__ == "NoArgsIsHelpError":
         note(str(error)) if str(error) else None
@@ -141,11 +141,16 @@ def exit_process(code: int) -> NoReturn:
 # --- usage errors -----------------------------------------------------------------------------
 
 _COMMANDS: Final = {
-    "remember_many": "import", "import_file": "import", "count": "status", "ls": "browse",
+    "remember_many": "import", "import_file": "import", "verify_receipt": "verify",
+    "compare": "diff", "ls": "browse",
     "rm": "forget", "show": "get", "cat": "get", "gc": "maintain", "server": "serve",
     "create": "init", "open": "init", "new": "init",
 }  # fmt: skip
 """Verbs of the library whose command has another name, and commands of other tools."""
+_COUNTED: Final = (
+    "memoriter status counts all memories; memoriter browse --limit 1 --where JSON prints how many"
+    " pass a filter"
+)
 _BARE: Final = str.maketrans({"{": "", "}": "", '"': "", ":": "=", " ": ""})
 
 
@@ -249,23 +254,37 @@ def _argument_meant(typed: str, context: Any) -> str:
 
 
 def _option_elsewhere(typed: str, context: Any) -> str:
-    """The hint for an option that only a recall has."""
+    """The hint for an option that this command does not have, and a command below it or recall has.
+
+    Only a command that takes a query, as recall does, is led to recall.
+    """
     if context is None or context.parent is None:
         return ""
+    if after := _after_the_command(typed, context):
+        return after
     recall = _commands_of(context.parent).get("recall")
-    has_it = recall is not None and typed in _options_of(recall, context)
-    return "it is an option of recall" if has_it else ""
+    if recall is not None and typed in _options_of(recall, context):
+        if "query" in _arguments(context):
+            return "it is an option of recall"
+        path = context.command_path
+        return f"{path} has no such option; see {path} --help"
+    return ""
+
+
+def _after_the_command(option: str, context: Any, value: str = "") -> str:
+    """The hint for an option of the commands below a group; empty if none of them has it."""
+    commands = _commands_of(context)
+    having = [name for name, each in commands.items() if option in _options_of(each, context)]
+    if not having:
+        return ""
+    after = "recall" if "recall" in having else having[0]
+    return f"it comes after the command: {context.command_path} {after} {option}{value}"
 
 
 def _store_hint(context: Any) -> str:
     """The hint for `--store` where it is no option."""
-    path = context.command_path
-    commands = _commands_of(context)
-    having = [name for name, each in commands.items() if "--store" in _options_of(each, context)]
-    if not having:
-        return f"{path} opens no store"
-    after = "recall" if "recall" in having else having[0]
-    return f"it comes after the command: {path} {after} --store FILE …"
+    after = _after_the_command("--store", context, " FILE …")
+    return after or f"{context.command_path} opens no store"
 
 
 def _option_meant(typed: str, context: Any, value: str | None = None) -> str:
@@ -283,6 +302,8 @@ def _option_meant(typed: str, context: Any, value: str | None = None) -> str:
         return _store_hint(context)
     if right in known or typed.lstrip("-") in known:
         return f"it is called {known.get(right) or known[typed.lstrip('-')]} here"
+    if any(hint in INSTEAD[own].values() for own in ("cursor", "as_of")):
+        return _typed(hint)
     form, _, right = hint.removeprefix("use ").partition("=")
     if form == "overrides":
         right = right.translate(_BARE)
@@ -291,9 +312,21 @@ def _option_meant(typed: str, context: Any, value: str | None = None) -> str:
 
 def _command_meant(typed: str, commands: Collection[str]) -> str:
     """The hint for a command under the name it has in the library or in another system."""
-    verb = command_meant(typed) or typed
+    own = snake(typed)
+    if own in CALLS and "link" in commands:
+        return _typed(f"use {CALLS[own]}")
+    if own == "count" and {"status", "browse"} <= set(commands):
+        return _COUNTED
+    verb = own if own in _COMMANDS else command_meant(typed) or typed
     name = _COMMANDS.get(verb, verb).replace("_", "-")
     return f"it is called {name} here" if name in commands else ""
+
+
+def _typed(hint: str) -> str:
+    """A hint of the library in words of the command line."""
+    from memoriter.doors.hints import in_commands  # noqa: PLC0415  # imports request models
+
+    return in_commands(hint)
 
 
 def _near(typed: str, known: Iterable[str]) -> str:

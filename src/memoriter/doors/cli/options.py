@@ -96,13 +96,9 @@ IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)
 ]
 
+RECIPE_HELP: Final = "The name of a recipe, or the path of a .toml file."
 RecipeArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="RECIPE",
-        help="The name of a recipe, or the path of a .toml file.",
-        show_default=False,
-    ),
+    str, typer.Argument(metavar="RECIPE", help=RECIPE_HELP, show_default=False)
 ]
 
 

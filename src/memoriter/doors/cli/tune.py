@@ -11,7 +11,7 @@ import typer
 from memoriter.core.errors import InputError, NotFound
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Command, command
-from memoriter.doors.cli.options import JsonOption, RecipeArgument
+from memoriter.doors.cli.options import RECIPE_HELP, JsonOption, RecipeArgument
 from memoriter.doors.cli.output import print_json, show
 
 if TYPE_CHECKING:
@@ -80,13 +80,16 @@ def recipe_check(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None
 
 @command("diff", "memoriter recipe diff memoriter mine.toml")
 def recipe_diff(
-    first: RecipeArgument, second: RecipeArgument, *, as_json: JsonOption = False
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help=RECIPE_HELP, show_default=False)],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help=RECIPE_HELP, show_default=False)],
+    *,
+    as_json: JsonOption = False,
 ) -> None:
     """Show side by side where two recipes differ, in words; with --json, by path."""
-    one, two = _recipe(first), _recipe(second)
+    one, two = _recipe(before), _recipe(after)
     data = one.to_data(), two.to_data()
     changes = list(differences(*data))
-    heads = (one.name, two.name) if one.name != two.name else (first, second)
+    heads = (one.name, two.name) if one.name != two.name else (before, after)
     explicit = one.spelled_out(), two.spelled_out()
     show(
         {

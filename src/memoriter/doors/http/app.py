@@ -143,7 +143,7 @@ def _routing_error(request: Request, error: Exception) -> Response:
         allowed = (error.headers or {}).get("Allow", "")
         hint = _OTHER_ROUTES.get(request.method, f"it takes {allowed}")
         return problem(NoSuchMethod("this path has no such method", hint=hint), error.headers)
-    hint = rest.route_meant(request.url.path) or "GET /openapi.json lists all paths"
+    hint = rest.route_meant(request.method, request.url.path) or "GET /openapi.json lists all paths"
     return problem(NotFound("there is no such path", hint=hint))
 
 

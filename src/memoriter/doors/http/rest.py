@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from memoriter.core.errors import InputError
 from memoriter.core.other_words import operation_meant
+from memoriter.doors.hints import in_fields
 from memoriter.doors.http.bodies import parse_body
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
@@ -39,20 +40,30 @@ def routes(server_state: ServerState) -> list[Route]:
     ]
 
 
-def route_meant(path: str) -> str:
+_NOUNS: Final = frozenset(
+    {"records", "record", "items", "messages", "memory", "documents", "texts"}
+)
+"""Last parts of a path that other servers have for memories."""
+
+
+def route_meant(method: str, path: str) -> str:
     """The hint for an unknown path: the route of the operation that its last part names, or empty.
 
-    >>> route_meant("/v1/search"), route_meant("/remember"), route_meant("/v1/fly")
-    ('use POST /v1/recall', 'use POST /v1/memories', '')
-    >>> route_meant("/v1/export")
-    'the command line alone has it: memoriter export'
+    >>> route_meant("POST", "/v1/search"), route_meant("POST", "/v1/fly")
+    ('use POST /v1/recall', '')
+    >>> route_meant("POST", "/v1/records"), route_meant("GET", "/v1/records")
+    ('use POST /v1/memories', 'use POST /v1/browse')
+    >>> route_meant("GET", "/v1/export")
+    'the command line has it: memoriter export'
     """
     last = path.rstrip("/").rpartition("/")[2].replace("-", "_")
+    if last in _NOUNS:
+        last = "remember" if method == "POST" else "browse"
     hint = operation_meant(last, BY_NAME) if last not in BY_NAME else last
     right = hint.removeprefix("it is called ").removesuffix(" here")
     if right in BY_NAME:
         return f"use {BY_NAME[right].route}"
-    return hint if "command line" in hint else ""
+    return "" if hint.startswith("did you mean") else in_fields(hint)
 
 
 def _endpoint(

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from memoriter.core.errors import InputError, MemoriterError, NotFound
 from memoriter.core.other_words import operation_meant
+from memoriter.doors.hints import in_fields
 from memoriter.doors.http.bodies import parse_body, to_json
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
@@ -109,7 +110,7 @@ async def _run(call: Call, credential: Credential, server_state: ServerState) ->
     """The reply of a method as JSON; raises RpcError."""
     method = methods().get(call.method)
     if method is None:
-        hint = operation_meant(call.method, methods())
+        hint = in_fields(operation_meant(call.method, methods()))
         error = NotFound(f"there is no method {call.method[:80]!r}", hint=hint, field="method")
         raise RpcError(UNKNOWN, error.message, error.to_dict() if hint else None)
     if not isinstance(call.params, dict):

@@ -19,6 +19,7 @@ from memoriter import __version__
 from memoriter.core.errors import Forbidden, MemoriterError
 from memoriter.core.names import JsonObject
 from memoriter.core.other_words import operation_meant
+from memoriter.doors.hints import in_fields
 from memoriter.doors.mcp.tools import FULL, Choice, Tool, tools_of
 from memoriter.doors.port import Right
 from memoriter.doors.public import public
@@ -111,12 +112,14 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
 def tool_meant(name: str, choice: Choice, right: Right) -> str:
     """The hint for a tool that is not in a set: its name here, or the set that has it."""
     here, full = ([tool.name for tool in tools_of(each, right)] for each in (choice, "full"))
-    hint = operation_meant(name, full)
+    hint = in_fields(operation_meant(name, full))
     more = [each for each in full if each not in here]
-    if name in more or any(hint == f"it is called {each} here" for each in more):
+    if name in more or any(
+        hint.startswith((f"it is called {each} ", f"use {each} ")) for each in more
+    ):
         called = "" if name in more else f"{hint}; "
         return f"{called}it is a tool of the full set: {FULL}"
-    return operation_meant(name, here)
+    return in_fields(operation_meant(name, here))
 
 
 def protocol_tools(choice: Choice, right: Right) -> list[types.Tool]:
