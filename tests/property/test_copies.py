@@ -160,3 +160,21 @@ def test_copies_are_dropped_and_named_and_nothing_else_is(
         few = memory.recall("port other", limit, overrides=order)
         assert [hit.id for hit in few] == [hit.id for hit in every][:limit]
         assert memoriter.verify(every).ok
+
+
+@given(records, st.integers(1, 5), st.integers(1, 10))
+@settings(max_examples=EXAMPLES)
+def test_the_first_rows_up_to_the_head_have_no_copies_whatever_the_limit(
+    drafts: list[dict[str, Any]], head: int, limit: int
+) -> None:
+    with memoriter.open(":memory:") as memory:
+        for draft in drafts:
+            memory.remember(**draft)
+        order = {"order": [{"kind": "copies", "head": head}]}
+        every = memory.recall("port other", 100, overrides=order)
+        for one, other in combinations(every[:head], 2):
+            same = one.record.user == other.record.user
+            assert not (same and copied(one.record.text, other.record.text))
+        few = memory.recall("port other", limit, overrides=order)
+        assert [hit.id for hit in few] == [hit.id for hit in every][:limit]
+        assert memoriter.verify(every).ok

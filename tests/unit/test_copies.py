@@ -192,9 +192,49 @@ def test_records_about_another_user_speaker_time_or_title_are_no_copies(
     assert len(ordered(memory, same=[])) == (1 if field != "title" else 2)
 
 
-def test_only_the_head_is_compared() -> None:
-    memory = holding(*"abcd", text=SAME)
-    assert ids(ordered(memory, head=2)) == ["b", "c", "d"]
+def test_only_the_head_is_compared_if_so_many_rows_stay() -> None:
+    memory = holding(*"abcd", text={**SAME, "a": "The cache"})
+    assert ids(ordered(memory, head=2)) == ["a", "b", "c", "d"]
+
+
+def test_more_rows_are_compared_while_fewer_than_the_head_stay() -> None:
+    memory = holding(*"abcdefgh", text={name: SAME[name] for name in "abcd"} | {"h": SAME["a"]})
+    result = ordered(memory, head=2)  # of a and b one stays, of a to d one, of a to h four
+    assert [(hit.id, hit.copies) for hit in result if hit.copies] == [("h", ("d", "c", "b", "a"))]
+    assert ids(result) == ["h", "e", "f", "g"]
+    assert memoriter.verify(result).ok
+
+
+def test_at_most_ten_times_the_head_is_compared() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember_many([{"text": SAME["a"], "id": str(n)} for n in range(23)])
+    own = recipe("list", order=[{"kind": "copies", "head": 2}])
+    result = memory.recall("", recipe=own, lists={"list": [(str(n), 30.0 - n) for n in range(23)]})
+    assert ids(result) == ["19", "20", "21", "22"]
+    assert memoriter.verify(result).ok
+
+
+def test_forty_copies_stand_as_one_in_the_default_answer() -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember_many([{"text": "The prod SSH port is 49222"} for _ in range(40)])
+        memory.remember("The staging SSH port is 22")
+        result = memory.recall("What is the prod SSH port?")
+        assert sorted(len(hit.copies) for hit in result) == [0, 39]
+        assert len({hit.text for hit in result}) == len(result) == 2
+        assert memoriter.verify(result).ok
+
+
+@pytest.mark.parametrize(
+    ("compared", "problem"), [(2, "fewer than 2 rows stay"), (3, "none of"), (400, "none of")]
+)
+def test_a_receipt_that_compared_too_few_rows_or_too_many_is_wrong(
+    compared: int, problem: str
+) -> None:
+    texts = {name: SAME[name] for name in "ab"}
+    body = json.loads(ordered(holding(*"abcdefgh", text=texts), head=2).receipt.to_bytes())
+    assert body["moves"][0]["looked"]["compared"] == 4
+    body["moves"][0]["looked"]["compared"] = compared
+    assert any(problem in each for each in memoriter.verify(body).problems)
 
 
 def test_copies_of_copies_are_named_when_two_orderings_collapse() -> None:
@@ -258,7 +298,7 @@ def test_a_receipt_proves_the_collapse_and_holds_no_text(result: Result) -> None
         ("digest", "another", "no copies of"),
         ("words", 9, "no copies of"),
         ("at", 2, "beside/group"),
-        ("at", 99, "outside the head"),
+        ("at", 99, "was not compared"),
         ("at", 0, "a row twice"),
     ],
 )
