@@ -85,9 +85,20 @@ def test_capital_first_letters_spaces_and_punctuation_make_no_difference(
     changes = st.sampled_from([str.lower, str.capitalize])
     fillers = st.sampled_from(["", *sorted(FILLERS)])
     changed = [
-        f"{data.draw(fillers)} {data.draw(changes)(word)}{data.draw(punctuation)}" for word in words
+        f"{data.draw(changes)(word)} {data.draw(fillers)}{data.draw(punctuation)}" for word in words
     ]
     assert copied(" ".join(words), " ".join(changed), 1.0)
+
+
+@given(sentences, st.sampled_from(["is", "are"]), st.integers(1, 24), shares)
+@settings(max_examples=EXAMPLES)
+def test_a_question_without_a_mark_is_no_copy_of_the_statement(
+    words: list[str], verb: str, at: int, alike: float
+) -> None:
+    statement = sentence([*words[:at], verb, *words[at:]])
+    question = sentence([verb, *words])
+    assert not copied(statement, question, alike)
+    assert copied(question, question.lower(), alike)
 
 
 @given(sentences, st.data(), shares)
