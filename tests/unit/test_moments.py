@@ -55,6 +55,9 @@ _SPANS = {
     "last quarter": "2026-01-01 2026-04-01",
     "last year": "2025-01-01 2026-01-01",
     "last weekend": "2026-04-11 2026-04-13",
+    "what did we cook two weekends ago": "2026-04-04 2026-04-06",
+    "a weekend ago": "2026-04-11 2026-04-13",
+    "the night before last": "2026-04-16T20 2026-04-17T06",
     "this weekend": "2026-04-18 2026-04-20",
     "over the weekend": "2026-04-18 2026-04-20",
     # weekdays

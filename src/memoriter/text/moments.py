@@ -152,15 +152,22 @@ def _near(hit: re.Match[str], here: datetime) -> TimeSpan:
     today = midnight(here)
     if hit[0] == "the other day":
         return today - 7 * ONE_DAY, today
-    back = {"yesterday": -1, "last night": -1, "tomorrow": 1}.get(hit[0], 0)
+    before_last = hit[0].startswith("the night")
+    back = {"yesterday": -1, "last night": -1, "tomorrow": 1}.get(hit[0], -2 * before_last)
     day = day_at(today + back * ONE_DAY)
-    part = "night" if hit[0].endswith("night") else hit["part"]
+    part = "night" if before_last or hit[0].endswith("night") else hit["part"]
     return day if part is None else part_of_day(day, part)
 
 
 def _ago(hit: re.Match[str], here: datetime) -> TimeSpan:
     least, most = _counted(hit)
     return units_away(hit["unit"], -least, -most, here)
+
+
+def _weekends_ago(hit: re.Match[str], here: datetime) -> TimeSpan:
+    least, most = _counted(hit)
+    today = midnight(here)
+    return period("weekend", -most, today)[0], period("weekend", -least, today)[1]
 
 
 def _rolling(hit: re.Match[str], here: datetime) -> TimeSpan:
@@ -315,11 +322,12 @@ _PATTERNS: Final[tuple[_Rule, ...]] = (
         _weekday_of_week,
     ),
     (
-        r"(?:yesterday|today|tomorrow|tonight|last\s+night|the\s+other\s+day"
+        r"(?:yesterday|today|tomorrow|tonight|last\s+night|the\s+night\s+before\s+last|the\s+other\s+day"
         r"|this\s+(?P<part>morning|afternoon|evening))\b",
         _near,
     ),
     (rf"{_COUNT}\s+{_UNIT}s?\s+ago\b", _ago),
+    (rf"{_COUNT}\s+weekends?\s+ago\b", _weekends_ago),
     (
         rf"(?:(?P<which>last|past|previous|next)\s+{_COUNT}\s+{_UNIT}s?"
         r"|(?:past|(?:over|within|during|in)\s+the\s+last)\s+(?P<single>hour|day|week|month|year))"
