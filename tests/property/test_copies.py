@@ -85,9 +85,20 @@ def test_capital_first_letters_spaces_and_punctuation_make_no_difference(
     changes = st.sampled_from([str.lower, str.capitalize])
     fillers = st.sampled_from(["", *sorted(FILLERS)])
     changed = [
-        f"{data.draw(fillers)} {data.draw(changes)(word)}{data.draw(punctuation)}" for word in words
+        f"{data.draw(changes)(word)} {data.draw(fillers)}{data.draw(punctuation)}" for word in words
     ]
     assert copied(" ".join(words), " ".join(changed), 1.0)
+
+
+@given(sentences, st.sampled_from(["is", "are"]), st.integers(1, 24), shares)
+@settings(max_examples=EXAMPLES)
+def test_a_question_without_a_mark_is_no_copy_of_the_statement(
+    words: list[str], verb: str, at: int, alike: float
+) -> None:
+    statement = sentence([*words[:at], verb, *words[at:]])
+    question = sentence([verb, *words])
+    assert not copied(statement, question, alike)
+    assert copied(question, question.lower(), alike)
 
 
 @given(sentences, st.data(), shares)
@@ -157,6 +168,24 @@ def test_copies_are_dropped_and_named_and_nothing_else_is(
             same = one.record.user == other.record.user
             assert not (same and copied(one.record.text, other.record.text))
         # a smaller limit is a beginning of the answer, and is filled
+        few = memory.recall("port other", limit, overrides=order)
+        assert [hit.id for hit in few] == [hit.id for hit in every][:limit]
+        assert memoriter.verify(every).ok
+
+
+@given(records, st.integers(1, 5), st.integers(1, 10))
+@settings(max_examples=EXAMPLES)
+def test_the_first_rows_up_to_the_head_have_no_copies_whatever_the_limit(
+    drafts: list[dict[str, Any]], head: int, limit: int
+) -> None:
+    with memoriter.open(":memory:") as memory:
+        for draft in drafts:
+            memory.remember(**draft)
+        order = {"order": [{"kind": "copies", "head": head}]}
+        every = memory.recall("port other", 100, overrides=order)
+        for one, other in combinations(every[:head], 2):
+            same = one.record.user == other.record.user
+            assert not (same and copied(one.record.text, other.record.text))
         few = memory.recall("port other", limit, overrides=order)
         assert [hit.id for hit in few] == [hit.id for hit in every][:limit]
         assert memoriter.verify(every).ok

@@ -46,6 +46,9 @@ def copied(one: str, other: str, alike: float = 0.9) -> bool:
         ("The CAFE\u0301 is open", "The CAF\u00c9 is open"),
         ("端口是22。", "端口是22"),
         ("…", " … "),
+        ("Is the server down?", "is server down?"),
+        ("Are the ports open", "- are ports open!"),
+        ("Isn't it cold", "Is not it cold"),
         # one word more in a text of at least nine, which is plain
         (LONG, LONG.replace("keep", "carefully keep")),
         (LONG, LONG + " today"),
@@ -97,6 +100,18 @@ def test_copies_differ_in_what_changes_no_statement(one: str, other: str) -> Non
         (LONG, LONG.replace("shared", "private")),
         ("I prefer tea over coffee", "I prefer coffee over tea"),
         ("The port is open", "The port is open?"),
+        ("The server is down", "Is the server down"),
+        ("The server is down", "Also, is the server down"),
+        ("Ana: The server is down", "Ana: is the server down"),
+        ("Hello. The servers are down.", "Hello. Are the servers down."),
+        ("Hello\nThe servers are down", "Hello\n- Are the servers down"),
+        ("The server was down", "Was the server down"),
+        ("The server can start", "Can the server start"),
+        ("Not the server, is it", "Isn't the server it"),
+        ("Is the server down", "Is the server down?"),
+        (LONG, LONG + "?"),
+        (LONG, LONG + " ?"),
+        (LONG, f"Is it that {LONG}"),
         ("Great 👍", "Great 👎"),
         # more than one stretch, or too long a one
         (LONG, LONG.replace("shared", "large shared") + " today"),
@@ -192,9 +207,49 @@ def test_records_about_another_user_speaker_time_or_title_are_no_copies(
     assert len(ordered(memory, same=[])) == (1 if field != "title" else 2)
 
 
-def test_only_the_head_is_compared() -> None:
-    memory = holding(*"abcd", text=SAME)
-    assert ids(ordered(memory, head=2)) == ["b", "c", "d"]
+def test_only_the_head_is_compared_if_so_many_rows_stay() -> None:
+    memory = holding(*"abcd", text={**SAME, "a": "The cache"})
+    assert ids(ordered(memory, head=2)) == ["a", "b", "c", "d"]
+
+
+def test_more_rows_are_compared_while_fewer_than_the_head_stay() -> None:
+    memory = holding(*"abcdefgh", text={name: SAME[name] for name in "abcd"} | {"h": SAME["a"]})
+    result = ordered(memory, head=2)  # of a and b one stays, of a to d one, of a to h four
+    assert [(hit.id, hit.copies) for hit in result if hit.copies] == [("h", ("d", "c", "b", "a"))]
+    assert ids(result) == ["h", "e", "f", "g"]
+    assert memoriter.verify(result).ok
+
+
+def test_at_most_ten_times_the_head_is_compared() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember_many([{"text": SAME["a"], "id": str(n)} for n in range(23)])
+    own = recipe("list", order=[{"kind": "copies", "head": 2}])
+    result = memory.recall("", recipe=own, lists={"list": [(str(n), 30.0 - n) for n in range(23)]})
+    assert ids(result) == ["19", "20", "21", "22"]
+    assert memoriter.verify(result).ok
+
+
+def test_forty_copies_stand_as_one_in_the_default_answer() -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember_many([{"text": "The prod SSH port is 49222"} for _ in range(40)])
+        memory.remember("The staging SSH port is 22")
+        result = memory.recall("What is the prod SSH port?")
+        assert sorted(len(hit.copies) for hit in result) == [0, 39]
+        assert len({hit.text for hit in result}) == len(result) == 2
+        assert memoriter.verify(result).ok
+
+
+@pytest.mark.parametrize(
+    ("compared", "problem"), [(2, "fewer than 2 rows stay"), (3, "none of"), (400, "none of")]
+)
+def test_a_receipt_that_compared_too_few_rows_or_too_many_is_wrong(
+    compared: int, problem: str
+) -> None:
+    texts = {name: SAME[name] for name in "ab"}
+    body = json.loads(ordered(holding(*"abcdefgh", text=texts), head=2).receipt.to_bytes())
+    assert body["moves"][0]["looked"]["compared"] == 4
+    body["moves"][0]["looked"]["compared"] = compared
+    assert any(problem in each for each in memoriter.verify(body).problems)
 
 
 def test_copies_of_copies_are_named_when_two_orderings_collapse() -> None:
@@ -258,7 +313,7 @@ def test_a_receipt_proves_the_collapse_and_holds_no_text(result: Result) -> None
         ("digest", "another", "no copies of"),
         ("words", 9, "no copies of"),
         ("at", 2, "beside/group"),
-        ("at", 99, "outside the head"),
+        ("at", 99, "was not compared"),
         ("at", 0, "a row twice"),
     ],
 )

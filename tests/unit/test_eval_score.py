@@ -129,14 +129,19 @@ def test_two_runs_are_compared_question_by_question() -> None:
     made = compare_runs(PLAIN, other, ("hit@1", "all@10"))
     assert list(made.types) == ["all", "list", "who"]
     hit = made.types["all"]["hit@1"]
+    assert hit is not None
     assert (hit.first, hit.second, hit.questions) == (0.25, 0.75, 4)
     assert (hit.higher, hit.lower) == (2, 0)
     assert hit.p == 2 / 4  # two gains: both signs equal in two of four patterns
-    assert (made.types["list"]["all@10"].first, made.types["list"]["all@10"].second) == (0.5, 0.5)
+    every = made.types["list"]["all@10"]
+    assert every is not None
+    assert (every.first, every.second) == (0.5, 0.5)
     assert "wrongly none" not in made.types["all"]
     none = made.unanswerable["absent"]["none"]
+    assert none is not None
     assert (none.first, none.second, none.p) == (0.5, 1.0, 1.0)
     area = made.unanswerable["absent"]["AUC"]
+    assert area is not None
     assert (area.first, area.second) == (7 / 8, 1.0)
     lines = [line.split() for line in comparison_lines(made, ("hit@1", "all@10"))]
     row = ["all", "hit@1", "25.0", "75.0", "+50.0", "+0.0", "to", "+100.0", "0.5000", "2", "0", "4"]
@@ -147,7 +152,32 @@ def test_removed_gold_is_compared_where_both_found_it() -> None:
     first, second, *rest = JUDGED.outcomes
     other = run_of(first, second._replace(without_gold=None), *rest, cross=JUDGED.cross)
     made = compare_runs(JUDGED, other)
-    assert made.unanswerable[REMOVED]["none"].questions == 1
-    assert made.unanswerable[CROSS]["none"].questions == 2
+    removed, cross = (made.unanswerable[kind]["none"] for kind in (REMOVED, CROSS))
+    assert removed is not None
+    assert cross is not None
+    assert (removed.questions, cross.questions) == (1, 2)
     wrongly = made.types["all"]["wrongly none"]
+    assert wrongly is not None
     assert (wrongly.first, wrongly.questions) == (0.5, 2)
+
+
+def without_relevance(outcome: EvalOutcome, top: float) -> EvalOutcome:
+    reply = outcome.reply._replace(relevance=None, strength=None, top=top)
+    return outcome._replace(reply=reply, without_gold=None)
+
+
+def test_what_a_recipe_without_relevance_does_not_tell_is_not_compared() -> None:
+    judged = run_of(*(each._replace(without_gold=None) for each in JUDGED.outcomes))
+    constant = run_of(*(without_relevance(each, 1.0) for each in JUDGED.outcomes), label="y")
+    scored = run_of(
+        *(without_relevance(each, float(n)) for n, each in enumerate(JUDGED.outcomes)), label="z"
+    )
+    for one, two in ((judged, constant), (judged, scored), (scored, constant), (constant, judged)):
+        made = compare_runs(one, two)
+        assert made.unanswerable["absent"] == {"none": None, "AUC": None}
+        assert "wrongly none" not in made.types["all"]
+        lines = [line.split() for line in comparison_lines(made, ("hit@1",))]
+        assert ["no", "answer:", "absent", "none", *"--------"] in lines
+        assert ["AUC", *"--------"] in lines
+    assert None not in compare_runs(judged, judged).unanswerable["absent"].values()
+    assert None not in compare_runs(scored, scored).unanswerable["absent"].values()

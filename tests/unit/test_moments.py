@@ -55,6 +55,12 @@ _SPANS = {
     "last quarter": "2026-01-01 2026-04-01",
     "last year": "2025-01-01 2026-01-01",
     "last weekend": "2026-04-11 2026-04-13",
+    "what did we cook two weekends ago": "2026-04-04 2026-04-06",
+    "what did we do over the weekend of 1 November 2025": "2025-11-01 2025-11-03",
+    "the weekend of 31 October 2025": "2025-11-01 2025-11-03",
+    "on the weekend of March 2026": "2026-03-01 2026-04-01",
+    "a weekend ago": "2026-04-11 2026-04-13",
+    "the night before last": "2026-04-16T20 2026-04-17T06",
     "this weekend": "2026-04-18 2026-04-20",
     "over the weekend": "2026-04-18 2026-04-20",
     # weekdays

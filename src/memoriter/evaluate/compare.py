@@ -13,13 +13,14 @@ from memoriter.evaluate.score import (
     Unanswerable,
     abstention_signal,
     by_type,
+    can_abstain,
     metric_rows,
     signals,
     unanswerable_kinds,
 )
 
-Differences = Mapping[str, PairedDifference]
-"""Differences by metric."""
+Differences = Mapping[str, PairedDifference | None]
+"""Differences by metric; None where a recipe has nothing that could be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class RecipeComparison:
 
 def _data(groups: Mapping[str, Differences]) -> dict[str, object]:
     return {
-        group: {name: each.to_dict() for name, each in differences.items()}
+        group: {name: each and each.to_dict() for name, each in differences.items()}
         for group, differences in groups.items()
     }
 
@@ -72,7 +73,7 @@ def _differences(
 ) -> Differences:
     rows = metric_rows(first, metrics), metric_rows(second, metrics)
     pairs = {name: (values, rows[1][name]) for name, values in rows[0].items()}
-    if any(outcome.reply.strength is not None for outcome in (*first, *second)):
+    if all(any(each.reply.strength is not None for each in run) for run in (first, second)):
         both = [(a, b) for a, b in zip(first, second, strict=True) if a.in_ten and b.in_ten]
         none = [[float(outcome.reply.is_none) for outcome in pair] for pair in both]
         pairs["wrongly none"] = ([a for a, _ in none], [b for _, b in none])
@@ -90,13 +91,19 @@ def _abstentions(first: EvalRun, second: EvalRun) -> dict[str, Differences]:
 def _abstention(
     first: tuple[EvalRun, Unanswerable], second: tuple[EvalRun, Unanswerable]
 ) -> Differences:
+    """The differences, None unless both recipes have relevance, or both only scores that differ."""
+    signal = abstention_signal(first[0])
+    if signal != abstention_signal(second[0]) or not (
+        can_abstain(first[0]) and can_abstain(second[0])
+    ):
+        return {"none": None, "AUC": None}
     none = [[float(reply.is_none) for reply in kind.replies] for _, kind in (first, second)]
     curves = [
         (
-            signals(kind.answerable, abstention_signal(run)),
-            signals(kind.replies, abstention_signal(run)),
+            signals(kind.answerable, signal),
+            signals(kind.replies, signal),
         )
-        for run, kind in (first, second)
+        for _, kind in (first, second)
     ]
     return _present(
         {

@@ -165,10 +165,20 @@ def unanswerable_kinds(run: EvalRun) -> dict[str, Unanswerable]:
 
 def abstention_signal(run: EvalRun) -> str:
     """`relevance` if the engine gave one with every answer that is not empty, else `top score`."""
-    again = (outcome.without_gold for outcome in run.outcomes if outcome.without_gold is not None)
-    replies = (*run.cross, *again, *(outcome.reply for outcome in run.outcomes))
-    rated = [reply.relevance is not None for reply in replies if reply.ids]
+    rated = [reply.relevance is not None for reply in _replies(run) if reply.ids]
     return "relevance" if rated and all(rated) else "top score"
+
+
+def can_abstain(run: EvalRun) -> bool:
+    """Whether some answer is none, or the signal tells one answer from another."""
+    replies = _replies(run)
+    values = set(signals(replies, abstention_signal(run)))
+    return any(reply.is_none for reply in replies) or len(values) > 1
+
+
+def _replies(run: EvalRun) -> list[EvalReply]:
+    again = (outcome.without_gold for outcome in run.outcomes if outcome.without_gold is not None)
+    return [*run.cross, *again, *(outcome.reply for outcome in run.outcomes)]
 
 
 def signals(replies: Iterable[EvalReply], signal: str) -> list[float]:

@@ -119,7 +119,9 @@ def _difference_rows(
             group = ""  # named once
 
 
-def _difference_cells(each: PairedDifference, *, counted: bool) -> tuple[str, ...]:
+def _difference_cells(each: PairedDifference | None, *, counted: bool) -> tuple[str, ...]:
+    if each is None:
+        return ("-",) * 8
     return (
         f"{100 * each.first:.1f}",
         f"{100 * each.second:.1f}",

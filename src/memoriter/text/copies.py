@@ -6,7 +6,8 @@ word with a capital behind its first letter may be a key or a password (`aB3x`, 
 only the same as itself. Beyond that one of the two may have a single stretch of words that the
 other lacks, if it is short and all its words are plain: lower-case words that are neither a number
 nor a negation nor a name. A word is never taken for another one, so `passed` and `failed` are not
-copies however long the rest of the text is.
+copies however long the rest of the text is. A question is no copy of a statement: a question mark
+counts, and so do the fillers `is` and `are` where a sentence begins with one.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ _BREAKS: Final = re.compile(
     r"|[\u3001\u3002\uff0c\uff1b\u300c-\u300f\uff08\uff09\u3010\u3011\uff01]"
 )
 _BULLET: Final = re.compile(r"(?m)^\s*(?:[-*+\u2022\u00b7]|#{1,6}|>)\s+")
+# A sentence that begins with `is` or `are` asks, with or without a question mark.
+_ASKING: Final = re.compile(
+    r"[.!?:;\n][^\w.!?:;\n]*(?:(?:also|really|actually|please)[^\w.!?:;\n]+)*(?:is|are)(?=\s|n\W)",
+    re.IGNORECASE,
+)
 # Neither a sign, a comparison nor a question mark: -5, <5, != and "up?" say something.
 _OPENING: Final = "\"'([{\u201c\u201d\u201e\u00ab\u00bb*_\u00a1"
 _CLOSING: Final = _OPENING + ")]}.,;:!"
@@ -117,11 +123,12 @@ def _shared_words(alike: float) -> int:
 def _shown(text: str) -> str:
     """The text without bullets, with a space for every sign that separates words.
 
+    The verb with which a question begins gets a question mark, which makes it a word that counts.
     Empty for a text that is too long: it is compared as a whole.
     """
     if len(text) > LONGEST:
         return ""
-    shown = text
+    shown = _ASKING.sub(r"\g<0>?", f"\n{text}")  # a text begins like a line of it
     if not text.isascii() or ".." in text:  # else there is nothing to replace: this is faster
         shown = _BREAKS.sub(" ", shown)
     if "\n" in text or not text[:1].isalnum():

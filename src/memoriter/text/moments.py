@@ -102,7 +102,7 @@ _LEAD: Final = r"in|during|since|by|until|till|before|after|from|around"
 
 _AFTER: Final = re.compile(rf"(?:'s)?\s+(?:in\s+the\s+|at\s+)?{_one_of(DAYPARTS, 'part')}\b")
 _PART: Final = re.compile(
-    r"\b(?:(?P<part>early|mid|late)|(?:the\s+)?(?P<edge>beginning|start|middle|end"
+    r"\b(?:(?P<part>early|mid|late)|(?:the\s+)?(?P<edge>beginning|start|middle|end|weekend"
     rf"|(?:first|second|last)\s+half|(?:first|second|third|fourth|last)\s+week|{'|'.join(DAYPARTS)})\s+of)(?:\s+the)?[\s-]+$"
 )
 _SIDE: Final = re.compile(
@@ -123,7 +123,10 @@ def _refined(text: str, hit: re.Match[str], span: TimeSpan, here: datetime) -> t
         span, end = part_of_day(span, part["part"]), part.end()
     if part := _PART.search(text[:start]):
         name, start = part["part"] or part["edge"], part.start()
-        span = part_of_day(span, name) if name in DAYPARTS else part_of_span(span, name)
+        if name == "weekend":
+            span = period("weekend", 0, span[0]) if span[1] - span[0] == ONE_DAY else span
+        else:
+            span = part_of_day(span, name) if name in DAYPARTS else part_of_span(span, name)
     if side := _SIDE.search(text[:start]):
         sign = -1 if side["side"] == "before" else 1
         least, most = _counted(side)
@@ -152,15 +155,22 @@ def _near(hit: re.Match[str], here: datetime) -> TimeSpan:
     today = midnight(here)
     if hit[0] == "the other day":
         return today - 7 * ONE_DAY, today
-    back = {"yesterday": -1, "last night": -1, "tomorrow": 1}.get(hit[0], 0)
+    before_last = hit[0].startswith("the night")
+    back = {"yesterday": -1, "last night": -1, "tomorrow": 1}.get(hit[0], -2 * before_last)
     day = day_at(today + back * ONE_DAY)
-    part = "night" if hit[0].endswith("night") else hit["part"]
+    part = "night" if before_last or hit[0].endswith("night") else hit["part"]
     return day if part is None else part_of_day(day, part)
 
 
 def _ago(hit: re.Match[str], here: datetime) -> TimeSpan:
     least, most = _counted(hit)
     return units_away(hit["unit"], -least, -most, here)
+
+
+def _weekends_ago(hit: re.Match[str], here: datetime) -> TimeSpan:
+    least, most = _counted(hit)
+    today = midnight(here)
+    return period("weekend", -most, today)[0], period("weekend", -least, today)[1]
 
 
 def _rolling(hit: re.Match[str], here: datetime) -> TimeSpan:
@@ -315,11 +325,12 @@ _PATTERNS: Final[tuple[_Rule, ...]] = (
         _weekday_of_week,
     ),
     (
-        r"(?:yesterday|today|tomorrow|tonight|last\s+night|the\s+other\s+day"
+        r"(?:yesterday|today|tomorrow|tonight|last\s+night|the\s+night\s+before\s+last|the\s+other\s+day"
         r"|this\s+(?P<part>morning|afternoon|evening))\b",
         _near,
     ),
     (rf"{_COUNT}\s+{_UNIT}s?\s+ago\b", _ago),
+    (rf"{_COUNT}\s+weekends?\s+ago\b", _weekends_ago),
     (
         rf"(?:(?P<which>last|past|previous|next)\s+{_COUNT}\s+{_UNIT}s?"
         r"|(?:past|(?:over|within|during|in)\s+the\s+last)\s+(?P<single>hour|day|week|month|year))"
@@ -331,7 +342,7 @@ _PATTERNS: Final[tuple[_Rule, ...]] = (
         r"|the\s+(?P<again>week|weekend|month|quarter|year)\s+(?P<twice>before\s+last|after\s+next)\b",
         _period,
     ),
-    (r"(?:(?:over|at|on|during)\s+the|this\s+past)\s+weekend\b", _weekend),
+    (r"(?:(?:over|at|on|during)\s+the|this\s+past)\s+weekend\b(?!\s+of\b)", _weekend),
     (r"(?P<year>(?:19|20)\d\d)[-/](?P<number>\d{1,2})(?:[-/](?P<date>\d{1,2}))?\b", _iso),
     (
         rf"(?:{_MONTH}\s+(?P<date>\d{{1,2}})(?:st|nd|rd|th)?|(?P<number>\d{{1,2}})(?:st|nd|rd|th)?"

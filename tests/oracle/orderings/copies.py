@@ -12,8 +12,15 @@ _TRUST = {"system": 2, "learned": 1, "external": 0}
 
 
 def _rows(spec: Spec, scene: Scene, table: Table) -> list[int]:
-    head, tail = table.rows[: spec["head"]], table.rows[spec["head"] :]
+    count = spec["head"]
+    while True:
+        stays = _standing(spec, scene, table.rows[:count])
+        if len(stays) >= spec["head"] or count >= min(10 * spec["head"], len(table.rows)):
+            return [*stays, *table.rows[count:]]
+        count = min(2 * count, 10 * spec["head"])
 
+
+def _standing(spec: Spec, scene: Scene, head: list[int]) -> list[int]:
     def preference(row: int) -> tuple[int, int, int]:
         record = scene.records[row]
         return (_TRUST[record.trust], to_micros(record.created), row)
@@ -23,7 +30,7 @@ def _rows(spec: Spec, scene: Scene, table: Table) -> list[int]:
         standing = [other for other in groups if _copied(spec, scene, row, other)]
         groups.setdefault(standing[0] if standing else row, []).append(row)
     stays = {min(rows, key=head.index): standing for standing, rows in groups.items()}
-    return [*(stays[row] for row in head if row in stays), *tail]
+    return [stays[row] for row in head if row in stays]
 
 
 def _copied(spec: Spec, scene: Scene, row: int, other: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from pydantic import field_validator
@@ -25,7 +25,8 @@ from memoriter.text.copies import ComparedText, are_copies, compared_text, end_w
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
-
+_MOST_HEADS: Final = 10
+"""At most so many times `head` rows are compared."""
 _End = tuple[tuple[str, ...], str, tuple[str, ...]]
 """The attributes that must be equal, `first` or `last`, and those words of the text."""
 
@@ -57,7 +58,8 @@ class CopiesOrdering(Ordering):
     """Keeps the most trusted record of each group of copies, and of these the newest.
 
     It takes the best place of its group. Every dropped row is a copy of the row that stands for it,
-    and no two rows that stay are copies of each other, within the head. `text.copies` has the rule.
+    and no two of the first `head` rows that stay are copies of each other: while too few stay, more
+    rows are compared, up to ten times `head`. `text.copies` has the rule.
     """
 
     about: ClassVar[str] = "of copies, the most trusted and then the newest stands for all"
@@ -72,7 +74,13 @@ class CopiesOrdering(Ordering):
     same: tuple[str, ...] = option(
         "attributes that must be equal too", ("user", "source.who", "occurred")
     )
-    head: int = option("best rows that are compared", 50, ge=1, le=1000)
+    head: int = option(
+        "best rows that are compared; more of them, up to ten times as many, while fewer than this "
+        "stay",
+        50,
+        ge=1,
+        le=1000,
+    )
 
     @field_validator("same")
     @classmethod
@@ -86,8 +94,7 @@ class CopiesOrdering(Ordering):
         """The rows without copies; a standing row takes the best place of its group."""
         del recipe
         size = slate.rows.size
-        count = min(self.head, size)
-        groups = self._groups(ctx, slate, count)
+        count, groups = self._enough(ctx, slate)
         best = {group[0].at: min(each.at for each in group) for group in groups}
         gone = {each.at for group in groups for each in group[1:]}
         stays = sorted((at for at in range(count) if at not in gone), key=lambda a: best.get(a, a))
@@ -98,7 +105,10 @@ class CopiesOrdering(Ordering):
             np.array([*stays, *range(count, size)], np.intp),
             {"group": sizes},
             {"copies": len(gone)},
-            {"groups": [[_looked(each) for each in group] for group in groups]},
+            {
+                "groups": [[_looked(each) for each in group] for group in groups],
+                **({"compared": count} if count > self.head else {}),
+            },
             stands_for={group[0].row: tuple(each.row for each in group[1:]) for group in groups},
         )
 
@@ -108,6 +118,17 @@ class CopiesOrdering(Ordering):
         (by,) = (each for each, rows in dropping.move.stands_for.items() if row in rows)
         (name,) = ids_of(dropping.ctx.view, np.array([by]))
         return Dropped(f"it is a copy of {name}, which is more trusted or newer")
+
+    def _enough(self, ctx: Context, slate: Slate) -> tuple[int, list[list[_Compared]]]:
+        """How many rows are compared, and their groups: twice as many until `head` rows stay."""
+        most = min(_MOST_HEADS * self.head, slate.rows.size)
+        count = min(self.head, most)
+        while True:
+            groups = self._groups(ctx, slate, count)
+            stay = count - sum(len(group) - 1 for group in groups)
+            if stay >= self.head or count == most:
+                return count, groups
+            count = min(2 * count, most)
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[_Compared]]:
         """The groups of two or more, each with the row that stands for it first."""
