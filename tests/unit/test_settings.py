@@ -79,6 +79,13 @@ def test_an_expansion_and_a_cap_can_be_switched_off() -> None:
     assert [value_at(data, path) for path in off] == [False, False, False]
 
 
+def test_numbers_that_only_limit_may_be_large() -> None:
+    names = ("max_sources_per_reflection", "reflection_source_ceiling")
+    data = made("search:\n" + "".join(f"  graph_expansion_{name}: 1000000\n" for name in names))
+    paths = ("boosts.expansion.sources", "boosts.expansion.ceiling")
+    assert [value_at(data, path) for path in paths] == [1_000_000, 1_000_000]
+
+
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
@@ -109,6 +116,7 @@ def test_an_expansion_and_a_cap_can_be_switched_off() -> None:
         ("[search]\ngraph_edge_decay = 1", "line 1: '[search]' opens no section", "`search:`"),
         ("search:\n---\nsearch:\n", "line 2: '---' opens no section", "write `search:`"),
         ("search:\n  graph_edge_decay: -1", "graph_edge_decay: -1.0 does not fit", ""),
+        ("search:\n  graph_edge_decay: 1001", "graph_edge_decay: 1001.0 does not fit", ""),
         ("search:\n  recency_half_life: 0", "recency_half_life: 0.0 does not fit", ""),
     ],
 )
