@@ -183,7 +183,6 @@ def test_en_30_decay_and_weight_can_be_set_per_call(vectors: Memory) -> None:
             {"now": START, "overrides": {"boosts.recency_now.enabled": True}},
             ("fts5", "recency", "priority"),
         ),
-        ("zzqx", {"cycle": 40}, ("fts5",)),  # the program names a recency that nothing has
     ],
 )
 def test_en_32_the_result_names_the_signals_that_took_part(
@@ -191,6 +190,12 @@ def test_en_32_the_result_names_the_signals_that_took_part(
 ) -> None:
     memory = vectors if "vector" in ask else corpus
     assert memory.recall(text, recipe="engrava", **ask).signals == signals
+
+
+def test_en_32_an_answer_without_hits_names_no_recency(corpus: Memory) -> None:
+    none, some = (corpus.recall(text, recipe="engrava", cycle=40) for text in ("zzqx", "pricing"))
+    assert (none.rows(), none.signals) == ([], ("fts5",))
+    assert "recency" in some.signals
 
 
 def test_en_33_the_weight_of_the_graph_is_part_of_the_sum(vectors: Memory) -> None:

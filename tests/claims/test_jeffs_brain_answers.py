@@ -65,6 +65,8 @@ def test_jb_39_only_the_passages_that_are_cited_are_listed(
     server.well = writes("Berlin [2, 1]; a flight [2].")
     numbers = [each["number"] for each in asked(files)["citations"]]
     assert numbers == [1, 2]
+    server.well = writes("Berlin [ 1 ], as [a note] says. ".ljust(8_000, "x"))
+    assert [each["number"] for each in asked(files)["citations"]] == [1]
 
 
 def test_jb_39_a_model_that_finds_no_answer_says_so(files: TenantSession, server: Server) -> None:
@@ -80,6 +82,16 @@ def test_jb_39_a_model_that_finds_no_answer_says_so(files: TenantSession, server
         (writes("Close to the station."), "cites no passage"),
         (writes("Close to the station [99]."), "cites passage 99"),
         (writes("Close to the station [0]."), "cites passage 0"),
+        (writes("Close to the station [1] [12345]."), "cites passage 12345"),
+        (writes(f"Close to the station [1][{'9' * 5000}]."), "cites passage 9999"),
+        (writes("Close to the station [1, 0]."), "cites passage 0"),
+        (writes("Close to the station [1] [passage 9]."), "no citation: '[passage 9'"),
+        (writes("Close to the station [1] [^9]."), "no citation: '[^9'"),
+        (writes("Close to the station [1] [1-9]."), "no citation: '[1-9'"),
+        (writes("Close to the station [see 9 [1]]."), "no citation: '[see 9 '"),
+        (writes("Close to the station [1] 【9】."), "no citation: '【9'"),
+        (writes("[1]."), "no sentence"),
+        (writes("Close to the station [1]. ".ljust(8_001, "x")), "8001 characters"),
         (writes(""), "cites no passage"),
         (says(404), "answered 404"),
         (says(200, b"{}"), "not usable"),

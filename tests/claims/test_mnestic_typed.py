@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,7 +105,7 @@ def test_the_example_of_mnestics_text_is_written_as_there(vectors: Memory) -> No
     search = HybridSearch(
         query_vector=VECTOR, vector_k=24, ef=80, query_text=TEXT, fts_k=24,
         graph_legs=[GraphLeg(edge_relation="related_to", seeds=["m01"], max_hops=2)],
-        rrf_k=60.0, mmr=MmrParams(lambda_=0.5, k=12, embedding_col="semantic"),
+        rrf_k=60.0, mmr=MmrParams(lambda_=0.5, k=12, embedding_col="embedding"),
     )  # fmt: skip
     result = vectors.recall(**search.call())
     assert set(result.used) == {"semantic", "text", "graph"}
@@ -126,6 +128,38 @@ def test_lambda_is_clamped_as_in_the_primitive(vectors: Memory) -> None:
         return HybridSearch(query_text=TEXT, query_vector=VECTOR, mmr=mmr).run(vectors)
 
     assert run(7.0) == run(1.0) != run(0.0) == run(-1.0)
+
+
+def test_any_name_of_the_vector_column_compares_the_one_vector(vectors: Memory) -> None:
+    def run(mmr: MmrParams) -> list[tuple[Any, ...]]:
+        return HybridSearch(query_text=TEXT, query_vector=VECTOR, mmr=mmr).run(vectors)
+
+    expected = run(MmrParams(lambda_=0.2, k=5))
+    assert run(MmrParams(lambda_=0.2, k=5, embedding_col="embedding")) == expected
+    assert run(MmrParams(lambda_=1.0, k=5, embedding_col="embedding")) != expected
+
+
+@pytest.mark.parametrize("label", ["semantic", "text"])
+def test_the_recipe_alone_refuses_a_leg_that_would_replace_a_list(label: str) -> None:
+    with pytest.raises(BadQuery, match=f"the label '{label}' is given twice"):
+        HybridSearch(query_text=TEXT, graph_legs=[GraphLeg(label=label)]).recipe()
+
+
+def fields_not_taken() -> list[tuple[str, str]]:
+    """(class, field) of the table of docs/recipes/mnestic.md."""
+    page = (Path(__file__).parents[2] / "docs/recipes/mnestic.md").read_text("utf-8")
+    table = page.split("| of | field | here |", 1)[1].split("\n\n", 1)[0]
+    rows = [line.split("|")[1:3] for line in table.splitlines()[2:] if line]
+    return [(of.strip(), name) for of, names in rows for name in re.findall(r"`(\w+)`", names)]
+
+
+def test_the_page_lists_fields_of_mnestic_that_the_typed_call_does_not_take() -> None:
+    kinds: dict[str, Any] = {each.__name__: each for each in (HybridSearch, GraphLeg, HybridList)}
+    listed = fields_not_taken()
+    assert {("HybridSearch", "relation"), ("GraphLeg", "from_col")} <= set(listed)
+    for of, name in listed:
+        with pytest.raises(TypeError, match=name):
+            kinds[of](**{name: "x"})
 
 
 @pytest.mark.parametrize(

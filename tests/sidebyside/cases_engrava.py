@@ -324,6 +324,8 @@ DOCUMENTED: Final[Mapping[str, str]] = {
     "test_en_37_of_equal_reflections_above_the_cap_the_first_are_kept",
     "archived reflections that are asked for": "tests/claims/test_engrava_reflections.py::"
     "test_en_39_retired_reflections_are_in_no_answer_unless_asked_for",
+    "an empty answer with a cycle": "tests/claims/test_engrava_graph.py::"
+    "test_en_32_an_answer_without_hits_names_no_recency",
     "equal scores at the edge of the window": "tests/claims/test_engrava_reflections.py::"
     "test_en_28_of_equal_scores_at_the_edge_of_the_window_the_smaller_id_is_in",
 }

@@ -61,8 +61,12 @@ def _answer(memory: Memory, asked: Any) -> Answer:
     result = memory.recall(
         asked["text"], top_k, vector=asked["vector"], cycle=asked["cycle"], **ask
     )
+    notes = sorted(result.signals)
+    if not result and asked["cycle"] is not None:
+        theirs = sorted({*notes, "recency"})
+        return Answer([], WITHIN, notes, "an empty answer with a cycle", theirs)
     within = _apart(memory, asked["text"], ask) if result else WITHIN
-    return Answer(result.rows(), within, sorted(result.signals))
+    return Answer(result.rows(), within, notes)
 
 
 def _apart(memory: Memory, text: str, ask: dict[str, Any]) -> float:

@@ -20,9 +20,9 @@ from tests.sidebyside import (
     ours_mnestic,
 )
 from tests.sidebyside.cases import Case
-from tests.sidebyside.compare import WITHIN, Rows
+from tests.sidebyside.compare import WITHIN, Answer, Rows
 
-Answers = Sequence[tuple[Rows, float] | tuple[Rows, float, Sequence[str]]]
+Answers = Sequence[Answer | tuple[Rows, float]]
 """Per question: our rows, how far their scores may lie from those of the program, and what must be
 equal besides, as `compare.Answer` has it."""
 

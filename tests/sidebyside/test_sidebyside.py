@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.sidebyside.compare import Report, difference, table
+from tests.sidebyside.cases import Case, real_sentences
+from tests.sidebyside.compare import Answer, Report, difference, table
 from tests.sidebyside.installed import OPT_IN, install, theirs
 from tests.sidebyside.programs import CLASSES, PROGRAMS
 
@@ -53,9 +54,13 @@ def compare(python: Path, name: str, label: str, reports: list[Report], corpora:
     """Compare the answers to this class's part of the corpora."""
     program = PROGRAMS[name]
     count = -(-corpora // len(program.generators))
-    asked = [program.generators[label](seed) for seed in range(count)]
     report = Report(f"{name} {label}", program.within)
     reports.append(report)
+    try:
+        asked = [program.generators[label](seed) for seed in range(count)]
+    except pytest.skip.Exception as error:
+        report.skipped = str(error)
+        raise
     for seed, (case, other) in enumerate(zip(asked, theirs(python, name, asked), strict=True)):
         report.add(seed, case, program.answers(case), other)
     assert report.mismatches == 0, report.first
@@ -86,11 +91,34 @@ def test_two_empty_answers_compare_nothing_and_the_table_has_the_first_differenc
     assert '{"text": "two"}' in printed
 
 
+def test_a_class_that_is_skipped_has_a_line_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMORITER_DATA", raising=False)
+    real_sentences.cache_clear()
+    reports: list[Report] = []
+    with pytest.raises(pytest.skip.Exception):
+        compare(Path(sys.executable), "engrava", "real sentences", reports, 1)
+    real_sentences.cache_clear()
+    lines = table([Report("them", corpora=7), *reports]).splitlines()
+    assert lines[1].split()[:2] == ["them", "7"]
+    assert lines[2].startswith("engrava real sentences  skipped: MEMORITER_DATA names no folder")
+
+
 def test_a_documented_difference_is_counted_apart() -> None:
     report = Report("them")
     case = {"questions": [{"differs": "known"}, {}]}
     report.add(0, case, [([("a", 1.0)], 1e-6)] * 2, [[("b", 2.0)], [("b", 2.0)]])
     assert (report.documented, report.mismatches) == (1, 1)
+
+
+def test_notes_of_empty_answers_are_compared() -> None:
+    report = Report("them")
+    known = Answer([], 1e-6, ["words"], "known", ["recency", "words"])
+    theirs_ = [{"rows": [], "notes": notes} for notes in (["words"], ["recency", "words"], [])]
+    report.add(0, {"questions": [{}] * 3}, [known] * 3, theirs_)
+    assert (report.empty, report.documented, report.mismatches) == (3, 1, 1)
+    assert report.first.startswith("seed 0, words and ")
+    report.add(1, {"questions": [{}]}, [Answer([], 1e-6, ["words"])], theirs_[1:2])
+    assert report.mismatches == 2
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -105,7 +133,9 @@ def test_our_side_answers_every_case(name: str, label: str) -> None:
     program = PROGRAMS[name]
     for seed in range(3):
         case = program.generators[label](seed)
-        assert len(program.answers(case)) == len(case["questions"])
+        made: list[Any] = list(program.answers(case))
+        assert len(made) == len(case["questions"])
+        assert {Answer(*each).differs for each in made} <= {"", *program.documented}
         assert case == program.generators[label](seed)
         assert {each["differs"] for each in case["questions"] if "differs" in each} <= set(
             program.documented

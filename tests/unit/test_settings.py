@@ -30,8 +30,10 @@ search:          # of the search
   recency_half_life: 1_000
   reflection_boost: null
   collapse_pool_factor: 8
-dreaming:
+extensions:
   search: no
+manifests:
+- one
 """
 
 
@@ -58,7 +60,9 @@ def test_what_has_no_place_is_named() -> None:
     assert left == {"collapse_pool_factor": "a collapse looks at every candidate here"}
 
 
-@pytest.mark.parametrize("text", ["", "search:", "search: {}", "other: 1\n", "search: ~\n# none"])
+@pytest.mark.parametrize(
+    "text", ["search:", "---\nsearch: {}", "ttl: {}\nsearch:\n", "search: ~\n# none"]
+)
 def test_without_settings_the_recipe_does_what_the_program_does(text: str) -> None:
     expected = recipe_of("engrava").to_data()
     own = {"name": "mine", "version": 1, "about": "engrava, with settings of your own."}
@@ -75,6 +79,13 @@ def test_an_expansion_and_a_cap_can_be_switched_off() -> None:
     assert [value_at(data, path) for path in off] == [False, False, False]
 
 
+def test_numbers_that_only_limit_may_be_large() -> None:
+    names = ("max_sources_per_reflection", "reflection_source_ceiling")
+    data = made("search:\n" + "".join(f"  graph_expansion_{name}: 1000000\n" for name in names))
+    paths = ("boosts.expansion.sources", "boosts.expansion.ceiling")
+    assert [value_at(data, path) for path in paths] == [1_000_000, 1_000_000]
+
+
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
@@ -88,7 +99,24 @@ def test_an_expansion_and_a_cap_can_be_switched_off() -> None:
         ("search: {graph_edge_decay: 1}", "line 1: search: has a value", "one `key: number`"),
         ("search:\n  graph_edge_decay: 1\n    reflection_boost: 1", "line 3: another", "indent"),
         ("search:\n  - graph_edge_decay", "line 2: '- graph_edge_decay'", "one `key: number`"),
+        ("search:\nsearch:\n  graph_edge_decay: 1", "line 2: a second", "leave one"),
+        ("search: {}\n  graph_edge_decay: 1", "line 2: another", "one `key: number`"),
+        ("  search:\n    graph_edge_decay: 1", "line 1: an indent before", "start of a line"),
+        ('{"search": {"graph_edge_decay": 1}}', "line 1: '{", "write `search:`"),
+        ("\tsearch:\n", "line 1: '\\tsearch:'", "write `search:`"),
+        ("search:\n\tgraph_edge_decay: 1", "line 2: ", "write `search:`"),
+        ("search:\n  graph_edge_decay: 1\n\treflection_boost: 2", "line 3: ", "write `search:`"),
+        ("search:\ngraph_edge_decay: 1", "line 2: graph_edge_decay has no indent", "indent"),
+        ("search:\n- graph_edge_decay: 1", "line 2: '- graph_edge_decay: 1' opens", "`search:`"),
+        ("ttl:\n  days: 1\nserach:\n  x: 1", "line 3: engrava has no section 'serach'", "search,"),
+        ("database:\n  path: a.db\n", "the file has no section search:", "write `search:`"),
+        ("", "the file has no section search:", "write `search:`"),
+        ("# a comment\n", "the file has no section search:", "write `search:`"),
+        ("All our settings.\n", "line 1: 'All our settings.' opens no section", "`search:`"),
+        ("[search]\ngraph_edge_decay = 1", "line 1: '[search]' opens no section", "`search:`"),
+        ("search:\n---\nsearch:\n", "line 2: '---' opens no section", "write `search:`"),
         ("search:\n  graph_edge_decay: -1", "graph_edge_decay: -1.0 does not fit", ""),
+        ("search:\n  graph_edge_decay: 1001", "graph_edge_decay: 1001.0 does not fit", ""),
         ("search:\n  recency_half_life: 0", "recency_half_life: 0.0 does not fit", ""),
     ],
 )

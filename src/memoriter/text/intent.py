@@ -18,6 +18,7 @@ from typing import Final, Literal, NamedTuple
 
 from memoriter.core.record import Content
 from memoriter.text.english import is_english
+from memoriter.text.time_words import has_time_words
 
 IntentLabel = Literal["preference", "concrete-fact", "both"]
 LONG: Final = 300
@@ -157,7 +158,7 @@ class Traits:
     long: bool
     """Longer than a note of one fact."""
     fact: bool
-    """One fact: by its path or kind, or a short note with a date or a number or about one act."""
+    """One fact: by its path or kind, or a short note with a time, a number or about one act."""
 
 
 def traits_of(content: Content) -> Traits:
@@ -172,8 +173,8 @@ def traits_of(content: Content) -> Traits:
     long, rollup = len(content.text) > LONG, _contains(text, _ROLLUP)
     generic = _contains(text, _GENERIC)
     named = ("user-fact-" in where or "milestone-" in where) if path else bool(kinds & FACTS)
-    # "10 tips" has a number and is no fact.
-    numeric = not generic and _NUMBER.search(content.text) is not None
+    # "10 tips" and "tips for Monday" have a number and a time, and are no facts.
+    numbered = _NUMBER.search(content.text) is not None or has_time_words(content.text)
     dated = content.occurred is not None or _DATED.search(text) is not None
     return Traits(
         memory=memory,
@@ -184,7 +185,10 @@ def traits_of(content: Content) -> Traits:
         rollup=rollup,
         long=long,
         fact=named
-        or (not (long or rollup) and (dated or numeric or _ATOMIC.search(text) is not None)),
+        or (
+            not (long or rollup)
+            and (dated or (numbered and not generic) or _ATOMIC.search(text) is not None)
+        ),
     )
 
 

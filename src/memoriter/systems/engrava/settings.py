@@ -1,7 +1,8 @@
 """Reads the section `search:` of engrava's YAML file.
 
-The section has one key and one number or switch per line, so no YAML library is needed; the rest of
-the file is passed over. What this reader does not know is an error with its line.
+The section has one key and one number or switch per line, so no YAML library is needed. What stands
+below other sections is passed over. What this reader does not know is an error with its line, and
+so is a file without the section: a setting is never dropped in silence.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ _LEFT_OUT: Final = {
     "collapse_pool_factor": "a collapse looks at every candidate here",
     "vec0_overfetch_factor": "the search for vectors is exact here",
 }
+_ROOTS: Final = (
+    "database", "derive", "embeddings", "extensions", "hooks", "hygiene_policy", "ingest",
+    "journal", "manifests", "metrics", "search", "services", "ttl",
+)  # fmt: skip
 _TRUE: Final = ("true", "yes", "on")
 _FALSE: Final = ("false", "no", "off")
 _LINE: Final = re.compile(
@@ -56,33 +61,59 @@ def read_settings(text: str) -> Settings:
 
 def _section(text: str) -> Iterator[tuple[int, str]]:
     """(number, text) of every line below `search:` that says something."""
-    inside, depths = False, set[int]()
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = _COMMENT.sub("", raw).rstrip()
-        if not line:
+    opened, depths = "", set[int]()
+    for number, root, line in _lines(text):
+        if root != "search":
             continue
         indent = len(line) - len(line.lstrip(" "))
         if not indent:
-            inside = _opens(number, line, again=bool(depths))
-        elif inside:
-            depths.add(indent)
-            if len(depths) > 1 or line[indent] == "\t":
-                raise _bad(number, "another indent than the line above", _HINT)
-            yield number, line.strip()
+            if opened:
+                raise _bad(number, "a second section search:", "leave one of them")
+            opened = line
+            continue
+        depths.add(indent)
+        if not opened.endswith(":") or len(depths) > 1 or line[indent] == "\t":
+            raise _bad(number, "another indent than the line above", _HINT)
+        yield number, line.strip()
+    if not opened:
+        raise BadRecipe("the file has no section search:", hint=_ROOT, field="search")
 
 
-def _opens(number: int, line: str, *, again: bool) -> bool:
-    """Whether a line without indent opens the section."""
+def _lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """(number, section, text) of every line that says something; one of no section is refused."""
+    root = ""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = _COMMENT.sub("", raw).rstrip()
+        if not line or (line == "---" and not root):
+            continue
+        item = line.startswith("- ") and root not in ("", "search")
+        if line[0] != " " and not item:
+            root = _root(number, line)
+        elif not root:
+            raise _bad(number, "an indent before the first section", _ROOT)
+        yield number, root, line
+
+
+def _root(number: int, line: str) -> str:
+    """The section that a line without indent opens."""
     head = _LINE.fullmatch(line)
-    if head is None or head["key"] != "search":
-        return False
-    if head["value"] not in (None, "", "{}", "null", "~"):
+    if line[0] == "\t" or head is None:
+        raise _bad(number, f"{line[:60]!r} opens no section", _ROOT)
+    key = head["key"]
+    if key in (*_NUMBERS, *_SWITCHES):
+        raise _bad(number, f"{key} has no indent", _HINT, key)
+    if key not in _ROOTS:
+        raise _bad(number, f"engrava has no section {key!r}", f"{_ROOT}; {_KNOWN}", key)
+    if key == "search" and head["value"] not in (None, "", "{}", "null", "~"):
         raise _bad(number, "search: has a value on its own line", _HINT)
-    if again:
-        raise _bad(number, "a second section search:", "leave one of them")
-    return True
+    return key
 
 
+_ROOT: Final = (
+    "write `search:` at the start of a line, and below it one `key: number` per line, indented by "
+    "two spaces"
+)
+_KNOWN: Final = f"the sections: {', '.join(_ROOTS)}"
 _HINT: Final = "below search: write one `key: number` per line, all with the same indent"
 
 

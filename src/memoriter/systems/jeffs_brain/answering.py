@@ -25,7 +25,11 @@ stands in it. Use nothing but the passages. After each statement cite the passag
 from by their numbers in square brackets, such as [1] or [2][3]. A passage that is marked as \
 replaced is no longer true. If the passages do not answer the question, reply with the single word \
 {NONE}."""
-_CITED: Final = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
+LONGEST_REPLY: Final = 8_000
+"""Characters of a reply; a longer one is no answer to a question."""
+_CITED: Final = re.compile(r"\[\s*(\d+(?:\s*,\s*\d+)*)\s*\]")
+_OTHER: Final = re.compile(r"[\[【][^\[\]【】]*\d[^\[\]【】]*")
+"""A bracket with a number in it, once the citations are taken out."""
 
 
 class WrittenAnswer(NamedTuple):
@@ -44,13 +48,30 @@ def write_answer(model: LanguageModel, question: str, hits: Sequence[Hit]) -> Wr
     reply = model.reply(RULES, data_block({"question": question, "passages": passages}))
     if reply.strip(" .").upper() == NONE:
         return None
-    groups = (match.split(",") for match in _CITED.findall(reply))
-    cited = tuple(dict.fromkeys(int(number) for group in groups for number in group))
+    try:
+        return WrittenAnswer(reply, _citations(reply, len(hits)))
+    except ValueError as error:
+        raise Unavailable(f"{model.name}: the reply {error}") from error
+
+
+def _citations(reply: str, count: int) -> tuple[int, ...]:
+    """The passages that a reply cites, of so many; ValueError says which rule it breaks."""
+    if len(reply) > LONGEST_REPLY:
+        raise ValueError(f"has {len(reply)} characters, the most is {LONGEST_REPLY}")
+    groups = (group.split(",") for group in _CITED.findall(reply))
+    cited = {number.strip() for group in groups for number in group}
+    # Compared as text: a number of thousands of digits is none that Python reads.
+    known = {str(number): number for number in range(1, count + 1)}
+    if wrong := sorted(cited - known.keys()):
+        raise ValueError(f"cites passage {wrong[0][:20]} of {count}")
+    rest = _CITED.sub("", reply)
+    if other := _OTHER.search(rest):
+        raise ValueError(f"has a bracket that is no citation: {other[0][:40]!r}")
     if not cited:
-        raise Unavailable(f"{model.name}: the reply cites no passage")
-    if wrong := [number for number in cited if not 1 <= number <= len(hits)]:
-        raise Unavailable(f"{model.name}: the reply cites passage {wrong[0]} of {len(hits)}")
-    return WrittenAnswer(reply, tuple(sorted(cited)))
+        raise ValueError("cites no passage")
+    if re.search(r"\w", rest) is None:
+        raise ValueError("has citations and no sentence")
+    return tuple(sorted(known[number] for number in cited))
 
 
 def _passage(number: int, hit: Hit) -> dict[str, object]:

@@ -1,8 +1,9 @@
 """mnestic's typed call: `HybridSearch` with its `GraphLeg`s, `HybridList`s and `MmrParams`.
 
-They hold the fields of mnestic by name and build the recipe and the arguments of `recall`. Fields
-that name columns or relations have no counterpart here: an edge has a source, a target, a kind and
-a weight, a record one text and one id.
+They hold fields of mnestic by name and build the recipe and the arguments of `recall`. Fields that
+name relations, indexes or the columns of an edge have no counterpart here: an edge has a source, a
+target, a kind and a weight, a record one text, one vector and one id. docs/recipes/mnestic.md lists
+them.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class MmrParams:
     """mnestic's `lambda`, which is a keyword of Python."""
     k: int = 10
     """How many are taken; 0 means all."""
-    embedding_col: str | None = None
-    """The vector list whose vectors are compared; None means `semantic`."""
+    embedding_col: str = "emb"
+    """Any name: a record has one vector here, and it is compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +123,11 @@ class HybridSearch:
 
     def recipe(self) -> Recipe:
         """The recipe `mnestic` with the values of this search."""
+        _distinct(["semantic", "text", *self._labels()])
         return overridden(recipe_of("mnestic"), self._overrides())
 
     def call(self) -> dict[str, Any]:
         """The arguments of `memory.recall`, or of `memory.plan`, which is the script here."""
-        _distinct(["semantic", "text", *self._labels()])
         out: dict[str, Any] = {"query": self.query_text, "recipe": self.recipe()}
         if len(self.query_vector):
             out["vector"] = list(self.query_vector)
@@ -159,8 +160,6 @@ class HybridSearch:
         if self.mmr is not None:
             out |= {"order.0.enabled": True, "order.0.trade": min(max(self.mmr.lambda_, 0.0), 1.0)}
             out["order.0.take"] = self.mmr.k
-            if self.mmr.embedding_col is not None:
-                out["order.0.of"] = self.mmr.embedding_col
         return out
 
     def _labels(self) -> list[str]:
