@@ -11,10 +11,10 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
-from tests.sidebyside.cases import Case, real_sentences
+from tests.sidebyside.cases import real_sentences
 from tests.sidebyside.compare import Answer, Report, difference, table
 from tests.sidebyside.installed import OPT_IN, install, theirs
 from tests.sidebyside.programs import CLASSES, PROGRAMS
