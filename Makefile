@@ -1,7 +1,7 @@
 # Everything a person or a machine runs here has one of these names. `make help` lists them.
 
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 3
 ARGS ?=
 
 DEV := .venv

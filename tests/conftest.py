@@ -16,7 +16,7 @@ from memoriter.testing.fakes import CountedEntropy, HandClock
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
-    "ci", derandomize=True, deadline=None, max_examples=25, database=None,
+    "ci", derandomize=True, deadline=None, max_examples=20, database=None,
     suppress_health_check=_SLOW,
 )  # fmt: skip
 settings.register_profile(

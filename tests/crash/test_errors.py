@@ -30,7 +30,7 @@ FAULTS = {
     "an interrupted call (EINTR)": ("EINTR", 1),
     "a short write": ("SHORT", 1),
 }
-SHARE = {"W": 18, "S": 7, "O": 5, "TUD": 5}
+SHARE = {"W": 12, "S": 4, "O": 3, "TUD": 3}
 """How many calls of each kind go wrong in CI, spread over all there are; at night all of them."""
 
 

@@ -348,7 +348,8 @@ def test_a_malformed_line_and_one_of_100_mb_are_answered_with_errors(wire: Wire)
 
 def test_an_interrupt_ends_it_quietly(wire: Wire) -> None:
     wire.process.send_signal(signal.SIGINT)
-    assert wire.end() == (130, "")
+    # `end` closes the input as well: on a busy machine the server may see that first.
+    assert wire.end() in ((130, ""), (0, ""))
 
 
 def test_answers_that_are_owed_come_after_the_input_has_ended(wire: Wire) -> None:

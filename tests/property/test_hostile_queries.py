@@ -32,7 +32,7 @@ from memoriter.text.dialects import dialect_names
 from memoriter.text.dialects.parts import LEAVES
 
 NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-COUNT: Final = 1_000_000 if NIGHT else 20_000
+COUNT: Final = 1_000_000 if NIGHT else 10_000
 PARTS: Final = 4 if NIGHT else 1
 """Each dialect's share is cut into so many tests, for workers to share."""
 RECORDS: Final = 200

@@ -17,7 +17,7 @@ from memoriter.why.receipt import sealed
 from memoriter.why.verify import verify
 
 NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-COUNT: Final = 10_000 if NIGHT else 400
+COUNT: Final = 10_000 if NIGHT else 240
 PARTS: Final = 20 if NIGHT else 8
 """The receipts are cut into so many tests, for workers to share."""
 A_STORE: Final = 10
