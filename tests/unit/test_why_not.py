@@ -146,6 +146,14 @@ def test_what_was_not_valid_at_the_time_asked_about(memory: Memory) -> None:
     assert "had not been written" in append.reason
 
 
+def test_what_replaced_another_record_only_later(memory: Memory) -> None:
+    memory.remember("ssh is open", id="old", valid_from="2024-01-01")
+    memory.remember("ssh was closed by Anna", id="new", valid_from="2024-01-01")
+    memory.link("new", "old", "supersedes", valid_from="2026-01-01")
+    late = asked(memory, "ssh", "new", as_of="2025-01-01")
+    assert late.reason == "it replaced another only after 2025-01-01T00:00:00Z"
+
+
 def test_the_part_of_a_filter_that_fails_is_named_and_alone_taken_away(memory: Memory) -> None:
     memory.remember("ssh port", id="a", kind="fact", tags=["ops"], metadata={"team": "red"})
     where = {

@@ -127,7 +127,10 @@ class Hinting:
 
     if not TYPE_CHECKING:  # type checkers know what is there
 
-        def __getattr__(self, name: str) -> None:
+        def __getattr__(self, name: str) -> object:
+            if hasattr(type(self), name):
+                # A property of ours raised AttributeError: run it again, for its own error.
+                return object.__getattribute__(self, name)
             raise no_such_attribute(self, name)
 
         def __getitem__(self, key: object) -> None:

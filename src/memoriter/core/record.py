@@ -102,7 +102,7 @@ class Content(Hinting):
         default_factory=dict[str, Json]
     )
     archived: Annotated[bool, Field(FLAG, "Keep it out of recalls.")] = False
-    pinned: Annotated[bool, Field(FLAG, "A flag that filters and recipes can use.")] = False
+    pinned: Annotated[bool, Field(FLAG, "A flag that filters can use.")] = False
     refs: Annotated[tuple[int, ...], Field(REFS, "Positions of memories it refers to.", None)] = ()
 
     @property

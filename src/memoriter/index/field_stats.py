@@ -30,8 +30,8 @@ Named = Literal["registered", "every"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """Bounds for MaxScore in one field: the highest term frequency, the shortest length."""
+class Extremes:
+    """What bounds a score in one field: the highest term frequency and the shortest length."""
 
     field: int
     tf: int
@@ -120,23 +120,23 @@ class FieldStats:
             return hits
         return _joined(hits, self._by_registry(segment, what, self._registry))
 
-    def bounds(self, n: int, what: PhrasePattern | NearPattern) -> tuple[Bounds, ...]:
-        """Bounds for each field of the n-th segment with a match; cached on the segment."""
+    def extremes(self, n: int, what: PhrasePattern | NearPattern) -> tuple[Extremes, ...]:
+        """The extremes for each field of the n-th segment with a match; cached on the segment."""
         segment = self.view.segments[n]
         key = (self._own, self._registry_hash, what)
         known = segment.memo.get(key)
         if known is None:
             hits = self.occurrences(n, what)
-            known = () if hits is None else tuple(self._bounds(n, hits))
+            known = () if hits is None else tuple(self._extremes(n, hits))
             segment.remember(key, known)
         return known
 
-    def _bounds(self, n: int, hits: Postings) -> list[Bounds]:
-        out: list[Bounds] = []
+    def _extremes(self, n: int, hits: Postings) -> list[Extremes]:
+        out: list[Extremes] = []
         for field in np.flatnonzero(np.bincount(hits.fields)).tolist():
             at = hits.fields == field
             shortest = int(self.lengths(n, field, hits.docs[at]).min())
-            out.append(Bounds(field, int(hits.tfs[at].max()), shortest))
+            out.append(Extremes(field, int(hits.tfs[at].max()), shortest))
         return out
 
     # -- how long fields are -------------------------------------------------------------------
@@ -171,8 +171,8 @@ class FieldStats:
             out.append(lengths[segment.arrays["agent.codes"]])
         return out
 
-    def _by_registry(self, segment: Segment, what: PhrasePattern, place: int) -> Postings | None:
-        if what.fields and place not in what.fields:
+    def _by_registry(self, segment: Segment, what: PhrasePattern, field: int) -> Postings | None:
+        if what.fields and field not in what.fields:
             return None
         counts = {agent: _times(words, what) for agent, words in self._agents.items()}
         if not any(counts.values()):
@@ -182,7 +182,7 @@ class FieldStats:
             tfs[code] = counts.get(agent, 0)
         row_tfs = tfs[segment.arrays["agent.codes"]]
         docs = np.flatnonzero(row_tfs).astype(np.int32)
-        return Postings(docs, np.full(docs.size, place, np.uint8), row_tfs[docs])
+        return Postings(docs, np.full(docs.size, field, np.uint8), row_tfs[docs])
 
 
 @lru_cache(maxsize=4096)

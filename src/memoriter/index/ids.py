@@ -40,7 +40,7 @@ def replaced_by(
 ) -> list[tuple[str, ...]]:
     """For each of these rows the ids of records inside the masks that supersede it.
 
-    `edges` come from `View.superseding_edges`; the oldest edge comes first.
+    `edges` come from `View.replacing_edges_at`; the oldest edge comes first.
     """
     if not edges.targets.size:
         return [()] * rows.size

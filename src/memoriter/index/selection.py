@@ -1,8 +1,9 @@
 """Which rows a search may return: scope, hidden kinds, supersession, time and filter.
 
 `select` runs once per search, before any lane and any limit; lanes rank only rows under its masks.
-A **superseded** record is hidden by `_drop_hidden`: `_Replacement` asks the view for the
-replacing edges in force at the time in question, and rows at their targets are masked out.
+A **superseded** record is hidden by `_drop_hidden`, and by `_as_of` if the recipe goes by append
+time, then whatever `superseded` says. `_Replacement` asks the view for the replacing edges in force
+at the time in question; rows at their targets are masked out.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ def first_exclusion(view: View, criteria: Criteria, row: int, fetch: Fetch) -> s
 
 @dataclass(frozen=True, slots=True)
 class _Replacement:
-    """The ends of replacing edges at the time in question: the replaced, and early replacers."""
+    """Records that were replaced by the time in question, and records that replace only later."""
 
     superseded: NDArray[np.int64]
     """Targets of replacing edges in force: another record took their place."""
@@ -175,7 +176,7 @@ class _Replacement:
 
     @classmethod
     def of(cls, view: View, criteria: Criteria) -> _Replacement:
-        superseded = view.superseding_edges(criteria.time, criteria.recorded).targets
+        superseded = view.replacing_edges_at(criteria.time, criteria.recorded).targets
         edges = view.replacing_edges
         late = (edges.since != NO_TIME) & (edges.since > criteria.time)
         return cls(superseded, edges.sources[late])
@@ -209,7 +210,7 @@ def _drop_hidden(criteria: Criteria, segment: Segment, mask: Mask, replaced: _Re
         # Expiry is about now, also when `as_of` looks back: an expired record stays hidden.
         expires = segment.arrays["expires"]
         out = out & ((expires == NO_TIME) | (expires > criteria.now))
-    # This is where a superseded record disappears from a search.
+    # Superseded records disappear here; by append time, in `_as_of`.
     return _without(out, segment, replaced.superseded) if criteria.superseded == "hide" else out
 
 

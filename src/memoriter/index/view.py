@@ -2,7 +2,7 @@
 
 It sees a row if begin ≤ seq < end (`Segment.seen`), so an updated version is hidden from later
 views and a forgotten one from all. `field_stats` counts documents, lengths and frequencies over
-these rows, so updates, past views and tenants need no code of their own. `superseding_edges` tells
+these rows, so updates, past views and tenants need no code of their own. `replacing_edges_at` tells
 which records others have replaced; `selection` hides those. Views come from `TenantIndex.view`.
 """
 
@@ -186,7 +186,7 @@ class View:
         at = at[latest(seqs[at], (sources[at], targets[at], kinds[at], since[at]))]
         return ReplacingEdges(sources[at], targets[at], since[at], until[at])
 
-    def superseding_edges(self, time: int, recorded: int | None = None) -> ReplacingEdges:
+    def replacing_edges_at(self, time: int, recorded: int | None = None) -> ReplacingEdges:
         """The replacing edges in force at a time, oldest first: their targets are superseded.
 
         By default an edge is in force while it is valid. With `recorded`, the last sequence number

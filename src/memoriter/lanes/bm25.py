@@ -21,12 +21,12 @@ from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats, Named
 from memoriter.lanes.bm25_evidence import bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
-from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
+from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
-from memoriter.lanes.maxscore import Bound, best_rows, positive_leaves
+from memoriter.lanes.maxscore import BoundTree, best_rows, positive_leaves
 from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
-from memoriter.rank.bm25 import Bm25Params, Rarity, idf
+from memoriter.rank.bm25 import Bm25Params, IdfForm, idf
 from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
@@ -65,10 +65,10 @@ class Bm25Lane(Lane):
         "fields",
         values={"fields": "each field by itself", "row": "all fields together"},
     )
-    score: Measure = option(
+    score: ScoreForm = option(
         "formula", "bm25", values={"bm25": "BM25", "tf_idf": "tf · idf", "tf": "term frequency"}
     )
-    idf: Rarity = option(
+    idf: IdfForm = option(
         "inverse document frequency",
         "positive",
         values={"floored": "never below a floor", "positive": "always positive"},
@@ -135,17 +135,17 @@ class Bm25Lane(Lane):
         return read_query(self.dialect, text, ctx.wording.analyzer, options)
 
     def rank(self, ctx: Context) -> Ranking:
-        """Records that match the query, best first; if there are none, those of the first rung."""
+        """Records that match the query, or the first looser rung that finds some; best first."""
         search = _Search(self, ctx)
         # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         ranking = search.climb(ctx.query.text, loosely=loosely)
         return replace(ranking, coverage=search.coverage(ranking), memo=search)
 
-    def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, by the query or the rung that found the ranking."""
         masks = ctx.selection.only(ctx.view, rows).masks
-        return cast("_Search", ranking.memo).judge(ranking, masks)
+        return cast("_Search", ranking.memo).score_rows(ranking, masks)
 
     def strict(self, parsed: ParsedQuery) -> bool:
         """Whether an empty answer is what the query asked for, so that the ladder must not run.
@@ -187,7 +187,7 @@ class _Search:
         self._lane = lane
         self._ctx = ctx
         self._parsed: dict[str, ParsedQuery] = {}
-        self._trees: dict[str, Bound | None] = {}
+        self._trees: dict[str, BoundTree | None] = {}
 
     def parsed(self, text: str) -> ParsedQuery:
         """A text parsed by the lane's dialect; each text is parsed once."""
@@ -203,8 +203,8 @@ class _Search:
         stats = FieldStats(self._ctx.view, tuple(weights), reader, lane.records, lane.agents)
         formula = Formula(
             form=lane.form,
-            measure=lane.score,
-            rarity=lane.idf,
+            score=lane.score,
+            idf=lane.idf,
             params=Bm25Params(lane.k1, lane.b),
             weights=weights,
             gate=cast("dict[str, float]", lane.gate),
@@ -213,7 +213,7 @@ class _Search:
         )
         return Scorer(stats, formula)
 
-    def _bound(self, text: str) -> Bound | None:
+    def _bound(self, text: str) -> BoundTree | None:
         if text not in self._trees:
             tree, binder = self.parsed(text).tree, Binder(self._scorer, self._ctx.wording.analyzer)
             self._trees[text] = None if tree is None else binder.bound(tree)
@@ -235,7 +235,7 @@ class _Search:
         order = self._ctx.best(scores, rows, self._lane.pool if pool is None else pool)
         return Ranking(rows[order], scores[order])
 
-    def judge(self, ranking: Ranking, masks: Sequence[Mask]) -> Ranking:
+    def score_rows(self, ranking: Ranking, masks: Sequence[Mask]) -> Ranking:
         """The ranking of other rows, by the attempt that found `ranking`."""
         won = _winner(ranking)
         if won.near:
@@ -244,9 +244,10 @@ class _Search:
         return self._ranked(self._rows(self._text(won), masks, EVERY), EVERY)
 
     def coverage(self, ranking: Ranking) -> Knots | None:
-        """A score as a share of the most that the query's words can score, known or not.
+        """A score as a share of what all words of the query could score in one field of weight 1.
 
-        A word that the store has never seen counts with the idf of a word that no record has.
+        More than that, from several fields, counts as 1. A word that the store has never seen
+        counts with the idf of a word that no record has.
         After a fuzzy match, each of n words is worth 1 / n.
         """
         if self._lane.score != "bm25":

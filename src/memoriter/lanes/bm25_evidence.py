@@ -15,7 +15,7 @@ from memoriter.core.ranking import Rows
 from memoriter.index.match import NearPattern
 from memoriter.index.segment import Postings
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer, Share
-from memoriter.lanes.maxscore import Bound, Every, Minus, Some
+from memoriter.lanes.maxscore import BoundTree, Every, Minus, Some
 from memoriter.lanes.port import WordMatch
 from memoriter.text.figures import NodeText, short
 from memoriter.text.safe import one_line
@@ -24,7 +24,7 @@ Parts = dict[tuple[int, int], list[Explanation]]
 """By (identity of a leaf, row): what the leaf adds. An empty list: it matches and adds nothing."""
 
 
-def bm25_evidence(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
+def bm25_evidence(scorer: Scorer, tree: BoundTree, rows: Rows) -> list[Explanation]:
     """One explanation per row, in the order of `rows`; all of them must match the tree."""
     parts: Parts = {}
     segments = scorer.stats.view.segments
@@ -42,7 +42,7 @@ def bm25_evidence(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
     return [trees.whole(tree, int(row)) for row in rows]
 
 
-def _leaves(node: Bound) -> list[BoundLeaf]:
+def _leaves(node: BoundTree) -> list[BoundLeaf]:
     match node:
         case BoundLeaf():
             return [node]
@@ -59,7 +59,7 @@ def _note(
     stats, rows = scorer.stats, scorer.stats.view.segments[n].rows
     common: dict[str, object] = {"term": leaf.label, "df": leaf.df, "records": stats.total}
     common |= _tokens(leaf)
-    if scorer.formula.measure != "tf":
+    if scorer.formula.score != "tf":
         common["idf"] = leaf.idf
     if leaf.boost != 1.0:
         common["boost"] = leaf.boost
@@ -110,11 +110,11 @@ class _Trees:
     """Builds explanation trees in the shape of the query tree."""
 
     def __init__(self, scorer: Scorer, parts: Parts) -> None:
-        self._name = scorer.formula.measure
+        self._name = scorer.formula.score
         self._adds = self._name == "bm25"
         self._parts = parts
 
-    def whole(self, tree: Bound, row: int) -> Explanation:
+    def whole(self, tree: BoundTree, row: int) -> Explanation:
         """The row's score; nested sums are flattened into one."""
         parts = self._node(tree, row) or []
         if len(parts) == 1 and parts[0].op != "leaf":
@@ -123,7 +123,7 @@ class _Trees:
         ordered = tuple(sorted(parts, key=lambda part: (-part.value, part.label)))
         return Explanation(self._name, total, "sum", ordered)
 
-    def _node(self, node: Bound, row: int) -> list[Explanation] | None:
+    def _node(self, node: BoundTree, row: int) -> list[Explanation] | None:
         """The parts that a node adds to a row; None if the row does not match the node."""
         match node:
             case BoundLeaf():

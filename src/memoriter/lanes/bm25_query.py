@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
-from memoriter.lanes.maxscore import Bound, Every, Minus, Some
+from memoriter.lanes.maxscore import BoundTree, Every, Minus, Some
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import And, Leaf, NearLeaves, Node, Or, Term, Without, tree_text
 
@@ -21,7 +21,7 @@ class Binder:
         self._scorer = scorer
         self._analyzer = analyzer
 
-    def bound(self, node: Node) -> Bound | None:
+    def bound(self, node: Node) -> BoundTree | None:
         """The tree with df and idf of every leaf; None if the analyzer finds no word in it."""
         match node:
             case Term():
@@ -37,7 +37,7 @@ class Binder:
             case And() | Or():
                 return self._several(node)
 
-    def _several(self, node: And | Or) -> Bound | None:
+    def _several(self, node: And | Or) -> BoundTree | None:
         bound_parts = [self.bound(part) for part in node.parts]
         parts = tuple(part for part in bound_parts if part is not None)
         if isinstance(node, Or) and self._scorer.adds:
@@ -47,7 +47,7 @@ class Binder:
             return next(iter(parts), None)
         return Every(parts) if isinstance(node, And) else Some(parts)
 
-    def _near(self, node: NearLeaves) -> Bound | None:
+    def _near(self, node: NearLeaves) -> BoundTree | None:
         bound_parts = [self._sought(leaf) for leaf in node.leaves]
         parts = tuple(part for part in bound_parts if part is not None)
         if not parts:
@@ -83,9 +83,9 @@ def unstacked(tokens: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return list({place: (term, place) for term, place in tokens}.values())
 
 
-def _flat(parts: tuple[Bound, ...]) -> tuple[Bound, ...]:
+def _flat(parts: tuple[BoundTree, ...]) -> tuple[BoundTree, ...]:
     """Nested alternatives as one list; a repeated leaf is kept once, with the number of times."""
-    out: dict[object, Bound] = {}
+    out: dict[object, BoundTree] = {}
     for part in parts:
         for one in part.parts if isinstance(part, Some) else (part,):
             if not isinstance(one, BoundLeaf):

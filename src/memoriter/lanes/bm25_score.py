@@ -1,7 +1,7 @@
 """BM25 over posting lists: what one query leaf adds to each row that it occurs in.
 
-Here counts become scores: `Scorer.shares` applies the formula of `rank/bm25.py`, `Scorer.most` is
-the upper bound that MaxScore needs. Used by `maxscore` and `bm25_evidence`.
+Here counts become scores: `Scorer.shares` applies the formula of `rank/bm25.py`,
+`Scorer.upper_bound` is what MaxScore needs. Used by `maxscore` and `bm25_evidence`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.index.segment import Postings
-from memoriter.rank.bm25 import Bm25Params, Rarity, idf, saturation
+from memoriter.rank.bm25 import Bm25Params, IdfForm, bm25_contribution, idf, saturation
 from memoriter.rank.grid import STEP, Array, snap, snap_one
 
 Form = Literal["fields", "row"]
 """`fields`: each field is scored with its own length, and the scores are added. `row`: the weighted
 term frequencies of all fields are added first and scored with the length of the row, as in FTS5."""
-Measure = Literal["bm25", "tf_idf", "tf"]
+ScoreForm = Literal["bm25", "tf_idf", "tf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Formula:
     """How counts become a score; the options of the lane `bm25`."""
 
     form: Form
-    measure: Measure
-    rarity: Rarity
+    score: ScoreForm
+    idf: IdfForm
     params: Bm25Params
     weights: Mapping[str, float]
     gate: Mapping[str, float]
@@ -83,13 +83,13 @@ class Scorer:
     @property
     def adds(self) -> bool:
         """Whether alternatives are added; otherwise the best of them counts."""
-        return self.formula.measure == "bm25"
+        return self.formula.score == "bm25"
 
     def bound_leaf(self, label: str, what: PhrasePattern | NearPattern, boost: float) -> BoundLeaf:
         """The leaf with its document frequency and idf in the view."""
         df = self.stats.df(what)
-        rare = idf(self.stats.total, df, self.formula.rarity) if df else 0.0
-        return BoundLeaf(label, what, boost, df, rare)
+        leaf_idf = idf(self.stats.total, df, self.formula.idf) if df else 0.0
+        return BoundLeaf(label, what, boost, df, leaf_idf)
 
     def shares(self, n: int, leaf: BoundLeaf, postings: Postings) -> list[Share]:
         """What a leaf adds in the n-th segment, by its postings; a share has each row once."""
@@ -97,7 +97,7 @@ class Scorer:
             return self._row(n, leaf, postings)
         out: list[Share] = []
         open_to = self._open(leaf)
-        fields = [each.field for each in self.stats.bounds(n, leaf.what)]
+        fields = [each.field for each in self.stats.extremes(n, leaf.what)]
         for field in fields:
             weight = open_to.get(field, 0.0)
             some = postings if len(fields) == 1 else postings.take(postings.fields == field)
@@ -129,12 +129,14 @@ class Scorer:
         values = leaf.times * self._values(tfs, lengths, mean, leaf.boost, leaf.idf)
         return [Share(None, 1.0, docs, tfs, values)]
 
-    def _values(self, tfs: Array, lengths: Array, mean: float, weight: float, rare: float) -> Array:
-        match self.formula.measure:
+    def _values(
+        self, tfs: Array, lengths: Array, mean: float, weight: float, leaf_idf: float
+    ) -> Array:
+        match self.formula.score:
             case "bm25":
-                return snap(weight * rare * saturation(tfs, lengths, mean, self.formula.params))
+                return bm25_contribution(tfs, lengths, mean, weight * leaf_idf, self.formula.params)
             case "tf_idf":
-                return snap(weight * rare * tfs)
+                return snap(weight * leaf_idf * tfs)
             case "tf":
                 return snap(weight * tfs)
 
@@ -147,32 +149,38 @@ class Scorer:
         names = self.stats.names
         return {n: w for n, w in open_to.items() if leaf.df <= gate.get(names[n], 1.0) * total}
 
-    def most(self, leaf: BoundLeaf) -> float:
-        """The upper bound of what a leaf adds to any row, from each segment's tf and length."""
+    def upper_bound(self, leaf: BoundLeaf) -> float:
+        """The upper bound of what a leaf adds to any row.
+
+        From the highest tf and the shortest length in each segment: saturation grows with tf and
+        falls with length.
+        """
         best = 0.0
         open_to = self._open(leaf)
         for n in range(len(self.stats.view.segments)):
-            bounds = [each for each in self.stats.bounds(n, leaf.what) if each.field in open_to]
+            extremes = [each for each in self.stats.extremes(n, leaf.what) if each.field in open_to]
             if self.formula.form == "row":
-                tf = sum(snap_one(open_to[each.field] * each.tf) for each in bounds)
-                length = min((each.length for each in bounds), default=0)
-                here = self._most(tf, length, self.mean(None), leaf.boost, leaf.idf)
+                tf = sum(snap_one(open_to[each.field] * each.tf) for each in extremes)
+                length = min((each.length for each in extremes), default=0)
+                here = self._field_bound(tf, length, self.mean(None), leaf.boost, leaf.idf)
             else:
                 here = sum(
-                    self._most(
+                    self._field_bound(
                         each.tf, each.length, self.mean(each.field),
                         open_to[each.field] * leaf.boost, leaf.idf,
                     )
-                    for each in bounds
+                    for each in extremes
                 )  # fmt: skip
             best = max(best, here)
         return leaf.times * best
 
-    def _most(self, tf: float, length: int, mean: float, weight: float, rare: float) -> float:
+    def _field_bound(
+        self, tf: float, length: int, mean: float, weight: float, leaf_idf: float
+    ) -> float:
         if not tf:
             return 0.0
-        factor = weight * rare
-        match self.formula.measure:
+        factor = weight * leaf_idf
+        match self.formula.score:
             case "bm25":
                 factor *= saturation(float(tf), float(length), mean, self.formula.params)
             case "tf_idf":

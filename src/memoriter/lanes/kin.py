@@ -71,7 +71,7 @@ class KinLane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """Records with a word similar to one of the query's, by their best window."""
         words = self._words(ctx)
-        every = KinScores(ctx.view, words) if ctx.turn.judges else None
+        every = KinScores(ctx.view, words) if ctx.turn.scores_further else None
         if every is None:
             rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
         else:
@@ -81,7 +81,7 @@ class KinLane(Lane):
         memo = _Memo(words, every)
         return Ranking(rows[met][order], scores[met][order], coverage=SHARE, memo=memo)
 
-    def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, with the words of the ranking."""
         memo = cast("_Memo", ranking.memo)
         rows = rows[ctx.selection.has(ctx.view, rows)]

@@ -50,12 +50,12 @@ class KinScan:
         self._pool = pool
         chosen = [(s, mask) for s, mask in zip(view.segments, masks, strict=True) if mask.any()]
         self._segments = [SegmentWindows(segment, mask, words) for segment, mask in chosen]
-        weighed = [(self._most(n), n) for n in range(len(words))]
+        weighed = [(self._upper_bound(n), n) for n in range(len(words))]
         self._order = sorted(weighed, key=lambda pair: -pair[0])
 
-    def _most(self, n: int) -> float:
+    def _upper_bound(self, n: int) -> float:
         """The upper bound of what the n-th query word adds to a window."""
-        return max((segment.most(n) for segment in self._segments), default=0.0)
+        return max((segment.upper_bound(n) for segment in self._segments), default=0.0)
 
     def run(self) -> tuple[Rows, Scores]:
         """(rows, scores): exact for the pool; rows below it may be missing or scored too low."""
@@ -156,7 +156,7 @@ class SegmentWindows:
         first, last = self._spans[n]
         return int((last - first).sum())
 
-    def most(self, n: int) -> float:
+    def upper_bound(self, n: int) -> float:
         """The upper bound of what the n-th query word adds to a window here."""
         first, last = self._spans[n]
         return float(self._shares[n][last > first].max(initial=0.0))

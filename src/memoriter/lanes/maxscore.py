@@ -3,8 +3,8 @@
 If the query is a plain OR of leaves, as nearly all are, leaves are read in descending order of
 their upper bound. Once the remaining leaves cannot lift a new row into the pool, they are added
 only to rows that are still candidates (Turtle & Flood, Query Evaluation: Strategies and
-Optimizations, 1995). All numbers are on the grid, so skipping changes no bit of the answer. Any
-other tree is evaluated node by node.
+Optimizations, 1995; ADR 0022). All numbers are on the grid, so skipping changes no bit of the
+answer. Any other tree is evaluated node by node.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ _SHORT: Final = 500
 class Every:
     """Rows that match every part."""
 
-    parts: tuple[Bound, ...]
+    parts: tuple[BoundTree, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
     """Rows that match at least one part."""
 
-    parts: tuple[Bound, ...]
+    parts: tuple[BoundTree, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Minus:
     """Rows that match `keep` and not `drop`."""
 
-    keep: Bound
-    drop: Bound
+    keep: BoundTree
+    drop: BoundTree
 
 
-Bound: TypeAlias = BoundLeaf | Every | Some | Minus
+BoundTree: TypeAlias = BoundLeaf | Every | Some | Minus
 """A query tree bound to a view."""
 
 
-def positive_leaves(tree: Bound) -> tuple[BoundLeaf, ...]:
+def positive_leaves(tree: BoundTree) -> tuple[BoundLeaf, ...]:
     """The leaves of a tree that can add to a score: not those that a row must not match."""
     if isinstance(tree, BoundLeaf):
         return (tree,)
@@ -61,7 +61,9 @@ def positive_leaves(tree: Bound) -> tuple[BoundLeaf, ...]:
     return tuple(leaf for part in tree.parts for leaf in positive_leaves(part))
 
 
-def best_rows(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
+def best_rows(
+    scorer: Scorer, tree: BoundTree, masks: Sequence[Mask], pool: int
+) -> tuple[Rows, Scores]:
     """(rows, scores) inside the masks, in no order: at least all rows that belong to the pool."""
     leaves = tree.parts if isinstance(tree, Some) else (tree,)
     flat = [leaf for leaf in leaves if isinstance(leaf, BoundLeaf)]
@@ -79,7 +81,7 @@ class _MaxScore:
     ) -> None:
         self._scorer = scorer
         self._pool = pool
-        weighed = [(scorer.most(leaf), leaf) for leaf in leaves if leaf.df]
+        weighed = [(scorer.upper_bound(leaf), leaf) for leaf in leaves if leaf.df]
         self._leaves = sorted(weighed, key=lambda pair: -pair[0])
         self._segments = [_SegmentScores(scorer, n, mask) for n, mask in enumerate(masks)]
 
@@ -87,7 +89,8 @@ class _MaxScore:
         left = whole = sum(most for most, _ in self._leaves)
         floor, open_to_all = -1.0, True
         for most, leaf in self._leaves:
-            # No row has more than `whole - left`, so below that the threshold cannot help yet.
+            # `floor` is at most `whole - left`, all that was read so far, so it can exceed `left`
+            # only if `left` is below that; until then it need not be computed.
             if leaf.df > _SHORT and left < whole - left:
                 floor = self._floor()
             if floor > left:
@@ -192,7 +195,7 @@ class _Hits:
     values: NDArray[np.float64]
 
 
-def _all(scorer: Scorer, tree: Bound, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
+def _all(scorer: Scorer, tree: BoundTree, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
     """(rows, scores) of every row that matches the tree and whose match counts."""
     rows: list[Rows] = [np.zeros(0, np.int64)]
     scores: list[Scores] = [np.zeros(0)]
@@ -204,7 +207,7 @@ def _all(scorer: Scorer, tree: Bound, masks: Sequence[Mask]) -> tuple[Rows, Scor
     return np.concatenate(rows), np.concatenate(scores)
 
 
-def _node(scorer: Scorer, node: Bound, n: int, mask: Mask) -> _Hits:
+def _node(scorer: Scorer, node: BoundTree, n: int, mask: Mask) -> _Hits:
     match node:
         case BoundLeaf():
             return _leaf(scorer, node, n, mask)

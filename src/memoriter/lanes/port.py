@@ -59,7 +59,7 @@ def no_records(rows: Sequence[int]) -> list[None]:
 
 
 FloatVector = NDArray[np.float32]
-Judge = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
+AskReranker = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
 """Calls a reranker with (rows, texts, timeout in ms); returns scores, or the reason for none."""
 
 
@@ -112,7 +112,7 @@ class Effects:
 
     fetch: Fetch = no_records
     """Reads records, for steps that need texts."""
-    judge: Judge | None = None
+    reranker: AskReranker | None = None
     """The reranker; None if the memory has none."""
 
 
@@ -124,8 +124,8 @@ class Turn:
     """Its label in the recipe."""
     seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
     """Its seed rows, best first; empty for a lane without seeds."""
-    judges: bool = False
-    """Whether `judge` will be asked about further rows once all lanes have ranked."""
+    scores_further: bool = False
+    """Whether `score_rows` will be called for further rows once all lanes have ranked."""
     counted: Rows | None = None
     """The rows, ascending, whose value of the boost changes the answer; None: all."""
 
@@ -167,10 +167,10 @@ class Context:
         """Records by row; None for a forgotten one."""
         return self.effects.fetch(rows)
 
-    def at(self, label: str, seeds: Mapping[str, Rows], *, judges: bool = False) -> Context:
+    def at(self, label: str, seeds: Mapping[str, Rows], *, scores_further: bool = False) -> Context:
         """The context for one lane, with its seeds if it has some."""
         own = seeds.get(label, Turn().seeds)
-        return replace(self, turn=Turn(label, own, judges))
+        return replace(self, turn=Turn(label, own, scores_further))
 
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
         """The places of the best `pool` rows, best first; ties by the recipe's `ties`."""
@@ -198,7 +198,7 @@ class Context:
         """
         if self.recorded is not None:
             return [()] * rows.size
-        edges = self.view.superseding_edges(self.time)
+        edges = self.view.replacing_edges_at(self.time)
         return replaced_by(self.view, rows, edges, self.selection.readable)
 
 
@@ -272,7 +272,7 @@ class Lane(RecipePart):
     def rank(self, ctx: Context) -> Ranking:
         """Its rows, best first, at most `pool`. Scores must be on the grid; use `ctx.best`."""
 
-    def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The ranking of some rows outside of its pool, with the scores of an unlimited pool.
 
         Called only if the lane is `independent`; `ranking` is what `rank` returned. The `memo` of

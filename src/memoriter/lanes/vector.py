@@ -113,9 +113,9 @@ class VectorLane(Lane):
             rows[order], values[order], noted=noted, coverage=self._coverage(ctx), memo=hits
         )
 
-    def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows."""
-        judged = super().judge(ctx, ranking, rows)
+        judged = super().score_rows(ctx, ranking, rows)
         pairs = zip(
             cast("list[_SpaceHits]", ranking.memo),
             cast("list[_SpaceHits]", judged.memo),

@@ -103,7 +103,8 @@ def matching_records(engine: Engine, scope: Scope, where: object) -> list[Record
 
 def _criteria(scope: Scope, options: BrowseKwargs, now: int) -> Criteria:
     for key in ("archived", "expired", "superseded"):
-        choice(options.get(key, "hide"), key, ("hide", "show"), BadQuery)
+        if key in options:
+            choice(options[key], key, ("hide", "show"), BadQuery)
     return Criteria(
         scope=scope,
         where=tagged(parse_where(dated(options.get("where"), lambda: now)), options.get("tags")),

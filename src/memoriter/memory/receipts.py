@@ -17,10 +17,10 @@ from memoriter.core.scope import Scope
 from memoriter.embed.port import Kindred
 from memoriter.index.tenant import IndexSpaces
 from memoriter.index.view import View
-from memoriter.lanes.port import Context, Effects, InSpace, Judge, Skipped, Wording, in_space
+from memoriter.lanes.port import AskReranker, Context, Effects, InSpace, Skipped, Wording, in_space
 from memoriter.memory.embedders import embedder_of, kin_of
 from memoriter.memory.engine import IN_MEMORY, Engine
-from memoriter.memory.search import judge_of, needs_vector
+from memoriter.memory.search import live_reranker, needs_vector
 from memoriter.memory.spaces import query_vector
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import plan
@@ -157,7 +157,7 @@ class Rerun:
         # `recorded` limits as_of to what was appended by then; it depends on the view.
         if present and recorded is not None and query.as_of is not None:
             recorded = min(self._engine.log.seq_at(self._tenant, query.as_of), view.seq)
-        effects = Effects(self._engine.fetch(self._tenant), self._judge(query))
+        effects = Effects(self._engine.fetch(self._tenant), self._recorded_reranker(query))
         wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
         ctx = bind(query, recipe, view, effects, wording, recorded)
         serving = in_space(case.space, view, self._vector(ctx, recipe))
@@ -186,23 +186,23 @@ class Rerun:
             return query_vector(self._engine.vectors, ctx.query, ctx.asked, self.view)
         return Skipped("no vector was made then")
 
-    def _judge(self, query: Query) -> Judge | None:
+    def _recorded_reranker(self, query: Query) -> AskReranker | None:
         recorded = self._case.judgement
         if recorded is None:
             return None
 
-        def judge(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
+        def ask(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
             if isinstance(recorded, str):  # the reranker failed, with this reason
                 return recorded
             unknown = [row for row in rows if row not in recorded]
             if not unknown:
                 return np.array([recorded[row] for row in rows], np.float64)
-            ask = judge_of(self._engine, query) if self._live else None
+            ask = live_reranker(self._engine, query) if self._live else None
             if ask is not None:
                 return ask(rows, texts, timeout_ms)
             return f"rerank_failed: {len(unknown)} of {len(rows)} rows were not judged then"
 
-        return judge
+        return ask
 
 
 def _words(case: Case) -> Analyzer:

@@ -10,7 +10,7 @@ from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.index.filter import each_once
-from memoriter.lanes.port import Context, Effects, Judge, Skipped, Wording
+from memoriter.lanes.port import AskReranker, Context, Effects, Skipped, Wording
 from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.passes import not_asked
@@ -133,23 +133,23 @@ def bind_query(engine: Engine, query: Query, recipe: Recipe) -> Context:
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(engine.log.seq_at(tenant, query.as_of), view.seq)
-    effects = Effects(engine.fetch(tenant), judge_of(engine, query))
+    effects = Effects(engine.fetch(tenant), live_reranker(engine, query))
     wording = Wording(reader, unread, engine.kin)
     return bind(query, recipe, view, effects, wording, recorded)
 
 
-def judge_of(engine: Engine, query: Query) -> Judge | None:
+def live_reranker(engine: Engine, query: Query) -> AskReranker | None:
     """A function that reranks texts for a query; None without a reranker."""
     reranker = engine.reranker
     if reranker is None:
         return None
 
-    def judge(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
+    def ask(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
         del rows
         made = ask_reranker(reranker, query.text, texts, timeout_ms)
         return made.reason if isinstance(made, Failed) else made.values
 
-    return judge
+    return ask
 
 
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:

@@ -92,7 +92,7 @@ def complete(
         further = np.concatenate([rows[~among(np.sort(ranking.rows), rows)], beside])
         if not further.size:
             continue
-        judged = lane.judge(ctx.at(label, seeds), ranking, further)
+        judged = lane.score_rows(ctx.at(label, seeds), ranking, further)
         candidate = among(rows, judged.rows)
         out[label] = _joined(ranking, judged, candidate)
         support[label] = Ranking(judged.rows[~candidate], judged.scores[~candidate])

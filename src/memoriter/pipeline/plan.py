@@ -311,7 +311,7 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
         off = Skipped("switched off", idle=True)
     elif step.rerank is not None and not recipe.mode(ctx.query.mode).rerank:
         off = Skipped(f"mode_off: not in mode {ctx.query.mode}", idle=True)
-    elif step.rerank is not None and ctx.effects.judge is None:
+    elif step.rerank is not None and ctx.effects.reranker is None:
         off = Skipped("no_reranker: this memory has none; open(…, reranker=…)", idle=True)
     yield PlanStep(name, shows) if off is None else _step(name, off)
 

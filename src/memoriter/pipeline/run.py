@@ -195,7 +195,7 @@ def run_lanes(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, R
     ranked: dict[str, Ranking] = {}
     seeds: dict[str, Rows] = {}
     running = plan.running
-    judges = plan.recipe.passes[0].complete
+    completes = plan.recipe.passes[0].complete
     for wave in waves_of(plan.recipe.lanes):
         for label in wave:
             lane = plan.recipe.lanes[label]
@@ -207,7 +207,7 @@ def run_lanes(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, R
                 # Without seeds the lane has no ranking at all; `run_plan` marks it as skipped.
                 if not seeds[label].size:
                     continue
-            ranked[label] = lane.rank(ctx.at(label, seeds, judges=judges))
+            ranked[label] = lane.rank(ctx.at(label, seeds, scores_further=completes))
     return {label: ranked[label] for label in running if label in ranked}, seeds
 
 

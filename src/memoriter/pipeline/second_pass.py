@@ -178,9 +178,9 @@ def _agreed(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
 
 def _reranker_scores(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:
     """A score for each row, on the grid, or the reason that there are none."""
-    if ctx.effects.judge is None:
+    if ctx.effects.reranker is None:
         raise InvariantError("a plan without a reranker asks none")
     rows = slate.rows[at].tolist()
     texts = ["" if record is None else record.titled for record in ctx.fetch(rows)]
-    answer = ctx.effects.judge(rows, texts, rerank.timeout_ms)
+    answer = ctx.effects.reranker(rows, texts, rerank.timeout_ms)
     return answer if isinstance(answer, str) else snap(answer)

@@ -1,8 +1,8 @@
 """The BM25 formula: idf, saturation of the term frequency, and their product on the grid.
 
-Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009. Every number is on the grid, so
-sums over words and fields are exact in any order. `lanes/bm25_score.py` applies idf and saturation
-to posting lists; `bm25_contribution`, the product for one word, is for the search of agents.
+Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009. idf and every
+contribution are on the grid, so sums over words and fields are exact in any order.
+`lanes/bm25_score.py` applies the formula to posting lists, `memory/agents.py` to the registry.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from memoriter.rank.grid import Array, snap, snap_one
 
-Rarity = Literal["positive", "floored"]
+IdfForm = Literal["positive", "floored"]
 _FLOOR: Final = 1e-6
 """The smallest `floored` idf, as in FTS5."""
 
@@ -20,7 +20,7 @@ NumberT = TypeVar("NumberT", float, Array)
 """One number, or an array."""
 
 
-def idf(total: int, df: int, form: Rarity = "positive") -> float:
+def idf(total: int, df: int, form: IdfForm = "positive") -> float:
     """Inverse document frequency on the grid, of a word in `df` of N = `total` records.
 
     `positive` is ln(1 + (N − df + ½) / (df + ½)), as in Lucene: never below 0. `floored` is

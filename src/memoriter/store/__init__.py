@@ -8,8 +8,11 @@ Where a write becomes durable, in the order of the calls:
 3. `sqlite.store.Sqlite._commit_all` runs `sequence.settle` on each batch (numbers, positions,
    idempotency keys, digests) and writes its rows, inside `_write_transaction`.
 4. `_write_transaction` executes `COMMIT`. SQLite appends to the write-ahead log and fsyncs it,
-   because `sqlite.connect` sets WAL mode and `synchronous=FULL`. This is the moment.
-5. `fsync` covers what SQLite does not: names of new files, and a retry of a killed commit.
+   because `sqlite.connect` sets WAL mode and `synchronous=FULL` (with `durability="fast"`, NORMAL,
+   which does not). This is the moment.
+
+Two syncs of our own come before `COMMIT` (`fsync`): the folder, once per write connection, so that
+the name of a new WAL lasts; and the WAL, if a batch is only a retry and writes nothing.
 
 `ram` is the same log in memory, and the reference for the others. `rows` has the row types and
 their digests, `verify` checks a whole tenant.

@@ -130,7 +130,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
         raise BadQuery("budget: bundles takes none", hint="use recall", field="budget")
     if ctx.query.cycle is not None:
         raise BadQuery("cycle: bundles takes none", hint="use recall", field="cycle")
-    skipped = {} if ctx.effects.judge is None else {"rerank": not_asked("bundles")}
+    skipped = {} if ctx.effects.reranker is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
     label, words = next(
         ((name, lane) for name, lane in lanes if lane.generation == "words"), ("", None)

@@ -263,9 +263,13 @@ def _superseded(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
 
 
 def _as_of(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
-    del row
-    when = iso(ctx.query.as_of or 0)
-    reason = f"it was not valid at {when}"
+    at = ctx.query.as_of or 0
+    when = iso(at)
+    rows = np.array([row])
+    since, until = numbers(ctx.view, rows, "valid_from"), numbers(ctx.view, rows, "valid_until")
+    # A record without a bound has NaN there, which compares as false.
+    outside = bool((since > at).any() or (until <= at).any())
+    reason = f"it was not valid at {when}" if outside else f"it replaced another only after {when}"
     if recipe.select.as_of == "append":
         reason = f"it had not been written at {when}, or had been replaced by then"
     return Obstacle("as_of", reason, ({"as_of": None},))

@@ -85,7 +85,7 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
     rows = hidden.rows(ctx.view)
     rankings = {
         label: replace(
-            recipe.lanes[label].judge(beside.at(label, {}), ranking, rows),
+            recipe.lanes[label].score_rows(beside.at(label, {}), ranking, rows),
             coverage=ranking.coverage,
         )
         for label, ranking in ran.rankings.items()
@@ -115,7 +115,7 @@ def _evident(ran: Ran, ctx: Context, slate: Slate) -> Slate:
 
 def _successors(ctx: Context, position: float) -> list[int]:
     """The positions of the records that superseded one, and of those that superseded them."""
-    edges = ctx.view.superseding_edges(ctx.time, ctx.recorded)
+    edges = ctx.view.replacing_edges_at(ctx.time, ctx.recorded)
     known: list[int] = []
     new = [int(position)]
     while new:

@@ -1,9 +1,9 @@
 """Opens, creates and closes SQLite connections to a store file.
 
-The only module that opens a store file. WAL mode with `synchronous=FULL` (`_PRAGMAS`) makes a
-commit survive a power cut; `secure_delete` overwrites what is deleted. SQLite versions with the
-WAL-reset bug, network filesystems, other programs' files and newer formats are refused before
-anything is touched.
+The only module that opens a store file. WAL mode (`_require_wal_mode`) with `synchronous=FULL`
+(`_set_up`; NORMAL for `durability="fast"`) makes a commit survive a power cut; `secure_delete`
+overwrites what is deleted. SQLite versions with the WAL-reset bug, network filesystems, other
+programs' files and newer formats are refused before anything is touched.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _check_never_a_store(path: Path) -> None:
 
 def check_wal_not_orphaned(path: Path) -> None:
     """Raise Corrupt for a write-ahead log without its database file."""
-    # SQLite would take the log for a leftover and delete it, and with it committed writes.
+    # SQLite would take the WAL for a leftover and delete it, and with it committed writes.
     wal = path.with_name(path.name + "-wal")
     lacking = not path.exists() or not path.stat().st_size
     if lacking and wal.exists() and wal.stat().st_size:

@@ -183,9 +183,9 @@ class Sqlite(SqliteReader):
     def _write_transaction(self) -> Generator[apsw.Connection]:
         """The write connection, inside a transaction: durable after the block, or rolled back.
 
-        Only if the files were replaced during the commit does an error follow a commit. This is the
-        only place that commits records. The lease makes writers of all processes queue fairly;
-        SQLite's busy handler alone would let some starve.
+        After `COMMIT` an error is raised only if the files were replaced meanwhile (the write is
+        lost) or the thread is interrupted (it is durable: retry with the same key). Nothing else
+        commits records. The lease makes writers of all processes queue fairly.
         """
         with self._lease.held(), self._driver_errors():
             self._check()
@@ -231,8 +231,8 @@ class Sqlite(SqliteReader):
     def _checkpoint_if_large(self, writer: apsw.Connection) -> None:
         """Truncate the write-ahead log when it has grown large; failing to is no error.
 
-        SQLite restarts the log only when no reader uses it, which never happens if reads overlap
-        all the time. After a checkpoint new readers no longer need the log, so waiting a short time
+        SQLite restarts the WAL only when no reader uses it, which never happens if reads overlap
+        all the time. After a checkpoint new readers no longer need the WAL, so waiting a short time
         for the last old ones is enough.
         """
         size = wal_size(self._path)
@@ -241,7 +241,7 @@ class Sqlite(SqliteReader):
         try:
             done = truncate_wal(writer, CHECKPOINT_WAIT_S)
         except apsw.Error as error:
-            _log.warning("the log of %s could not be truncated: %s", self._path.name, error)
+            _log.warning("the WAL of %s could not be truncated: %s", self._path.name, error)
             self._roll_back(writer, error)
             done = False
         self._checkpoint_at = WAL_LIMIT if done else size + WAL_LIMIT // 4
