@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from memoriter.core.budget import Budget
@@ -109,7 +109,14 @@ def recipe_for(options: SearchKwargs, default: str) -> tuple[Recipe, dict[str, o
 
     Some systems' recipes take filters as overrides; those become tests.
     """
-    overrides = metadata(options.get("overrides") or {}, "overrides", BadRecipe)
+    overrides = options.get("overrides") or {}
+    if not isinstance(overrides, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+        raise BadRecipe(
+            f"overrides: expected an object of path → value, got {type(overrides).__name__}",
+            hint='for example overrides={"lanes.words.k1": 1.5}',
+            field="overrides",
+        )
+    overrides = metadata(overrides, "overrides", BadRecipe)
     name = options.get("recipe")
     recipe = recipe_of(default if name is None else name)
     by_path, tests = resolved_overrides(recipe, overrides)
