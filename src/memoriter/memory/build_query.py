@@ -48,7 +48,7 @@ def build_query(
     cycle = options.get("cycle")
     recipe.mode(mode)  # raises BadQuery for a mode that the recipe does not have
     built = Query(
-        text=text(query, "query", BadQuery, TEXT_LIMIT),
+        text=_question(query),
         scope=scope,
         now=now,
         limit=_limit(limit, recipe),
@@ -69,6 +69,16 @@ def build_query(
         budget=Budget.of(options.get("budget_tokens"), options.get("budget_chars")),
     )
     return built, recipe
+
+
+def _question(query: object) -> str:
+    if not isinstance(query, str):
+        raise BadQuery(
+            f"query: expected text, got {type(query).__name__}",
+            hint='ask one question at a time, as text: recall("which port for ssh?")',
+            field="query",
+        )
+    return text(query, "query", BadQuery, TEXT_LIMIT)
 
 
 def _check_taken(recipe: Recipe, options: SearchKwargs) -> None:

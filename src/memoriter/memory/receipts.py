@@ -247,7 +247,7 @@ def run_why_not(engine: Engine, scope: Scope, what: ReceiptLike, id: str) -> Why
     if not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise BadQuery(
             f"id: expected text, got {type(id).__name__}",
-            hint="the answer comes first: why_not(result, id)",
+            hint="the answer comes first, then the id of a memory, as text: why_not(result, id)",
             field="id",
         )
     id = name(id, "id", BadQuery)

@@ -47,9 +47,7 @@ class _Place(NamedTuple):
 
 def hint_for_path(data: Mapping[str, object], path: str, value: object) -> str:
     """The hint for a path that a recipe does not have; empty if nothing is near."""
-    given = {path: value}
-    if isinstance(value, Mapping):
-        given = dict(_flat(path, cast("Mapping[str, object]", value))) or given
+    given = dict(_flat(path, value)) or {path: value}
     meant = [_meant(data, each, inner) for each, inner in given.items()]
     if all(meant):
         return f"use overrides={as_python({k: v for each in meant for k, v in each.items()})}"
@@ -67,11 +65,12 @@ def hint_for_value(data: Mapping[str, object], path: str, value: object) -> str:
     now = _at(data, path)
     if last == "kind":
         return f"use overrides={as_python(_of_kind(data, '.'.join(above), value))}"
-    if isinstance(now, dict) and isinstance(value, Mapping):
-        flat = dict(_flat(path, cast("Mapping[str, object]", value)))
-        if all(_at(data, each) is not None for each in flat):
-            return f"to change single values, use overrides={as_python(_shortened(flat))}"
-    return hint_for_path(data, path, value) if isinstance(now, dict) else ""
+    flat = dict(_flat(path, value))
+    if not isinstance(now, dict):
+        return ""
+    if path not in flat and all(_at(data, each) is not None for each in flat):
+        return f"to change single values, use overrides={as_python(_shortened(flat))}"
+    return hint_for_path(data, path, value)
 
 
 def weight_hint(labels: list[str]) -> str:
@@ -163,7 +162,7 @@ def _near(data: Mapping[str, object], path: str, value: object) -> str:
     for place in _all_places(data):
         if wanted <= place.words and _fits(place, value):
             keys.setdefault(place.path.rpartition(".")[2], place.path)
-    close = difflib.get_close_matches(last, keys, 1, _NEAR)
+    close = difflib.get_close_matches(last, list(keys), 1, _NEAR)
     return _short(keys[close[0]]) if close else ""
 
 
@@ -212,12 +211,13 @@ def _of_kind(data: Mapping[str, object], path: str, kind: object) -> dict[str, o
     return {_short(path): {"kind": kind}, **none}
 
 
-def _flat(path: str, value: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    for key, below in value.items():
-        if isinstance(below, Mapping):
-            yield from _flat(f"{path}.{key}", cast("Mapping[str, object]", below))
-        else:
-            yield f"{path}.{key}", below
+def _flat(path: str, value: object) -> Iterator[tuple[str, object]]:
+    """The values inside a table by their paths; a value that is none by its own."""
+    if not isinstance(value, Mapping):
+        yield path, value
+        return
+    for key, below in cast("Mapping[str, object]", value).items():
+        yield from _flat(f"{path}.{key}", below)
 
 
 def _at(data: object, path: str) -> object:
