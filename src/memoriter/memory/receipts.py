@@ -84,8 +84,8 @@ def case_within(case: Case, scope: Scope) -> Case:
     for key, value in scope.filters().items():
         if filters.get(key) != value:
             raise Forbidden(
-                f"the receipt was made for more than {key} {value!r}",
-                hint="replay it with a memory that has the scope of the receipt",
+                f"the search of the receipt was not limited to {key} {value!r}",
+                hint="use a memory with the scope of the receipt",
                 field=key,
             )
     return case

@@ -169,7 +169,7 @@ class Recipe(Spec):
     )
     order: tuple[AnyOrdering, ...] = option("orderings, in this order", ())
     relevance: Relevance | None = option("how the relevance of a hit is computed", None)
-    final: Final_ = option("what leaves", Final_())
+    final: Final_ = option("which hits are returned", Final_())
     names: dict[str, Path] = option(
         "names that users of another system know, and where they lead here",
         default_factory=dict[str, Path],
@@ -286,7 +286,9 @@ class Recipe(Spec):
                     f"pass.{at}.boosts: there is no lane and no boost {label!r}; known: {known}"
                 )
             if label in self.fused:
-                raise ValueError(f"pass.{at}.boosts: {label!r} has a weight in pass.0 already")
+                raise ValueError(
+                    f"pass.{at}.boosts: {label!r} has a weight in pass.0 too: remove one"
+                )
 
     def _columns(self, where: str, names: tuple[str, ...]) -> None:
         """Check column names: `words.score` of a lane or fused boost, `boost.trust` of another."""
