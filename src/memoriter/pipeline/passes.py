@@ -59,10 +59,8 @@ class Pass(Spec):
 
     enabled: bool = option("whether it runs; only a second pass can be switched off", default=True)
     head: PassHead | None = option("rows that are scored again (none: every candidate)", None)
-    fuse: AnyFusion | None = option("how the scores of the lanes become one", None)
-    rerank: Rerank | None = option(
-        "instead of fuse: a reranker reads the query and each text", None
-    )
+    fuse: AnyFusion | None = option("how scores become one; a pass has this or rerank", None)
+    rerank: Rerank | None = option("a reranker that reads the query and each text", None)
     complete: bool = option(
         "every lane scores every candidate, also those outside its pool (the first pass)",
         default=False,
