@@ -1,15 +1,15 @@
 """What each signal of the default recipe is worth: the recipe without it, on the public sets.
 
 `memoriter recipe compare` gives intervals and a paired test for any two recipes; this prints the
-whole list. The sets are looked for where MEMORITER_DATA says.
+whole list. `tools/bench_data.py` says where the sets are.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
+
+from tools.bench_data import MISSING, bench_data
 
 from bench.tools import Options, figures, table
 from memoriter.evaluate.find import find_datasets
@@ -55,9 +55,8 @@ def variants() -> dict[str, Recipe]:
 
 
 def run(options: Options) -> None:
-    folder = os.environ.get("MEMORITER_DATA")
-    if not folder or not (place := Path(folder)).exists():
-        print("no data here: MEMORITER_DATA names a folder with locomo/, scifact/, everyday/ …")
+    if (place := bench_data()) is None:
+        print(MISSING)
         return
     recipes = variants()
     rows: dict[str, list[str]] = {label: [label] for label in recipes}

@@ -3,12 +3,11 @@
 The programs are installed from the package index into an environment of their own, or into the one
 that MEMORITER_SIDEBYSIDE_VENV names. They get the texts and the vectors of the packaged embedder,
 and their hybrid search is asked with its own defaults. The data set is `everyday` of the folder
-that MEMORITER_DATA names, or the one that `--data` names.
+of the benchmark data, or the one that `--data` names.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.sidebyside.installed import install, theirs
 from tests.sidebyside.programs import PROGRAMS
+from tools.bench_data import MISSING, bench_data
 
 from bench.tools import SHOWN, Options, figures, folder, table
 from memoriter.core.errors import MemoriterError
@@ -58,10 +58,9 @@ def run(options: Options) -> None:
 
 
 def _datasets(options: Options) -> list[Dataset]:
-    named = os.environ.get("MEMORITER_DATA")
-    place = options.data or (Path(named) / "everyday" if named else None)
+    place = options.data or bench_data("everyday")
     if place is None:
-        print("no data here: MEMORITER_DATA names a folder with everyday/, --data another set")
+        print(f"{MISSING}; --data names another set")
         return []
     try:
         return find_datasets(place)

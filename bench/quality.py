@@ -1,21 +1,19 @@
 """How good is it? `memoriter eval` on the public sets, where they are (row 28).
 
-The sets are looked for where MEMORITER_DATA says.
+`tools/bench_data.py` says where they are.
 """
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from tools.bench_data import MISSING, bench_data
 
 from bench.tools import Options
 from memoriter.evaluate.command import EvalData, run_eval
 
 
 def run(options: Options) -> None:
-    folder = os.environ.get("MEMORITER_DATA")
-    if not folder or not (place := Path(folder)).exists():
-        print("no data here: MEMORITER_DATA names a folder with locomo/, scifact/, everyday/ …")
+    if (place := bench_data()) is None:
+        print(MISSING)
         return
     named = [place / name for name in ("locomo", "longmemeval", "scifact", "everyday")]
     for each in named[:1] if options.small else named:

@@ -2,18 +2,19 @@
 
 The default recipe, what it was before (`former.toml`, version 6) and the two simplest ones, asked
 in turn, question by question. Explanations are made when somebody reads them: the last column has
-the CPU with those of all ten hits read. With MEMORITER_DATA, the same on real conversations
+the CPU with those of all ten hits read. With the benchmark data, the same on real conversations
 (LoCoMo, LongMemEval) with the questions of these sets.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from tools.bench_data import bench_data
 
 import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table, timed
@@ -33,8 +34,8 @@ def run(options: Options) -> None:
         corpus = Corpus()
         texts, questions = corpus.records(count), corpus.questions(asked)
         rows += _measured("synthetic", [{"text": text} for text in texts], questions, options)
-    if place := os.environ.get("MEMORITER_DATA"):
-        drafts, questions = _conversations(Path(place))
+    if place := bench_data():
+        drafts, questions = _conversations(place)
         rows += _measured("conversations", drafts, questions[:: len(questions) // asked], options)
     heads = ["recall", "texts", "records", "CPU ms", "90th %", "wall ms", "all read, CPU ms"]
     table(heads, rows)

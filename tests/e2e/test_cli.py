@@ -303,7 +303,7 @@ def test_a_console_of_another_encoding_gets_replacements_and_whole_json(run: Run
         (("remember", "a note", "--tags", "ops"), "it is called --tag"),
         (("list",), "it is called browse"),
         (("stats",), "it is called status"),
-        (("remember", "agent.db", "a note"), "--store FILE"),
+        (("remember", "agent.db", "a note"), "memoriter remember 'a note' --store agent.db"),
     ],
 )
 def test_a_word_of_another_tool_is_answered_with_ours(

@@ -193,7 +193,7 @@ def test_a_store_that_is_open_is_not_read(tmp_path: Path) -> None:
     with memoriter.open(tmp_path / "mine.db") as memory:
         memory.remember("x")
         for name in ("mine.db", "mine.db-wal"):
-            with pytest.raises(InputError, match="is a store that is open here"):
+            with pytest.raises(InputError, match="that this process has open"):
                 memory.import_file(tmp_path / name)
         memory.remember("its locks still hold")
         assert memory.verify_store().sound

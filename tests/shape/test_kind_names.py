@@ -29,7 +29,10 @@ class Meaning(NamedTuple):
 
 
 OTHER_MEANINGS: dict[str, Meaning] = {
-    "bm25": Meaning("a word for our recipe `lexical` that people try", r"pipeline/load"),
+    "bm25": Meaning(
+        "a word for our recipe `lexical` that people try; a mode of recipes",
+        r"pipeline/(load|recipe)",
+    ),
     "by": Meaning(
         "a key: of what counts are by, of a pass's head, of who calibrated",
         r"doors/render/recipes|index/calibrations|memory/(options|status)|pipeline/(plan|recipe)",
@@ -60,7 +63,7 @@ OTHER_MEANINGS: dict[str, Meaning] = {
     ),
     "sources": Meaning(
         "the start nodes of edges; a key of recipes",
-        r"index/(graph|merge)|doors/render/recipes",
+        r"index/(graph|merge)|doors/render/recipes|pipeline/override_hints",
     ),
     "who": Meaning(
         "a part of the field `source`",

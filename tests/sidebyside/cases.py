@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tools.bench_data import MISSING, bench_data
 
 Case = dict[str, Any]
 COMMON: Final = ("the", "of", "and", "to", "in", "is", "it", "on", "for", "with")
@@ -62,10 +61,10 @@ def random_words(rng: random.Random, joint: str, ends: tuple[str, ...]) -> str:
 
 @cache
 def real_sentences() -> tuple[list[str], list[str]]:
-    """(texts, questions) of the everyday sets of MEMORITER_DATA; the test is skipped without."""
-    folder = Path(os.environ.get("MEMORITER_DATA", "")) / "everyday"
-    if not os.environ.get("MEMORITER_DATA") or not folder.is_dir():
-        pytest.skip("MEMORITER_DATA names no folder that has everyday/")
+    """(texts, questions) of the everyday sets of the benchmark data; skipped without."""
+    folder = bench_data("everyday")
+    if folder is None:
+        pytest.skip(MISSING)
     texts, questions = (
         [
             str(json.loads(line)[key])

@@ -18,6 +18,7 @@ from tests.sidebyside.cases import real_sentences
 from tests.sidebyside.compare import Answer, Report, difference, table
 from tests.sidebyside.installed import OPT_IN, install, theirs
 from tests.sidebyside.programs import CLASSES, PROGRAMS
+from tools.bench_data import VARIABLE
 
 _ROOT: Final = Path(__file__).parent.parent.parent
 asked_for = pytest.mark.skipif(OPT_IN not in os.environ, reason=f"{OPT_IN}=1 installs the others")
@@ -92,7 +93,7 @@ def test_two_empty_answers_compare_nothing_and_the_table_has_the_first_differenc
 
 
 def test_a_class_that_is_skipped_has_a_line_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MEMORITER_DATA", raising=False)
+    monkeypatch.setenv(VARIABLE, "nowhere")
     real_sentences.cache_clear()
     reports: list[Report] = []
     with pytest.raises(pytest.skip.Exception):
@@ -100,7 +101,7 @@ def test_a_class_that_is_skipped_has_a_line_in_the_table(monkeypatch: pytest.Mon
     real_sentences.cache_clear()
     lines = table([Report("them", corpora=7), *reports]).splitlines()
     assert lines[1].split()[:2] == ["them", "7"]
-    assert lines[2].startswith("engrava real sentences  skipped: MEMORITER_DATA names no folder")
+    assert lines[2].startswith("engrava real sentences  skipped: no data here")
 
 
 def test_a_documented_difference_is_counted_apart() -> None:

@@ -20,6 +20,7 @@ from bench.installed import (
     worded,
 )
 from bench.tools import Options, figures
+from tools.bench_data import VARIABLE
 
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
 
@@ -99,7 +100,7 @@ def test_figures_are_means_over_the_questions_that_have_gold() -> None:
 def test_without_data_it_says_so_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.delenv("MEMORITER_DATA", raising=False)
+    monkeypatch.setenv(VARIABLE, "nowhere")
     for options in (
         Options(small=False, profile=False),
         Options(small=False, profile=False, data=tmp_path / "nowhere"),

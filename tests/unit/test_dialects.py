@@ -9,11 +9,13 @@ from itertools import product
 
 import pytest
 
+import memoriter
 from memoriter.core.errors import BadRecipe
 from memoriter.core.words import RecordWords
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain
 from memoriter.text import stops
+from memoriter.text.analyzers import analyzer
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.dialects import Options, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
@@ -324,6 +326,44 @@ def test_latin_stop_words_are_left_out_and_the_rest_stays_as_written(
     asked = read_query("bare", text, PLAIN, Options(expert=False, stop="latin"))
     assert leaves(asked.tree) == kept
     assert not asked.expert
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("I don't know", ["know"]),
+        ("what's Anna's port?", ["Anna", "port"]),
+        ("What’s Anna’s port?", ["Anna", "port"]),
+        ("haven't we met Jess's boss", ["met", "Jess", "boss"]),
+        ("I can't, won't and shan't swim", ["swim"]),
+        ("O'Brien's rock'n'roll in the 90's", ["O", "Brien", "rock", "n", "roll", "90", "s"]),
+        ("don't", []),
+    ],
+)
+def test_a_contraction_is_read_as_its_first_word_and_an_owner_as_a_name(
+    text: str, kept: list[str]
+) -> None:
+    assert leaves(read_query("bare", text, OWN, Options(stop="latin")).tree) == kept
+
+
+def test_a_contraction_in_an_expression_is_read_so_too() -> None:
+    asked = read_query("bare", "don't salt AND Anna's soup", OWN, Options(stop="latin"))
+    assert tree_text(asked.tree) == "salt AND (anna OR soup)"
+
+
+def test_where_the_records_have_both_halves_of_a_contraction_so_has_the_question() -> None:
+    asked = read_query("bare", "I don't know", analyzer("fts5-porter-cjk"), Options(stop="latin"))
+    assert leaves(asked.tree) == ["don", "t", "know"]
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "’", "ʼ"])
+def test_every_apostrophe_is_written_and_asked_alike(apostrophe: str) -> None:
+    memory = memoriter.open(":memory:", embedder=None)
+    memory.remember(f"Anna{apostrophe}s flat hasn{apostrophe}t a lift", id="flat")
+    for question in ("Anna's flat", "Anna’s flat", "Annaʼs flat", "anna", '"hasn\'t a lift"'):
+        result = memory.recall(question, recipe="memoriter")
+        assert [hit.id for hit in result] == ["flat"]
+        assert "words" in result.used
 
 
 @pytest.mark.parametrize(

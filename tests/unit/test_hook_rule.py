@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tools.bench_data import MISSING, bench_data
 
 import memoriter
 from memoriter import Hook
@@ -165,9 +165,9 @@ def _stored(folder: Path) -> Memory:
 
 
 def test_the_hook_is_silent_where_nothing_was_asked_of_the_everyday_stores() -> None:
-    folder = Path(os.environ.get("MEMORITER_DATA", "")) / "everyday"
-    if not os.environ.get("MEMORITER_DATA") or not folder.is_dir():
-        pytest.skip("MEMORITER_DATA names no folder that has everyday/")
+    folder = bench_data("everyday")
+    if folder is None:
+        pytest.skip(MISSING)
     asked, unasked = 0, list[tuple[str, str]]()
     answerable, right = 0, 0
     for name in STORES:

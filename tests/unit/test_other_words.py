@@ -70,7 +70,7 @@ def memory() -> Any:
         (lambda m: m.remember("x", expires="tomorrow"), 'did you mean "+1d"?'),
         (lambda m: m.recall("port", recipe="bm25"), "did you mean lexical?"),
         (lambda m: m.recall("port", lanes=["words"]), 'mode="bm25"'),
-        (lambda m: m.recall("port", overrides={"words.k1": 1}), "did you mean lanes.words.k1?"),
+        (lambda m: m.recall("port", overrides={"words.k1": 1}), '{"lanes.words.k1": 1}'),
         (lambda _: opened(in_memory=True), 'memoriter.open(":memory:")'),
         (lambda m: m.forget(), "forget(where="),
         (list, "memory.browse()"),

@@ -123,11 +123,35 @@ def test_a_form_is_shown_only_where_it_can_be_written(memory: Memory, word: str)
 @pytest.mark.parametrize(
     ("name", "right"),
     [("delete", "forget"), ("search", "recall"), ("add", "remember"), ("get_all", "browse"),
-     ("verify", "verify_store"), ("size", "count"), ("explain", "recall"), ("stats", "status")],
+     ("verify", "verify_store"), ("size", "count"), ("explain", "recall"), ("stats", "status"),
+     ("recall_many", r"\[memory.recall"), ("similar", "recall"), ("similar_to", "recall"),
+     ("search_notes", "recall"), ("recall_by_tag", "recall"), ("recipe", "recall"),
+     ("path", "repr"), ("get_stats", "status")],
 )  # fmt: skip
 def test_a_verb_of_other_libraries_names_ours(memory: Memory, name: str, right: str) -> None:
     with pytest.raises(AttributeError, match=f"use {right}"):
         getattr(memory, name)
+
+
+@pytest.mark.parametrize("name", ["from_config", "open", "create", "connect", "from_env"])
+def test_a_way_to_make_a_memory_is_answered_with_open(name: str) -> None:
+    for kind in (Memory, memoriter.AsyncMemory):
+        with pytest.raises(AttributeError, match=r"use memoriter\.open"):
+            getattr(kind, name)
+    assert not hasattr(Memory, "fly")
+
+
+@pytest.mark.parametrize("query", [["a", "b"], {"query": "a"}, None, 5])
+def test_a_question_that_is_no_text_is_answered_with_one(memory: Memory, query: Any) -> None:
+    assert 'recall("which port for ssh?")' in hint_of(lambda: memory.recall(query))
+
+
+def test_values_in_other_words_are_answered_with_the_right_ones(memory: Memory) -> None:
+    assert hint_of(lambda: memory.recall("port", mode="vector")).startswith("did you mean semantic")
+    assert hint_of(lambda: memory.browse(sort="desc")) == "did you mean newest?"  # type: ignore[arg-type]  # the first guess
+    assert "recall(query)" in hint_of(lambda: memory.browse("port"))  # type: ignore[arg-type]  # as above
+    wrong: Any = [{"content": "x"}]
+    assert hint_of(lambda: memory.remember_many(wrong)) == "content is called text here"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +214,30 @@ def test_a_verb_of_other_libraries_names_ours(memory: Memory, name: str, right: 
         ("recipe --store x.db", "memoriter recipe opens no store"),
         ("recall x -t ops", "it is called --tag here"),
         ("open", "it is called init here"),
-        ("init a.db", "usage: memoriter init [OPTIONS]; --store FILE names the store"),
+        ("init a.db", "--store names the file: memoriter init --store a.db"),
+        ("recall port a.db", "--store names the file: memoriter recall port --store a.db"),
+        ("recall a.db port", "--store names the file: memoriter recall port --store a.db"),
+        (
+            "recall ssh port a.db",
+            "--store names the file: memoriter recall 'ssh port' --store a.db",
+        ),
+        ("a.db recall port", "the command comes first: memoriter recall port --store a.db"),
+        (
+            "search port --db a.db --top-k 3",
+            "it is called recall here: memoriter recall port --store a.db --limit 3",
+        ),
+        ("list --db=a.db", "it is called browse here: memoriter browse --store=a.db"),
+        ("recall port --file a.db", "it is called --store here"),
+        (
+            "recall port --file a.db --k 3",
+            "it is called --store here: memoriter recall port --store a.db --limit 3",
+        ),
+        ("recall port --format json", "use --json"),
+        ("browse -o json", "use --json"),
+        ("browse --output=table", "the output is text, or JSON with --json"),
+        ("update port text", 'fields are options: memoriter update ID --text "…"'),
+        ("load all.export", "it is called import here"),
+        ("stats", "it is called status here"),
         ("get", "usage: memoriter get [OPTIONS] {ID}; see memoriter get --help"),
         ("verify nope.json", "memoriter recall QUERY --receipt FILE writes one"),
         ("diff a.json b.json", "memoriter recall QUERY --receipt FILE writes one"),

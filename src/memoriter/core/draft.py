@@ -17,6 +17,7 @@ from memoriter.core.canonical import canonical, digest
 from memoriter.core.edge import REPLACING
 from memoriter.core.errors import BadRecord, InputError
 from memoriter.core.fields import LATER, TIMES, Source
+from memoriter.core.foreign import attribute_meant
 from memoriter.core.names import metadata, name, names, number
 from memoriter.core.other_words import right_word
 from memoriter.core.record import FIELDS, FIXED, Content
@@ -59,7 +60,9 @@ class Draft:
             raise BadRecord(f"expected text or an object, got {type(data).__name__}", field="text")
         options = {k: v for k, v in cast("Mapping[str, object]", data).items() if v is not None}
         if "text" not in options:
-            raise BadRecord("text: is required", hint="pass the text to remember", field="text")
+            other = next((each for each in options if attribute_meant(each) == "text"), None)
+            hint = "pass the text to remember" if other is None else f"{other} is called text here"
+            raise BadRecord("text: is required", hint=hint, field="text")
         raw = {k: v for k, v in options.items() if k not in NOT_FIELDS}
         checked = check_fields(raw, now)
         lengths = durations(raw)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from memoriter.core.names import Json
+from memoriter.core.other_words import Hinting
 from memoriter.core.shown import named, plain, shown
 from memoriter.core.times import iso, to_datetime
 
@@ -20,7 +21,7 @@ REPLACING: Final = ("supersedes", "corrects", "invalidates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class Edge(Hinting):
     """One link, valid over a half-open interval; a later one with the same key replaces it.
 
     The key is (source, target, kind, valid_from).

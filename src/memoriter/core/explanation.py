@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, drawn, plain, shown
 
 Facts = Mapping[str, object]
@@ -19,7 +20,7 @@ PRODUCT_TOLERANCE: Final = 2.0**-32
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Hinting):
     """One number, and the numbers it is computed from."""
 
     label: str

@@ -67,6 +67,7 @@ OPTIONS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """Option names of other libraries, and ours; `core.foreign` has the names of record fields."""
 
+_AS_DATA: Final = ("to_json", "json", "dict", "model_dump", "as_dict", "asdict", "data")
 ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "Hit": {
         **dict.fromkeys(("memory", "document", "page_content", "content", "body"), "text"),
@@ -74,6 +75,48 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "metadata": "hit.record.metadata",
         **dict.fromkeys(("explain", "why", "reason", "reasons"), "explanation"),
         **dict.fromkeys(("similarity", "relevance_score", "distance"), "relevance"),
+        **dict.fromkeys(_AS_DATA, "to_dict()"),
+        **dict.fromkeys(("get", "keys", "items", "fields"), "hit.record, which has every field"),
+        "memory_id": "id",
+    },
+    "Explanation": {
+        **dict.fromkeys(_AS_DATA, "to_dict()"),
+        **dict.fromkeys(("children", "details", "terms", "lanes", "components"), "parts"),
+        **dict.fromkeys(("score", "total", "number"), "value"),
+        **dict.fromkeys(("name", "title", "description"), "label"),
+    },
+    "Plan": {
+        **dict.fromkeys(_AS_DATA, "to_dict()"),
+        **dict.fromkeys(("lanes", "retrievers", "signals"),
+                        "running for those that run, skipped for the others"),
+        **dict.fromkeys(("stages", "pipeline", "order"), "steps"),
+        **dict.fromkeys(("weights", "fusion", "passes", "boosts", "limit", "name", "version"),
+                        "recipe, which has every option"),
+        **dict.fromkeys(("explain", "text", "describe"), "str(plan)"),
+    },
+    "WhyNot": {
+        **dict.fromkeys(_AS_DATA, "to_dict()"),
+        **dict.fromkeys(("explanation", "why", "message", "text"), "reason"),
+        **dict.fromkeys(("fix", "suggestion", "hint", "overrides"), "change"),
+        "rank": "rank_then",
+    },
+    "Replay": {
+        **dict.fromkeys(_AS_DATA, "to_dict()"),
+        **dict.fromkeys(("ok", "equal", "matches", "identical"), "same"),
+        **dict.fromkeys(("hits", "ids"), "result.hits"),
+    },
+    "Diff": {
+        **dict.fromkeys(_AS_DATA, "to_dict()"),
+        **dict.fromkeys(("added", "new"), "entered"),
+        **dict.fromkeys(("removed", "lost", "gone"), "left"),
+        **dict.fromkeys(("changes", "changed", "moved"), "moves"),
+        **dict.fromkeys(("equal", "identical"), "same"),
+    },
+    "Edge": {
+        **dict.fromkeys(_AS_DATA, "to_dict()"),
+        **dict.fromkeys(("type", "relation", "label", "rel"), "kind"),
+        **dict.fromkeys(("src", "from_id", "source_id"), "source"),
+        **dict.fromkeys(("dst", "to", "to_id", "target_id"), "target"),
     },
     "Result": {
         **dict.fromkeys(("results", "records", "memories", "matches", "items"), "hits"),
@@ -98,14 +141,13 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "diff": "memoriter.diff(before, after)",
         **dict.fromkeys(("save", "write", "to_file"), "receipt.save(path)"),
         **dict.fromkeys(("to_prompt", "prompt", "as_context"), "context()"),
-        **dict.fromkeys(("to_json", "dict", "model_dump", "json", "to_df", "to_pandas"),
-                        "to_dict()"),
+        **dict.fromkeys((*_AS_DATA, "to_df", "to_pandas"), "to_dict()"),
     },
     "Agents": dict.fromkeys(("add", "create", "register", "set", "update", "put"), "upsert(agent)"),
     "Embedding": dict.fromkeys(("model", "name", "embedder", "dimension", "spaces"), "status()"),
     "Analyzers": dict.fromkeys(("all", "names"), "list()"),
     "Record": {
-        **dict.fromkeys(("to_json", "dict", "model_dump", "json"), "to_dict()"),
+        **dict.fromkeys(_AS_DATA, "to_dict()"),
         **dict.fromkeys(("score", "rank", "explanation"), "the hit that holds it: hit.{name}"),
     },
     "Receipt": {
@@ -159,6 +201,13 @@ VERBS: Final[Mapping[str, str]] = {
          "hybrid_search", "vector_search", "text_search", "full_text_search", "rerank"),
         "recall(query)"),
     **dict.fromkeys(
+        ("recall_many", "recall_all", "recall_batch", "batch_recall", "search_many", "query_many",
+         "search_all", "batch_search", "multi_query"),
+        "[memory.recall(query) for query in queries]"),
+    **dict.fromkeys(
+        ("similar_to", "more_like_this", "find_similar", "get_similar", "nearest_neighbors"),
+        "recall(memory.get(id).text)"),
+    **dict.fromkeys(
         ("search_by_vector", "similarity_search_by_vector", "query_by_vector", "query_vector"),
         "recall(query, vector=[…])"),
     **dict.fromkeys(
@@ -208,12 +257,18 @@ VERBS: Final[Mapping[str, str]] = {
                     "memoriter.open(place, tenant=…)"),
     **dict.fromkeys(("recipes", "list_recipes"), "`memoriter recipe list` on the command line"),
     **dict.fromkeys(("expire_at", "archive"), "expire(id), or update(id, archived=True)"),
+    **dict.fromkeys(("path", "place", "file", "filename", "db", "name", "store_path"),
+                    "repr(memory), which names its file"),
+    **dict.fromkeys(("recipe", "set_recipe", "config", "settings"), "recall(query, recipe=…)"),
+    **dict.fromkeys(("set_embedder", "model"), "memoriter.open(place, embedder=…)"),
+    **dict.fromkeys(("reranker", "set_reranker"), "memoriter.open(place, reranker=…)"),
 }  # fmt: skip
 """Method names of other libraries, and ours."""
 
 MODULE: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("connect", "Client", "client", "create", "load", "init", "new", "Store", "MemoryStore",
+         "from_config", "Config", "configure", "from_path", "from_env", "open_or_create",
          "Memoriter", "PersistentClient", "from_file", "DB", "Database", "MemoryClient", "start",
          "VectorStore", "Collection"),
         'memoriter.open("agent.db")'),
@@ -230,6 +285,9 @@ MODULE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("compare",), "memoriter.diff(before, after)"),
     **dict.fromkeys(("verify_store", "check"), "memory.verify_store()"),
     **dict.fromkeys(("verify_receipt",), "memoriter.verify(receipt)"),
+    **dict.fromkeys(("version", "VERSION", "__VERSION__"), "memoriter.__version__"),
+    **dict.fromkeys(("Recipe", "load_recipe"),
+                    "memory.recall(query, recipe=…), with a name, a .toml file or data"),
 }  # fmt: skip
 """Names that people expect in the package, and what to write."""
 

@@ -26,6 +26,8 @@ from memoriter.core.other_names import (
 )
 from memoriter.core.times import micros
 
+_NO_VERBS: Final = frozenset({"get", "set", "is", "has", "many", "all", "batch"})
+"""Words of a method's name that do not say what it does."""
 _SHOWN: Final = 40
 """How many characters of a caller's value a hint shows at most."""
 NEAR: Final = 0.7
@@ -34,12 +36,22 @@ NEAR: Final = 0.7
 
 def no_such_verb(of: object, name: str) -> AttributeError:
     """The error for a method that a memory does not have."""
-    right = VERBS.get(name)
-    if right is None and not name.startswith("_"):
-        verbs = [each for each in dir(type(of)) if not each.startswith("_")]
-        right = next(iter(difflib.get_close_matches(name, verbs, 1, 0.75)), None)
+    right = _verb_meant(type(of), name)
     hint = f": use {right}" if right else ""
     return AttributeError(f"{type(of).__name__} has no {name!r}{hint}")
+
+
+def _verb_meant(of: type, name: str) -> str | None:
+    """Our method for another name: as a whole, nearly spelled so, or by a word of it."""
+    if name in VERBS or name.startswith("_"):
+        return VERBS.get(name)
+    verbs = [each for each in dir(of) if not each.startswith("_")]
+    if near := difflib.get_close_matches(name, verbs, 1, 0.75):
+        return near[0]
+    words = [each for each in name.split("_") if each not in _NO_VERBS]
+    return next((each for each in words if each in verbs), None) or next(
+        (VERBS[each] for each in words if each in VERBS), None
+    )
 
 
 def no_such_name(name: str) -> AttributeError:
@@ -76,7 +88,19 @@ def _reads(key: object) -> str:
     return f"get({key!r}) reads the memory with this id, recall({key!r}) searches"
 
 
-class NotAContainer:
+class _HintingClass(type):
+    """The class of a class whose unknown attributes raise AttributeError with the right word."""
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(cls, name: str) -> None:
+            right = MODULE.get(name, "").format(name=name) or _verb_meant(cls, name)
+            right = 'memoriter.open("agent.db")' if name == "open" else right
+            hint = f": use {right}" if right else ""
+            raise AttributeError(f"class {cls.__name__} has no {name!r}{hint}")
+
+
+class NotAContainer(metaclass=_HintingClass):
     """Mixin: iterating, indexing and `in` raise InputError that names the method to call."""
 
     __slots__ = ()

@@ -133,7 +133,7 @@ def _is_store(source: InputFile) -> bool:
 
 def export_first(path: Path) -> str:
     """The hint for a store that somebody wants to import."""
-    return f"run: memoriter export all.export --store {path}; then import all.export"
+    return f"memoriter export all.export --store {path}, then memoriter import all.export"
 
 
 def _advice(source: InputFile) -> str:

@@ -79,7 +79,7 @@ class Bm25Lane(Lane):
         values={"all": "all", "worded": "those with a word"},
     )
     agents: Named = option(
-        "agents that the field agent_registry tells of",
+        "agents whose entry is searched as the field agent_registry",
         "registered",
         values={
             "registered": "those of the registry",
@@ -91,14 +91,14 @@ class Bm25Lane(Lane):
     fields: dict[TextField, Annotated[float, Field(ge=0.0, le=100.0)]] = option(
         "searched fields and their weights"
     )
-    least_mean: float = option("minimum mean length of a field", 1.0, ge=0.0, le=1000.0)
+    least_mean: float = option("mean length of a field, at least", 1.0, ge=0.0, le=1000.0)
     gate: dict[TextField, Fraction] = option(
         "by field, the share of records above which a word does not count",
         default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("number of records from which the gate applies", 20, ge=0)
     wordless: Literal["skip", "empty"] = option(
-        "a text that has no word",
+        "a question without words",
         "skip",
         values={"skip": "skips the lane", "empty": "is searched, and finds nothing"},
     )

@@ -29,7 +29,7 @@ class CheapestLane(DistanceLane):
     max_nodes: int = option("maximum records visited, seeds included", ge=1, le=100_000)
     max_cost: float | None = option("maximum total cost of a path", None, ge=0.0, le=1e9)
     cost: Literal["weight", "hop"] = option(
-        "cost of a link (one of negative weight is not walked)",
+        "cost of a link (links of negative weight are not followed)",
         "weight",
         values={"weight": "its weight", "hop": "1"},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import choice, integer
@@ -20,6 +21,13 @@ from memoriter.index.pages import SORTS, Cursor, Sort, browse_digest, page_rows
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import BrowseKwargs
+
+_SORTS: Final = {
+    **dict.fromkeys(("desc", "descending", "created", "date", "time", "latest", "recent", "new"),
+                    "newest"),
+    **dict.fromkeys(("asc", "ascending", "old", "first", "chronological"), "oldest"),
+}  # fmt: skip
+"""Other words for the two orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,9 @@ def browse_page(
 ) -> Page:
     """One page; raises BadQuery for an option that is not valid, or a cursor of other options."""
     if sort not in SORTS:
-        raise BadQuery(f"sort: {sort!r} is not one of {', '.join(SORTS)}", field="sort")
+        meant = _SORTS.get(str(sort).lower().lstrip("-"))
+        hint = f"did you mean {meant}?" if meant else "to search for words, use recall(query)"
+        raise BadQuery(f"sort: {sort!r} is not one of {', '.join(SORTS)}", hint=hint, field="sort")
     integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
     skip = integer(options.get("offset", 0), "offset", 0, OFFSET_LIMIT, BadQuery)
     after = None if cursor is None else Cursor.read(cursor)

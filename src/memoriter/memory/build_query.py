@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from memoriter.core.budget import Budget
@@ -48,7 +48,7 @@ def build_query(
     cycle = options.get("cycle")
     recipe.mode(mode)  # raises BadQuery for a mode that the recipe does not have
     built = Query(
-        text=text(query, "query", BadQuery, TEXT_LIMIT),
+        text=_question(query),
         scope=scope,
         now=now,
         limit=_limit(limit, recipe),
@@ -69,6 +69,16 @@ def build_query(
         budget=Budget.of(options.get("budget_tokens"), options.get("budget_chars")),
     )
     return built, recipe
+
+
+def _question(query: object) -> str:
+    if not isinstance(query, str):
+        raise BadQuery(
+            f"query: expected text, got {type(query).__name__}",
+            hint='ask one question at a time, as text: recall("which port for ssh?")',
+            field="query",
+        )
+    return text(query, "query", BadQuery, TEXT_LIMIT)
 
 
 def _check_taken(recipe: Recipe, options: SearchKwargs) -> None:
@@ -109,7 +119,14 @@ def recipe_for(options: SearchKwargs, default: str) -> tuple[Recipe, dict[str, o
 
     Some systems' recipes take filters as overrides; those become tests.
     """
-    overrides = metadata(options.get("overrides") or {}, "overrides", BadRecipe)
+    overrides = options.get("overrides") or {}
+    if not isinstance(overrides, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+        raise BadRecipe(
+            f"overrides: expected an object of path → value, got {type(overrides).__name__}",
+            hint='for example overrides={"lanes.words.k1": 1.5}',
+            field="overrides",
+        )
+    overrides = metadata(overrides, "overrides", BadRecipe)
     name = options.get("recipe")
     recipe = recipe_of(default if name is None else name)
     by_path, tests = resolved_overrides(recipe, overrides)

@@ -105,7 +105,9 @@ def import_rows(
     """Import a file; see `Memory.import_file`."""
     flag(dry_run, "dry_run", InputError)
     if OPENERS.holds(path):
-        raise InputError(f"{path} is a store that is open here", hint=export_first(path))
+        raise InputError(
+            f"{path} is a store of Memoriter that this process has open", hint=export_first(path)
+        )
     what = detect_format(path, format_name)
     if what.format.name == EXPORT:
         return _restored(engine, writer, what, dry_run=dry_run)

@@ -347,9 +347,7 @@ class OpenOptions(TypedDict, total=False):
     ]
     embed_timeout: Annotated[
         float | tuple[float, float],
-        Option(
-            "Seconds that a write, and a query, wait for an embedder of yours.", default=(30, 5)
-        ),
+        Option("How many seconds a write or a query waits for your own embedder.", default=(30, 5)),
     ]
     reranker: Annotated[
         "str | Reranker | RerankFunction | None",
@@ -379,5 +377,5 @@ class OpenOptions(TypedDict, total=False):
     memory_limit: Annotated[
         int, Option("Bytes of index that may stay in memory.", default=2 * 1024**3)
     ]
-    clock: Annotated["Clock", Option("Where time comes from, for tests.")]
+    clock: Annotated["Clock", Option("A clock of your own, for tests.")]
     entropy: Annotated["Entropy", Option("Where randomness comes from, for tests.")]

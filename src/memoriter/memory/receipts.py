@@ -84,8 +84,8 @@ def case_within(case: Case, scope: Scope) -> Case:
     for key, value in scope.filters().items():
         if filters.get(key) != value:
             raise Forbidden(
-                f"the receipt was made for more than {key} {value!r}",
-                hint="replay it with a memory that has the scope of the receipt",
+                f"the search of the receipt was not limited to {key} {value!r}",
+                hint="use a memory with the scope of the receipt",
                 field=key,
             )
     return case
@@ -247,7 +247,7 @@ def run_why_not(engine: Engine, scope: Scope, what: ReceiptLike, id: str) -> Why
     if not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise BadQuery(
             f"id: expected text, got {type(id).__name__}",
-            hint="the answer comes first: why_not(result, id)",
+            hint="the answer comes first, then the id of a memory, as text: why_not(result, id)",
             field="id",
         )
     id = name(id, "id", BadQuery)

@@ -103,7 +103,7 @@ def _rows(ids: tuple[str, ...], field: str, view: View, selection: Selection) ->
     if missing := [one for one in ids if one not in known]:
         raise BadQuery(
             f"{field}: there is no record {', '.join(map(repr, missing))} in this view",
-            hint="it must be the id of a record that the scope holds; browse lists them",
+            hint="give the id of a record within the scope; browse lists them",
             field=field,
         )
     return np.array([known[one] for one in ids], np.int64)

@@ -204,7 +204,9 @@ class Smooth(Fusion):
     base: Label = option("lane whose score decides how much the other counts")
     lifted: Label = option("lane whose score is multiplied")
     lift: float = option("the factor is 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6)
-    fade: float = option("base score over which the lift falls to 1 / e", 3.0, gt=0.0, le=1e6)
+    fade: float = option(
+        "base score at which the lift has fallen to 1 / e of itself", 3.0, gt=0.0, le=1e6
+    )
 
     @property
     def names(self) -> frozenset[str]:

@@ -21,6 +21,7 @@ from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
 from memoriter.index.ties import ATTRIBUTES
 from memoriter.lanes.port import Lane
 from memoriter.pipeline.kinds import kinds
+from memoriter.pipeline.override_hints import hint_for_path, hint_for_value, weight_hint
 from memoriter.pipeline.recipe import RESERVED, Recipe
 from memoriter.pipeline.recipe_errors import children, recipe_error
 
@@ -28,21 +29,55 @@ from memoriter.pipeline.recipe_errors import children, recipe_error
 def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
     """The recipe with some values changed for one call, by dotted path.
 
-    A lane or boost may be added as a table, or removed with None. A path may point into a part that
-    an earlier override added, defaults included. Raises BadRecipe for an unknown path.
+    A lane or boost may be added as a table, or removed with None; an added boost that no pass names
+    is applied last in the first pass. A path may point into a part that an earlier override added,
+    defaults included. Raises BadRecipe for an unknown path.
     """
     if not overrides:
         return recipe
     data, origin = recipe.to_data(), f"recipe {recipe.name} with overrides"
+    try:
+        for path, value in overrides.items():
+            known = tuple(recipe.names) if "." not in path else ()
+            try:
+                _set(data, path, value, known)
+            except BadRecipe:
+                # An added table lacks its defaults until the recipe is parsed: then try again.
+                data = parse_recipe(data, origin).to_data()
+                _set(data, path, value, known)
+        changed = parse_recipe(data, origin)
+        if added := _unapplied(changed, recipe):
+            data = changed.to_data()
+            data["pass"][0]["boosts"] += added
+            changed = parse_recipe(data, origin)
+    except BadRecipe as error:
+        error.hint = _override_hint(recipe, overrides, error) or error.hint
+        raise
+    return changed
+
+
+def _unapplied(recipe: Recipe, before: Recipe) -> list[str]:
+    """The boosts that overrides added and no pass names."""
+    named = {*recipe.fused, *(label for step in recipe.passes for label in step.boosts)}
+    return [label for label in recipe.boosts if label not in {*before.boosts, *named}]
+
+
+def _override_hint(recipe: Recipe, overrides: Mapping[str, object], error: BadRecipe) -> str:
+    """A hint with the overrides that were probably meant; empty if unknown."""
+    data = recipe.to_data()
+    lanes = [path.removeprefix("lanes.") for path in overrides if path.startswith("lanes.")]
+    without = [each for each in lanes if error.message.endswith(f"has no weight for {each!r}")]
+    if without:
+        return weight_hint(without)
+    if ": relevance needs " in error.message:
+        return 'add "relevance": None to the overrides: hits then have no relevance'
     for path, value in overrides.items():
-        known = tuple(recipe.names) if "." not in path else ()
-        try:
-            _set(data, path, value, known)
-        except BadRecipe:
-            # An added table lacks its defaults until the recipe is parsed: parse, then try again.
-            data = parse_recipe(data, origin).to_data()
-            _set(data, path, value, known)
-    return parse_recipe(data, origin)
+        full = full_path(path)
+        if value is None and full.partition(".")[0] in _OPEN and value_at(data, full):
+            return hint_for_path(data, path, value)
+        if f"{error.field}.".startswith(f"{full}.") or full.endswith(".kind"):
+            return hint_for_value(data, full, value)
+    return ""
 
 
 def is_path(text: str) -> bool:
@@ -59,8 +94,8 @@ def value_at(data: object, path: str) -> object:
 
 
 def full_path(path: str) -> str:
-    """A path with the short form `fusion.` expanded to `pass.0.fuse.`."""
-    return path.replace("fusion.", "pass.0.fuse.", 1)
+    """A path with the short form `fusion` expanded to `pass.0.fuse`."""
+    return _FUSION.sub("pass.0.fuse", path)
 
 
 def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
@@ -124,12 +159,12 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
     for key in keys[:-1]:
         at = children(at).get(key)
     known = children(at)
-    if not isinstance(at, dict) or keys[-1] not in known:
-        listed = ", ".join(names or known)
-        hint = f"known there: {listed}" if listed else "`memoriter recipe show NAME` has every path"
-        longer = (f"{head}.{path}" for head in ("lanes", "boosts", "final", "select"))
-        if meant := next((each for each in longer if value_at(data, each) is not None), None):
-            hint = f"did you mean {meant}?"
+    weighs = keys[-2:-1] in (["weights"], ["model_weights"])  # takes any lane or boost
+    weighs = weighs and keys[-1] in {*data["lanes"], *data["boosts"]}
+    if not isinstance(at, dict) or (keys[-1] not in known and not weighs):
+        listed = f"known there: {', '.join(names or known)}" if names or len(keys) > 1 else ""
+        every = f"`memoriter recipe show {data['name']} --json` has every path"
+        hint = hint_for_path(data, path, value) or (listed if known else "") or every
         raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=hint, field=path)
     if keys[0] in _OPEN and len(keys) == 2 and value is None:  # noqa: PLR2004  # as above
         del data[keys[0]][keys[1]]
@@ -162,6 +197,7 @@ def _plain(value: object) -> object:
 
 _OPEN: Final = ("lanes", "boosts")
 """Tables to which an override may add an entry."""
+_FUSION: Final = re.compile(r"^fusion(?=\.|$)")
 _PATH: Final = re.compile(r"[a-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 _FOLDER: Final = "memoriter.pipeline.recipes"
 _SHOW: Final = "`memoriter recipe show {} --json` prints every option"

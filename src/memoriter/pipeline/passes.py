@@ -29,9 +29,9 @@ class Unanimity(Spec):
 
     lanes: tuple[Label, Label] = option("the two lanes")
     depth: int = option("best rows of each that are compared", 3, ge=1, le=100)
-    agree: int = option("rows that must coincide", 2, ge=1, le=100)
+    agree: int = option("rows that both lanes must have among these", 2, ge=1, le=100)
     by: Literal["positional", "overlap"] = option(
-        "rows coincide",
+        "both lanes have a row if it is",
         "positional",
         values={"positional": "at the same place in both", "overlap": "among the best of both"},
     )
@@ -42,9 +42,9 @@ class Rerank(Spec):
 
     timeout_ms: int = option("time limit in ms", 800, ge=1, le=600_000)
     on_failure: Literal["keep", "raise"] = option(
-        "without an answer in time",
+        "if the reranker does not answer in time",
         "keep",
-        values={"keep": "the order stays, and the reason is recorded", "raise": "is an error"},
+        values={"keep": "the order stays, and the reason is recorded", "raise": "that is an error"},
     )
     score: Literal["replace", "keep"] = option(
         "score of a reranked row",
@@ -57,9 +57,9 @@ class Rerank(Spec):
 class Pass(Spec):
     """Scores the head of the rows; the rest stay below in their former order."""
 
-    enabled: bool = option("whether it runs (a second pass)", default=True)
+    enabled: bool = option("whether it runs; only a second pass can be switched off", default=True)
     head: PassHead | None = option("rows that are scored again (none: every candidate)", None)
-    fuse: AnyFusion | None = option("how scores become one; or", None)
+    fuse: AnyFusion | None = option("how scores become one; a pass has this or rerank", None)
     rerank: Rerank | None = option("a reranker that reads the query and each text", None)
     complete: bool = option(
         "every lane scores every candidate, also those outside its pool (the first pass)",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
+from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.ranking import Attempt
 from memoriter.core.shown import counted, drawn, plain, shown
@@ -29,7 +30,7 @@ BUDGET: Final = "budget"
 
 
 @dataclass(frozen=True, slots=True)
-class PlanStep:
+class PlanStep(Hinting):
     """One step of a plan: its options, or why it is skipped; after the run, its row count."""
 
     name: str
@@ -60,7 +61,7 @@ class PlanStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Hinting):
     """A recipe bound to a query and a view."""
 
     recipe: Recipe

@@ -57,6 +57,15 @@ RESERVED: Final = frozenset(
 """Names of steps and columns, which cannot be labels of lanes or boosts."""
 _PASS_COLUMNS: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
 """By kind of reference (`head.by`, `scores`), the columns of passes that it may name."""
+_MODES: Final = {
+    **dict.fromkeys(("keyword", "keywords", "words", "lexical", "text", "fts"), "bm25"),
+    **dict.fromkeys(
+        ("vector", "vectors", "meaning", "embedding", "dense", "similarity"), "semantic"
+    ),
+    **dict.fromkeys(("rerank", "reranked"), "hybrid-rerank"),
+    **dict.fromkeys(("default", "full", "all"), "hybrid"),
+}
+"""What other systems call such a mode, and our name."""
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
 
@@ -160,7 +169,7 @@ class Recipe(Spec):
     )
     order: tuple[AnyOrdering, ...] = option("orderings, in this order", ())
     relevance: Relevance | None = option("how the relevance of a hit is computed", None)
-    final: Final_ = option("what leaves", Final_())
+    final: Final_ = option("which hits are returned", Final_())
     names: dict[str, Path] = option(
         "names that users of another system know, and where they lead here",
         default_factory=dict[str, Path],
@@ -277,7 +286,9 @@ class Recipe(Spec):
                     f"pass.{at}.boosts: there is no lane and no boost {label!r}; known: {known}"
                 )
             if label in self.fused:
-                raise ValueError(f"pass.{at}.boosts: {label!r} has a weight in pass.0 already")
+                raise ValueError(
+                    f"pass.{at}.boosts: {label!r} has a weight in pass.0 too: remove one"
+                )
 
     def _columns(self, where: str, names: tuple[str, ...]) -> None:
         """Check column names: `words.score` of a lane or fused boost, `boost.trust` of another."""
@@ -357,6 +368,8 @@ class Recipe(Spec):
             return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
         if name not in self.modes:
             hint = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
+            if _MODES.get(name) in self.modes:
+                hint = f"did you mean {_MODES[name]}? {hint}"
             raise BadQuery(
                 f"mode: recipe {self.name} has no mode {name!r}", hint=hint, field="mode"
             )

@@ -90,7 +90,7 @@ class Relevance(Spec):
         16, ge=1, le=1_000_000,
     )  # fmt: skip
     apart: UnitShare = option(
-        "weight of the lanes in `apart`; they count the more, the less else the question asks",
+        "weight of the lanes in `apart`; the fewer other words a question has, the more they count",
         0.16,
     )
     knots: tuple[Knot, ...] = option(

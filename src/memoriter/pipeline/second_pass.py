@@ -74,7 +74,7 @@ def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[s
     """A second fusion, over the ranked columns that the head is made of."""
     step = recipe.passes[1]
     if step.fuse is None:
-        raise InvariantError("this pass fuses")
+        raise InvariantError("a second fusion needs fuse in pass 1")
     slate = scored.slate
     lists = head_ranks(slate, step.head, ctx, recipe.ties)
     ranks = np.stack(list(lists.values()))

@@ -10,7 +10,12 @@ import re
 from typing import Final
 
 from memoriter.text.port import Analyzer
-from memoriter.text.stops import FUNCTION_WORDS, TALK_WORDS, word_table
+from memoriter.text.stops import (
+    FUNCTION_WORDS,
+    TALK_WORDS,
+    without_contractions,
+    word_table,
+)
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _SENTENCE: Final = re.compile(r"(?:[.!?:]\s+|[\"“(]\s*)[^\w]*$")
@@ -49,7 +54,8 @@ def informative_terms(question: str, analyzer: Analyzer) -> tuple[str, ...]:
     >>> informative_terms("Who is paying for the hosting?", analyzer("memoriter"))
     ('pay', 'host')
     """
-    words = [word for word in _WORD.findall(question) if word.lower() not in FUNCTION_WORDS]
+    words = _WORD.findall(without_contractions(question))
+    words = [word for word in words if word.lower() not in FUNCTION_WORDS]
     terms = (term for word in words for term in analyzer.terms(word))
     return tuple(dict.fromkeys(terms))
 
@@ -115,7 +121,7 @@ def has_topic(text: str) -> bool:
     """
     return any(
         word not in FUNCTION_WORDS and word not in TALK_WORDS
-        for word in _WORD.findall(text.lower().replace("’", "'"))
+        for word in _WORD.findall(without_contractions(text.lower()))
     )
 
 

@@ -1,8 +1,29 @@
-"""Lists of stop words. Each docstring says who uses the list."""
+"""Lists of stop words, and contractions without their ends. Each docstring says who uses a list."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
+
+_APOSTROPHES: Final = "'’ʼ＇"
+_ENDS: Final = re.compile(
+    rf"(?<=[^\W\d_])(?:n[{_APOSTROPHES}]t|[{_APOSTROPHES}](?:s|d|m|re|ll|ve))(?![\w{_APOSTROPHES}])",
+    re.IGNORECASE,
+)
+_IRREGULAR: Final = re.compile(r"\b(ca|wo|sha)(?=n[" + _APOSTROPHES + r"]t\b)", re.IGNORECASE)
+_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+
+
+def without_contractions(text: str) -> str:
+    """A text with the first words of its contractions alone, and owners without their ending.
+
+    What is left are words that a list of stop words has; "don" and "t" would be none.
+
+    >>> without_contractions("Don't we know Anna’s street? I can't find O'Brien's.")
+    "Do we know Anna street? I can find O'Brien."
+    """
+    whole = _IRREGULAR.sub(lambda word: _WHOLE[word[0].lower()], text)
+    return _ENDS.sub("", whole)
 
 
 def word_table(words: str) -> frozenset[str]:

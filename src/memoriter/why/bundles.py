@@ -12,6 +12,7 @@ from typing import overload
 import numpy as np
 
 from memoriter.core.errors import BadQuery, NothingToRun
+from memoriter.core.other_words import Hinting
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, quoted, shown
@@ -57,7 +58,7 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Hinting):
     """A hit (the seed) and the records linked to it, nearest first."""
 
     seed: Hit

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, cast
 
 from memoriter.core.differing import differing
+from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, named, plain, shown
 from memoriter.core.slate import signal_of
 from memoriter.lanes.port import Lane
@@ -98,7 +99,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Hinting):
     """The differences between two answers and their causes."""
 
     inputs: tuple[Input, ...]

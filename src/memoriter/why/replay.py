@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from memoriter.core.differing import differing
 from memoriter.core.errors import Expired
+from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.shown import counted, shown
 from memoriter.index.ids import rows_by_id
@@ -25,7 +26,7 @@ _MAX_DIFFERENCES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(Hinting):
     """The outcome of a replay."""
 
     receipt: Receipt

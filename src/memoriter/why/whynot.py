@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from memoriter.core.errors import MemoriterError
+from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.shown import named, plain, shown
 from memoriter.pipeline.recipe import Recipe
@@ -32,7 +33,7 @@ class Run(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WhyNot:
+class WhyNot(Hinting):
     """What kept a record out of an answer, and what change returns it."""
 
     id: str

@@ -6,10 +6,14 @@ write into the protocol. A line that is too long or not a message is answered wi
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
+import threading
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from typing import Any, BinaryIO, Final, cast
 
 import anyio
@@ -22,6 +26,8 @@ from pydantic import ValidationError
 
 LINE_LIMIT: Final = 4 * 1024 * 1024
 """The longest line that is read as a message, in bytes."""
+_CHUNK: Final = 65_536
+"""How many bytes are read at once."""
 LINGER: Final = 10.0
 """How long open requests may still run after the input has ended, in seconds."""
 Inbox = MemoryObjectSendStream[SessionMessage | Exception]
@@ -40,8 +46,8 @@ async def serve_stdio(server: Server[Any], limit: int = LINE_LIMIT) -> None:
         await write.aclose()
 
 
-def _take_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Streams of their own for input and output; what others print then goes to stderr.
+def _take_streams() -> tuple[int, BinaryIO]:
+    """A descriptor of its own for input, a stream for output; what others print goes to stderr.
 
     On the level of descriptors, since C libraries and child processes print too.
     """
@@ -50,13 +56,13 @@ def _take_streams() -> tuple[BinaryIO, BinaryIO]:
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123  # a descriptor is needed, not a path
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
-    return os.fdopen(source, "rb"), os.fdopen(sink, "wb", buffering=0)
+    return source, os.fdopen(sink, "wb", buffering=0)
 
 
 class _Wire:
     """Reads and writes the lines of the client, and counts its open requests."""
 
-    def __init__(self, source: BinaryIO, sink: BinaryIO, limit: int) -> None:
+    def __init__(self, source: int, sink: BinaryIO, limit: int) -> None:
         self._source = source
         self._sink = sink
         self._limit = limit
@@ -69,7 +75,7 @@ class _Wire:
     async def listen(self, inbox: Inbox) -> None:
         """Pass on every message of the input; answer a line that is not one with an error."""
         async with inbox:
-            while line := await self._read():
+            async for line in self._lines():
                 message = _message(line, self._limit)
                 if isinstance(message, types.JSONRPCError):
                     await self._write(message)
@@ -97,16 +103,25 @@ class _Wire:
         if self._ended and not +self._open:
             self._finished.set()
 
-    async def _read(self) -> bytes:
-        """The next line; of one that is too long, the first bytes (one more than the limit)."""
-        return await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
+    def _lines(self) -> MemoryObjectReceiveStream[bytes]:
+        """The lines of the input, as they come.
 
-    def _line(self) -> bytes:
-        line = self._source.readline(self._limit + 1)
-        rest = line
-        while rest and not rest.endswith(b"\n") and len(line) > self._limit:
-            rest = self._source.readline(self._limit)
-        return line
+        A daemon thread reads them: nothing can wake a thread that waits for input, and any other
+        thread would keep an interrupted server running until the input ends.
+        """
+        send, receive = anyio.create_memory_object_stream[bytes](0)
+        loop = asyncio.get_running_loop()
+
+        def read() -> None:
+            try:
+                for line in _lines_of(self._source, self._limit):
+                    asyncio.run_coroutine_threadsafe(send.send(line), loop).result()
+                loop.call_soon_threadsafe(send.close)
+            except (anyio.BrokenResourceError, CancelledError, RuntimeError):
+                return  # the server has ended, and perhaps its loop is closed
+
+        threading.Thread(target=read, name="memoriter-stdin", daemon=True).start()
+        return receive
 
     async def _write(self, message: types.JSONRPCMessage) -> None:
         data = _encoded(message)
@@ -120,6 +135,20 @@ class _Wire:
                 data = data[self._sink.write(data) or 0 :]
         except BrokenPipeError:
             return
+
+
+def _lines_of(source: int, limit: int) -> Iterator[bytes]:
+    """The lines of a descriptor; of one that is too long, the first bytes, more than the limit."""
+    line = bytearray()
+    while chunk := os.read(source, _CHUNK):
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            yield bytes(line + part)
+            line.clear()
+        if len(line) <= limit:
+            line += rest
+    if line:
+        yield bytes(line)
 
 
 def _message(line: bytes, limit: int) -> types.JSONRPCMessage | None:

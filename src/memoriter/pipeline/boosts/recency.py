@@ -27,7 +27,7 @@ class RecencyBoost(ShareBoost):
 
     kind: Literal["recency"]
     unit: Literal["position", "cycle", "seconds", "days"] = option(
-        "how the age of a record is measured; the share falls with it",
+        "how the age of a record is measured; the older, the smaller its share",
         "position",
         values={
             "position": "records written since: share 1 for the newest, 0 for the oldest",

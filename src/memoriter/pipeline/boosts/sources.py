@@ -29,10 +29,10 @@ class SourcesBoost(Boost):
     kind: Literal["sources"]
     window: int = option("best rows among which reflections are looked for", 25, ge=1, le=10_000)
     reflections: int = option("reflections that may lend, best first", 5, ge=1, le=1000)
-    ceiling: int = option("sources above which a reflection lends nothing", 50, ge=1, le=1_000_000)
-    sources: int = option("maximum sources of each that are lent to", 20, ge=1, le=1_000_000)
+    ceiling: int = option("a reflection with more sources lends nothing", 50, ge=1, le=1_000_000)
+    sources: int = option("maximum sources that a reflection lends to", 20, ge=1, le=1_000_000)
     factor: float = option("share of the score that is lent", 0.7, ge=0.0, le=1.0, always=True)
-    kinds: tuple[str, ...] | None = option("record kinds that may be lent to", None)
+    kinds: tuple[str, ...] | None = option("kinds of records that a reflection may lend to", None)
 
     @property
     def op(self) -> Op:

@@ -23,7 +23,7 @@ from memoriter.text.dialects.parts import (
 )
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.stops import LATIN_STOPS
+from memoriter.text.stops import LATIN_STOPS, without_contractions
 from memoriter.text.tree import Node, ParsedQuery, Term
 
 _FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
@@ -53,7 +53,7 @@ def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The text as an expression if it is one, else as bare words. Never raises."""
     if not (options.expert and is_expert(text)):
         return _words(text, analyzer, options)
-    kept = _without_stop_words(text) if options.stop == "latin" else text
+    kept = _without_stop_words(text, analyzer) if options.stop == "latin" else text
     try:
         tree, note = parse_expression(kept, GRAMMAR, analyzer)
     except Malformed as malformed:
@@ -120,11 +120,19 @@ def _is_prefix(word: str) -> bool:
     return bare.endswith("*") and bare.count("*") == 1 and bare[-3:-1].isalnum() and len(bare) > 2  # noqa: PLR2004  # two and the star
 
 
-def _without_stop_words(text: str) -> str:
+def _without_ends(text: str, analyzer: Analyzer) -> str:
+    """A text without the ends of contractions, if the analyzer reads "don't" as one word.
+
+    One that reads it as two ("don", "t") finds these in the records too.
+    """
+    return without_contractions(text) if len(analyzer.terms("don't")) == 1 else text
+
+
+def _without_stop_words(text: str, analyzer: Analyzer) -> str:
     """An expression without the stop words that stand outside quotes; operators are in capitals."""
     parts = text.split('"')
     for at in range(0, len(parts), 2):
-        words = parts[at].split()
+        words = _without_ends(parts[at], analyzer).split()
         kept = (w for w in words if w in OPERATORS or w.lower().strip(".,;?!") not in LATIN_STOPS)
         parts[at] = f" {' '.join(kept)} "
     return '"'.join(parts).strip()
@@ -132,6 +140,7 @@ def _without_stop_words(text: str) -> str:
 
 def _content_words(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """Every run of letters and digits that is no stop word, as a leaf, or as its aliases."""
+    text = _without_ends(text, analyzer)
     runs = _WORDS.findall(text.replace('"', ""))
     words = [word for word in runs if word.lower() not in LATIN_STOPS]
     kept, cut = first_leaves(
