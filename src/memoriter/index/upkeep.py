@@ -9,6 +9,7 @@ published.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Final
 
 from memoriter.index.file import load_segment, save_segment
@@ -61,6 +62,15 @@ def _keep_up(index: TenantIndex, log: Log, home: Segments, floor: int, flush_row
 
 
 def sweep(log: Log, home: Segments, tenant: str) -> None:
-    """Drop what no manifest of the tenant lists; the caller has its turn."""
-    listed = {ref.name for each in log.manifests(tenant).values() for ref in each.segments}
-    home.drop(tenant, [name for name in home.list(tenant) if name not in listed])
+    """Drop what no manifest of the tenant lists, and list nothing that is not there.
+
+    The caller has its turn.
+    """
+    names = set(home.list(tenant))
+    listed: set[str] = set()
+    for index, manifest in log.manifests(tenant).items():
+        there = tuple(takewhile(lambda ref: ref.name in names, manifest.segments))
+        if there != manifest.segments:
+            log.publish(tenant, index, manifest, Manifest(there, manifest.floor if there else 0))
+        listed |= {ref.name for ref in there}
+    home.drop(tenant, names - listed)

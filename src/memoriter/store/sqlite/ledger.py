@@ -142,8 +142,8 @@ class SqliteLedger:
         return {row[0]: check_bookkeeping(self._name, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
 
-def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
-    """Write the rows of a settled batch, and move the head."""
+def write(db: apsw.Connection, tenant: str, new: Sequenced) -> int:
+    """Write the rows of a settled batch, and move the head; returns the tenant's number."""
     number = number_of(db, tenant)
     _erase(db, tenant, number, new)
     spaces = {w.generation for w in new.words} | {v.generation for v in new.vectors}
@@ -176,6 +176,7 @@ def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
         "UPDATE tenants SET seq=?, time=?, positions=?, link=? WHERE tenant=?",
         (head.seq, head.time, head.positions, head.link, number),
     )
+    return number
 
 
 def _commit_rows(tenant: str, commits: Sequence[CommitRow]) -> list[tuple[apsw.SQLiteValue, ...]]:

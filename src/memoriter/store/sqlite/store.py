@@ -35,6 +35,7 @@ from memoriter.store.sqlite.ledger import (
 from memoriter.store.sqlite.scrub import zero_free_space
 from memoriter.store.sqlite.thread_connection import wal_size
 from memoriter.store.sqlite.transactions import SqliteTransactions
+from memoriter.store.sqlite.witness import LastCommit
 
 
 class Sqlite(SqliteTransactions):
@@ -95,7 +96,8 @@ class Sqlite(SqliteTransactions):
         number, head = head_of(db, batch.tenant)
         new: Sequenced = settle(batch, head, SqliteLedger(db, batch.tenant, number))
         if not new.is_empty:
-            write(db, batch.tenant, new)
+            number = write(db, batch.tenant, new)
+            self._last = LastCommit(number, new.head.seq, new.head.link)
         elif number is not None:
             # A retry may find a write that a killed process left in the page cache alone: make it
             # durable before saying so. SQLite holds no locks on its -wal, so opening it is safe.

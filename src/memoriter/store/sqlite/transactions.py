@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from memoriter.core.errors import (
+    Corrupt,
     MemoriterError,
     NotFound,
     StorageFull,
@@ -47,6 +48,7 @@ from memoriter.store.sqlite.thread_connection import (
     file_state,
     wal_size,
 )
+from memoriter.store.sqlite.witness import LastCommit, Witness
 
 _log: Final = logging.getLogger(__name__)
 READ_LIMIT_S: Final = 60.0
@@ -102,9 +104,34 @@ class SqliteTransactions(SqliteReader):
         self._checkpoint_at = WAL_LIMIT
         self._reserve = Reserve(path)
         self._commits = 0
+        self._witness = Witness(path.with_name(path.name + ".lock"))
+        self._last: LastCommit | None = None
+        """What the running transaction commits last; kept to be noted."""
         self._closed_because: MemoriterError | None = None
         """Set when the store closed itself: what later calls raise."""
         self._reader()
+        with contextlib.suppress(Corrupt):  # told to whoever reads what is damaged
+            for message in self._lost_commits():
+                _log.warning("%s", message)
+
+    def _lost_commits(self) -> list[str]:
+        """A message if the file lacks the commit that was acknowledged last."""
+        last = self._witness.read()  # first: a commit of another process may come in between
+        if last is None:
+            return []
+        commits = "SELECT 1 FROM commits WHERE tenant=? AND seq=?"
+        links = "SELECT link FROM chain WHERE tenant=? AND seq<=? ORDER BY seq DESC LIMIT 1"
+        number = last.tenant, last.seq
+        if self._rows(commits, *number) and (last.link,) in self._rows(links, *number):
+            return []
+        return [
+            f"{self._path.name} lacks its last acknowledged commit (entry {last.seq}): its "
+            "write-ahead log was removed, or an older copy was put in its place"
+        ]
+
+    def damage(self) -> list[str]:
+        """What the file itself shows, and commits that it lacks."""
+        return super().damage() + self._lost_commits()
 
     # -- connections ---------------------------------------------------------------------------
 
@@ -182,7 +209,7 @@ class SqliteTransactions(SqliteReader):
         Only if the files were replaced during the commit does an error follow a commit. This is the
         only place that commits.
         """
-        writer = self._write_connection()
+        writer, self._last = self._write_connection(), None
         self._require_exclusive()
         try:
             writer.execute("BEGIN IMMEDIATE")
@@ -209,6 +236,8 @@ class SqliteTransactions(SqliteReader):
         if not OPENERS.intact(self._path):
             self._check()
             raise self._closed_by(file_replaced(self._path))
+        if self._last is not None and self._durability == "full":
+            self._witness.note(self._last)
         self._checkpoint_if_large(writer)
         if self._commits % FILL_EVERY == 0:
             self._reserve.fill()
@@ -324,6 +353,7 @@ class SqliteTransactions(SqliteReader):
                 close_interrupting(self._path, connection)
         finally:
             self._lease.close()
+            self._witness.close()
 
 
 def _writable(path: Path) -> bool:
