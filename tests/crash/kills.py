@@ -24,11 +24,13 @@ from typing import Any
 import apsw
 from tests.crash import images, lab, plan, plant, work
 
-import memoriter.index.file
+import memoriter.index.erase
 import memoriter.index.upkeep
 import memoriter.memory.search
 import memoriter.pipeline.load
+import memoriter.store.segments
 import memoriter.store.sqlite.store
+import memoriter.store.sqlite.transactions
 
 PER_STORE = 12
 LONGEST_S = 0.15
@@ -103,7 +105,12 @@ class Reach:
         for room, name in (
             (memoriter.index.upkeep, "merge"),
             (memoriter.index.upkeep, "save_segment"),
-            (memoriter.index.file, "fsync_folder"),
+            (memoriter.index.erase, "merge"),
+            (memoriter.index.erase, "save_segment"),
+            (memoriter.store.sqlite.store, "zero_free_space"),
+            (memoriter.store.sqlite.store.Sqlite, "scrub"),
+            (memoriter.store.sqlite.transactions, "truncate_wal"),
+            (memoriter.store.segments, "fsync_folder"),
             (memoriter.store.sqlite.store.Sqlite, "publish"),
             (memoriter.store.sqlite.store.Sqlite, "commit"),
             (Path, "unlink"),

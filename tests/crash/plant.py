@@ -249,7 +249,7 @@ def in_place() -> None:
 
 def unpublished() -> None:
     """Segments are published without being synced, and trusted without being checked."""
-    from memoriter.index import file as room  # noqa: PLC0415  # only in the child
+    from memoriter.store import segments as room  # noqa: PLC0415  # only in the child
 
     room.os = _Deaf(os)  # type: ignore[assignment]
     trusting()
@@ -272,6 +272,21 @@ def trusting() -> None:
     room.checksum = lambda *parts: bytes(8)  # type: ignore[assignment]
 
 
+def half_erased() -> None:
+    """Erasing marks what it did before it rewrote the segments."""
+    from memoriter.index import erase as room  # noqa: PLC0415  # only in the child
+
+    room._touches = lambda segment, gone: False  # type: ignore[assignment]
+
+
+def unscrubbed() -> None:
+    """Erasing leaves the write-ahead log as it is."""
+    from memoriter.store.sqlite import store as room  # noqa: PLC0415  # only in the child
+
+    room.Sqlite._wal_emptied = lambda self: True  # type: ignore[method-assign]
+    room.wal_size = lambda path: 0  # type: ignore[assignment]
+
+
 def _swap(sql: str, old: str, new: str) -> str:
     return sql.replace(old, new)
 
@@ -281,7 +296,7 @@ BUGS: dict[str, Callable[[], None]] = {
     for each in (
         unsynced, lazily_synced, deferred, unleased, greedy, unguarded, keyless, stale, resting,
         swallowed, hasty,
-        misnamed, unpublished, trusting, in_place,
+        misnamed, unpublished, trusting, in_place, half_erased, unscrubbed,
     )
 }  # fmt: skip
 """By name, as MEMORITER_PLANT gives them."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +15,13 @@ import pytest
 import memoriter
 from memoriter.core.errors import Corrupt
 from memoriter.index.dictionary import Dictionary, union
-from memoriter.index.file import load_segment, save_segment
+from memoriter.index.file import IndexOwner, load_segment, save_segment
 from memoriter.index.merge import due, merge
 from memoriter.index.segment import Segment
 from memoriter.memory.facade import Memory
+from memoriter.store.port import SegmentRef
+from memoriter.store.segments import FolderSegments
+from memoriter.store.sqlite.store import Sqlite
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
@@ -93,30 +98,40 @@ def answers(memory: Memory) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for result in results for hit in result]
 
 
+def listed(path: Path) -> tuple[FolderSegments, IndexOwner, tuple[SegmentRef, ...]]:
+    """The home of a store's segments, whose they are, and the manifest's list of them."""
+    with contextlib.closing(Sqlite(path)) as log:
+        ((index, manifest),) = log.manifests("default").items()
+    home = FolderSegments(path.with_name("m.db.idx"))
+    return home, IndexOwner("default", index), manifest.segments
+
+
 def test_a_segment_survives_the_disk(published: Path) -> None:
-    for path in segments(published):
-        segment = load_segment(path)
-        owner = ("anna", "an index")
-        copy = path.with_name(save_segment(segment, path.parent, owner))
-        again = load_segment(copy, (segment.first, segment.last), owner)
+    home, owner, refs = listed(published)
+    for ref in refs:
+        segment = load_segment(home, ref, owner)
+        other = IndexOwner("anna", "an index")
+        copy = save_segment(segment, home, other)
+        again = load_segment(home, copy, other)
         assert (again.first, again.last) == (segment.first, segment.last)
         assert set(again.arrays) == set(segment.arrays)
         for name, array in segment.arrays.items():
             assert array.dtype == again.arrays[name].dtype
             assert np.array_equal(array, again.arrays[name], equal_nan=array.dtype.kind == "f")
-        assert save_segment(segment, path.parent, owner) != copy.name, "a file is written once"
-        for wrong in (("bert", "an index"), ("anna", "another")):
+        assert save_segment(segment, home, other) == copy, "equal content has one name"
+        for wrong in (IndexOwner("bert", "an index"), IndexOwner("anna", "another")):
             with pytest.raises(Corrupt, match="another tenant or index"):
-                load_segment(copy, None, wrong)
-        with pytest.raises(Corrupt, match="not the file that its name says"):
-            load_segment(path.replace(copy))
+                load_segment(home, copy, wrong)
+        with pytest.raises(Corrupt, match="another part of the log"):
+            load_segment(home, replace(copy, last=copy.last + 1), other)
+        (home.folder / ref.name).replace(home.folder / copy.name)
+        with pytest.raises(Corrupt, match="not the one that its name says"):
+            load_segment(home, copy, other)
 
 
 def test_merging_all_is_merging_in_steps(published: Path) -> None:
-    one, two = (
-        load_segment(path)
-        for path in sorted(segments(published), key=lambda p: load_segment(p).first)
-    )
+    home, owner, refs = listed(published)
+    one, two = (load_segment(home, ref, owner) for ref in refs)
     whole = merge([one, two], 0)
     again = merge([merge([one], 0), merge([two], 0)], 0)
     assert set(whole.arrays) == set(again.arrays)
@@ -139,6 +154,12 @@ def _damages(size: int) -> dict[str, object]:
         **{f"bit in {name}": (at, None) for name, at in places.items()},
         "bit at the end": (-80, None),
     }
+
+
+def _refused(path: Path, name: str) -> None:
+    home, owner, refs = listed(path)
+    with pytest.raises(Corrupt):
+        load_segment(home, next(ref for ref in refs if ref.name == name), owner)
 
 
 @pytest.mark.parametrize("name", list(_damages(10_000)))
@@ -164,8 +185,7 @@ def test_a_damaged_segment_is_refused_and_the_store_answers(
         case (int(at), bytes(new)):
             data[at : at + len(new)] = new
             victim.write_bytes(data)
-    with pytest.raises(Corrupt):
-        load_segment(victim)
+    _refused(published, victim.name)
     with caplog.at_level(logging.WARNING), opened(published) as memory:
         assert answers(memory) == before
         assert "answering from the log instead" in caplog.text

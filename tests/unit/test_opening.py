@@ -91,7 +91,12 @@ def test_a_symbolic_link_leads_to_the_file_and_all_that_lies_beside_it(
         with pytest.raises(memoriter.InputError, match="belongs to the store"):
             memory.export(tmp_path / "folder" / "m.db")
     assert [path.name for path in folder.iterdir()] == ["current.db"]
-    assert {path.name for path in kept.parent.iterdir()} == {"m.db", "m.db.idx", "m.db.lock"}
+    assert {path.name for path in kept.parent.iterdir()} == {
+        "m.db",
+        "m.db.idx",
+        "m.db.lock",
+        "m.db.reserve",
+    }
 
 
 def test_the_network_is_seen_behind_a_symbolic_link(

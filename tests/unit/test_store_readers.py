@@ -20,7 +20,7 @@ from tests.inside import connection_of, connections, snapshot_of
 from tests.unit.processes import OTHER, python
 
 import memoriter
-from memoriter.store.sqlite import store
+from memoriter.store.sqlite import transactions as store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a POSIX system is needed")
 

@@ -259,9 +259,10 @@ class CommitReply(Reply):
 
 
 class ErasureReply(Reply):
-    """The ids of the memories that were erased."""
+    """The ids of the memories that are forgotten, or would be."""
 
     ids: list[str]
+    count: int
     seq: int
     state: str
 
@@ -290,6 +291,9 @@ class StatusReply(Reply):
     debt: int
     segments: int
     tail: int
+    unerased: int
+    """Forgotten memories that are not erased from all files yet."""
+    unerased_since: str | None = None
     by: str | None = None
     counts: dict[str, int] | None = None
     distinct: int | None = None
@@ -352,3 +356,4 @@ class MaintainedReply(Reply):
     owed: int
     behind: int
     published: bool
+    unerased: int

@@ -1,37 +1,53 @@
 """The indexes of one process: one per tenant, loaded on demand, least recently used dropped first.
 
-`memory/` gets every view from here. A long unpublished tail starts upkeep on a background thread.
+`memory/` gets every view from here. A long unpublished tail, or a forget, starts upkeep on a
+background thread.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
+import time
 from collections import OrderedDict
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from memoriter.core.clock import Clock
-from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, message_of
+from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable, message_of
+from memoriter.index.background import Background
+from memoriter.index.erase import erase
 from memoriter.index.tenant import IndexSpaces, TenantIndex
-from memoriter.index.upkeep import FLUSH_ROWS, keep_up
+from memoriter.index.upkeep import FLUSH_ROWS, keep_up, sweep
 from memoriter.index.view import View
 from memoriter.store.port import Log, Manifest
 from memoriter.store.rows import VECTORS
+from memoriter.store.segments import Segments
 from memoriter.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 DAY: Final = 86_400_000_000
+ERASE_AFTER_S: Final = 2.0
+"""How long upkeep waits after a forget, so that those of a row are erased together."""
+ERASE_AGAIN_S: Final = 10.0
+"""When it tries again after a reader, or another process, prevented it."""
+ERASE_NOW_S: Final = 30.0
+"""How long `erase_now` waits for readers, before it raises."""
+CLOSE_S: Final = 1.0
+"""How long `close` waits for upkeep."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpkeepOptions:
     """Options for keeping indexes, from `memoriter.open`."""
 
-    folder: Path | None = None
-    """Where segment files are published; None keeps everything in memory."""
+    segments: Segments | None = None
+    """Where segments are published; None if none are."""
+    path: Path | None = None
+    """The file of the store; None if it is in memory."""
     automatic: bool = True
     flush_rows: int = FLUSH_ROWS
     horizon_days: float = 30.0
@@ -54,8 +70,7 @@ class IndexCache:
         self._vectorless: dict[tuple[str, str], TenantIndex] = {}
         """Indexes without vectors, for tenants with a damaged vector."""
         self._written: dict[str, int] = {}
-        self._worker: ThreadPoolExecutor | None = None
-        self._pending: dict[str, Future[bool]] = {}
+        self._background = Background(self._keep_up_or_log)
 
     def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
         """The index of a tenant, by default under the store's own analyzer."""
@@ -69,8 +84,8 @@ class IndexCache:
         with self._lock:
             index = self._indexes.pop(key, None)
             if index is None:
-                folder = self._upkeep.folder if self._keeps(spaces.analyzer) else None
-                index = TenantIndex(self._log, tenant, spaces, folder)
+                home = self._upkeep.segments if self._keeps(spaces.analyzer) else None
+                index = TenantIndex(self._log, tenant, spaces, home)
             self._indexes[key] = index  # last in the order: most recently used
             while len(self._indexes) > 1 and self._size() > self._upkeep.memory_limit:
                 self._indexes.popitem(last=False)
@@ -125,37 +140,81 @@ class IndexCache:
         if count >= self._upkeep.flush_rows:
             self._start(tenant)
 
-    def _start(self, tenant: str) -> None:
-        """Start upkeep in the background, unless it runs already."""
-        if self._upkeep.folder is None or not self._upkeep.automatic:
-            return
-        with self._lock:
-            running = self._pending.get(tenant)
-            if running is None or running.done():
-                self._worker = self._worker or ThreadPoolExecutor(1, "memoriter-upkeep")
-                self._pending[tenant] = self._worker.submit(self._tidy_or_log, tenant)
+    def _start(self, tenant: str, delay: float = 0.0) -> None:
+        """Have upkeep done in the background."""
+        if self._upkeep.segments is not None and self._upkeep.automatic:
+            self._background.ask(tenant, delay)
 
-    def _tidy_or_log(self, tenant: str) -> bool:
-        """`tidy` on the background thread, where nobody could handle an error."""
+    def _keep_up_or_log(self, tenant: str) -> None:
+        """Upkeep on the background thread, where nobody could handle an error."""
+        self._or_log(lambda: self.tidy(tenant))
+        if not self._or_log(lambda: self.erase(tenant)):
+            self._start(tenant, ERASE_AGAIN_S)
+
+    def _or_log(self, work: Callable[[], bool]) -> bool:
+        """The outcome of some work; False, and a line in the log, if it fails."""
         try:
-            return self.tidy(tenant)
+            return work()
         except (MemoriterError, OSError) as error:
-            _log.warning("upkeep failed and will be tried again: %s", message_of(error))
+            if not self._background.closed:
+                _log.warning("upkeep failed and will be tried again: %s", message_of(error))
             return False
 
-    def tidy(self, tenant: str, flush_rows: int | None = None) -> bool:
+    def forgot(self, tenant: str) -> None:
+        """Have forgotten records erased in the background, soon."""
+        self._start(tenant, ERASE_AFTER_S)
+
+    def resume(self, tenant: str) -> None:
+        """Have erased in the background what an earlier process left to erase."""
+        if self._upkeep.automatic and self._log.unerased(tenant).count:
+            self._start(tenant)
+
+    def erase(self, tenant: str, *, wait: bool = False) -> bool:
+        """Erase what was forgotten from all files; False if that is not possible just now.
+
+        Raises Forbidden if the store is read-only.
+        """
+        home = self._writable()
+        done = home is None or erase(self._log, home, tenant, wait=wait)
+        if done and home is not None:
+            self._take_over(tenant)
+        return done
+
+    def erase_now(self, tenant: str) -> None:
+        """Erase what was forgotten; Unavailable if a reader prevents it for too long."""
+        until = time.monotonic() + ERASE_NOW_S
+        while not self.erase(tenant, wait=True):
+            if time.monotonic() > until:
+                raise Unavailable(
+                    "the records are hidden but not erased yet: a process that reads the store "
+                    "keeps its write-ahead log",
+                    hint="upkeep goes on trying; status tells when it is done",
+                )
+            time.sleep(0.05)
+
+    def _take_over(self, tenant: str) -> None:
+        """Let every index of a tenant reload, so that none keeps a dropped segment mapped."""
+        with self._lock:
+            indexes = [each for key, each in self._indexes.items() if key[0] == tenant]
+        for index in indexes:
+            with contextlib.suppress(Corrupt):  # told to whoever asks it
+                index.view()
+
+    def _writable(self) -> Segments | None:
+        """The home of segments, if there is one; Forbidden if it may only be read."""
+        if self._upkeep.segments is not None and not self._upkeep.writable:
+            raise Forbidden("the store may only be read", hint="open it for writing")
+        return self._upkeep.segments
+
+    def tidy(self, tenant: str, flush_rows: int | None = None, *, wait: bool = False) -> bool:
         """Publish and merge what is due; returns whether anything changed.
 
         Raises Forbidden if the store is read-only.
         """
-        folder = self._upkeep.folder
-        if folder is None:
-            return False
-        if not self._upkeep.writable:
-            raise Forbidden("the store may only be read", hint="open it for writing")
-        changed = False
-        for index in self._published(tenant):
-            changed |= self._tidy_index(index, tenant, folder, flush_rows)
+        home, changed = self._writable(), False
+        if home is not None:
+            for index in self._published(tenant):
+                changed |= self._tidy_index(index, home, flush_rows, wait=wait)
         return changed
 
     def _published(self, tenant: str) -> list[TenantIndex]:
@@ -167,17 +226,17 @@ class IndexCache:
             index
             for index in others
             if index is not own
-            and index.folder is not None
+            and index.home is not None
             and index.spaces.differs_only_in_analyzer(own.spaces)
         ]
 
     def _tidy_index(
-        self, index: TenantIndex, tenant: str, folder: Path, flush_rows: int | None
+        self, index: TenantIndex, home: Segments, flush_rows: int | None, *, wait: bool
     ) -> bool:
         horizon = self._clock.now() - int(self._upkeep.horizon_days * DAY)
-        floor = self._log.seq_at(tenant, horizon)
+        floor = self._log.seq_at(index.tenant, horizon)
         rows = self._upkeep.flush_rows if flush_rows is None else flush_rows
-        return keep_up(index, self._log, folder, floor, rows)
+        return keep_up(index, self._log, home, floor, rows, wait=wait)
 
     def drop(self, analyzer: Analyzer) -> None:
         """Drop every index under an analyzer: its words were added or deleted."""
@@ -187,12 +246,14 @@ class IndexCache:
 
     def discard(self, tenant: str, index: str) -> bool:
         """Delete the published segments of an index; False if somebody published meanwhile."""
-        folder = self._upkeep.folder
-        old = self._log.manifest(tenant, index)
-        if folder is None or not self._log.publish(tenant, index, old, Manifest()):
+        home = self._upkeep.segments
+        if home is None:
             return False
-        for ref in old.segments:
-            (folder / ref.name).unlink(missing_ok=True)
+        with home.turn(tenant, wait=True):
+            old = self._log.manifest(tenant, index)
+            if not self._log.publish(tenant, index, old, Manifest()):
+                return False
+            sweep(self._log, home, tenant)
         with self._lock:
             for key in [key for key, each in self._indexes.items() if each.name == index]:
                 if key[0] == tenant:
@@ -200,15 +261,17 @@ class IndexCache:
         return True
 
     @property
-    def folder(self) -> Path | None:
-        """Where segment files are published; None if everything is in memory."""
-        return self._upkeep.folder
+    def segments(self) -> Segments | None:
+        """Where segments are published; None if none are."""
+        return self._upkeep.segments
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the store; None if it is in memory."""
+        return self._upkeep.path
 
     def close(self) -> None:
-        """Wait for running upkeep and drop all indexes. Idempotent."""
-        with self._lock:
-            worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.shutdown(wait=True)
+        """Wait a second at most for upkeep, and drop all indexes. Idempotent."""
+        self._background.close(CLOSE_S)
         self._indexes.clear()
         self._vectorless.clear()

@@ -1,13 +1,14 @@
 """Merges consecutive segments into one; a rebuild merges all of them.
 
-`TenantIndex` merges the tail in memory, `upkeep` merges files. A merge drops rows that ended at or
-before the floor and everything that belongs to them.
+`TenantIndex` merges the tail in memory, `upkeep` and `erase` what is published. A merge drops rows
+that ended at or before the floor, forgotten rows whatever the floor, and everything that belongs to
+them: no string, vector or edge of theirs is left in the arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,26 @@ FACTOR: Final = 8
 """How many segment files of about one size are merged into one."""
 
 
-def merge(segments: Sequence[Segment], floor: int) -> Segment:
-    """One segment of consecutive ones, oldest first, without rows that ended by `floor`."""
+class Gone(NamedTuple):
+    """Forgotten records: the rows of their versions, and their positions."""
+
+    rows: NDArray[np.int64]
+    positions: NDArray[np.int64]
+
+
+_NONE: Final = Gone(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def merge(segments: Sequence[Segment], floor: int, gone: Gone = _NONE) -> Segment:
+    """One segment of consecutive ones, oldest first, without rows that ended by `floor`.
+
+    Tombstones inside the segments count; `gone` names what later ones erase.
+    """
     # At least GONE: forgotten rows are dropped whatever the floor.
-    keeps = [segment.ends > max(floor, GONE) for segment in segments]
+    keeps = [
+        (segment.ends > max(floor, GONE)) & ~np.isin(segment.rows, gone.rows)
+        for segment in segments
+    ]
     parts = [segment.arrays for segment in segments]
     arrays: Arrays = {
         "rows": np.concatenate([s.rows[k] for s, k in zip(segments, keeps, strict=True)]),
@@ -35,8 +52,8 @@ def merge(segments: Sequence[Segment], floor: int) -> Segment:
     arrays.update(_postings(segments, keeps))
     arrays.update(merged_windows(parts, keeps))
     arrays.update(merged_columns(parts, keeps))
-    arrays.update(_vectors(segments, keeps))
-    arrays.update(_edges(parts, arrays["tombs"]))
+    arrays.update(_vectors(segments, keeps, gone.rows))
+    arrays.update(_edges(parts, np.concatenate([arrays["tombs"], gone.positions])))
     arrays.update(_events(parts, segments[0].first))
     return Segment(segments[0].first, segments[-1].last, arrays)
 
@@ -130,10 +147,14 @@ def _slim(dictionary: Dictionary, used: NDArray[np.bool_]) -> Dictionary:
     return Dictionary.of([dictionary[int(n)] for n in np.flatnonzero(used)])
 
 
-def _vectors(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+def _vectors(
+    segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]], gone: NDArray[np.int64]
+) -> Arrays:
     """The vectors of the kept rows, and late ones of rows in earlier segments."""
-    alive = np.concatenate([s.rows[k] for s, k in zip(segments, keeps, strict=True)])
-    dead = np.setdiff1d(np.concatenate([s.rows for s in segments]), alive)
+    dropped = [s.rows[~k] for s, k in zip(segments, keeps, strict=True)]
+    # Rows of earlier segments that a tombstone in these ones erases: their late vectors go too.
+    forgotten = [s.arrays["events.rows"][s.arrays["events.ends"] == GONE] for s in segments]
+    dead = np.concatenate([gone, *dropped, *forgotten])
     matrices = [s.arrays["vectors.matrix"] for s in segments]
     width = max(matrix.shape[1] for matrix in matrices)
     rows = np.concatenate([s.arrays["vectors.rows"] for s in segments])
@@ -163,10 +184,12 @@ def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:
         f"edges.{key}": np.concatenate([p[f"edges.{key}"] for p in parts]) for key in keys
     }
     codes = [new[part["edges.kinds.codes"]] for part, new in zip(parts, maps, strict=True)]
-    out["edges.kinds.codes"] = np.concatenate(codes).astype(np.int32)
     kept = ~(np.isin(out["edges.sources"], tombs) | np.isin(out["edges.targets"], tombs))
     out = {key: array[kept] for key, array in out.items()}
-    return {**out, "edges.kinds.blob": dictionary.blob, "edges.kinds.at": dictionary.at}
+    used, places = np.unique(np.concatenate(codes)[kept], return_inverse=True)
+    out["edges.kinds.codes"] = places.astype(np.int32)
+    kinds = Dictionary.of([dictionary[int(n)] for n in used])
+    return {**out, **kinds.arrays("edges.kinds")}
 
 
 def due(sizes: Sequence[int], factor: int = FACTOR) -> slice | None:

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Final, cast
 
 import numpy as np
@@ -22,12 +21,13 @@ from numpy.typing import NDArray
 from memoriter.core.errors import Corrupt, Expired
 from memoriter.core.record import Content
 from memoriter.embed.port import Kindred
-from memoriter.index.file import load_segment
+from memoriter.index.file import IndexOwner, load_segment
 from memoriter.index.merge import due, merge
 from memoriter.index.segment import GONE, Segment, build
 from memoriter.index.view import View
-from memoriter.store.port import Delta, Head, Log, Manifest
+from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb
+from memoriter.store.segments import Segments
 from memoriter.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
@@ -63,18 +63,20 @@ class IndexSpaces:
 class TenantIndex:
     """The index of one tenant in this process. Safe to use from several threads."""
 
-    def __init__(self, log: Log, tenant: str, spaces: IndexSpaces, folder: Path | None) -> None:
+    def __init__(self, log: Log, tenant: str, spaces: IndexSpaces, home: Segments | None) -> None:
         self._log = log
         self.tenant = tenant
         self.spaces = spaces
         self._analyzer, self._space, self._kin = spaces.analyzer, spaces.vectors, spaces.kin
-        self.folder = folder
+        self.home = home
         """Where its segments are published; None if it is in memory only."""
         self.lock = threading.RLock()
         self.stored = Manifest()
         """The published segments, as the store lists them."""
         self.manifest = Manifest()
         """Those in use: `stored`, or none if one is damaged, until upkeep publishes again."""
+        self.ready: dict[str, Segment] = {}
+        """Segments that upkeep has opened before it publishes them, by name."""
         self._published = -1
         self._segments: tuple[Segment, ...] = ()
         self._latest = self._born = np.zeros(0, np.int64)
@@ -85,6 +87,11 @@ class TenantIndex:
     def name(self) -> str:
         """The fingerprint of `spaces`: the name under which segments are published."""
         return self.spaces.name
+
+    @property
+    def owner(self) -> IndexOwner:
+        """Whose segments it publishes."""
+        return IndexOwner(self.tenant, self.name)
 
     @property
     def seq(self) -> int:
@@ -144,10 +151,7 @@ class TenantIndex:
 
     def _reload(self, head: Head) -> None:
         """Use the segments that this or another process published since."""
-        self.stored = manifest = self._log.manifest(self.tenant, self.name)
-        opened = self._load(manifest)
-        if opened is None:
-            manifest, opened = Manifest(), []
+        manifest, opened = self._load()
         last = opened[-1].last if opened else 0
         tail = [segment for segment in self._segments if segment.first >= last]
         # Published segments may end inside a tail segment: then the log is read again from there.
@@ -157,21 +161,27 @@ class TenantIndex:
         self._published = head.published
         self._adopt([*opened, *tail])
 
-    def _load(self, manifest: Manifest) -> list[Segment] | None:
-        """The published segments, mapped; None if one is damaged or missing."""
-        if self.folder is None:
-            return None
-        known = {(s.first, s.last): s for s in self._segments[: len(self.manifest.segments)]}
-        opened: list[Segment] = []
-        owner = self.tenant, self.name
-        try:
-            for ref in manifest.segments:
-                span = ref.first, ref.last
-                opened.append(known.get(span) or load_segment(self.folder / ref.name, span, owner))
-        except Corrupt as damage:
-            _log.warning("%s; answering from the log instead", damage.message)
-            return None
-        return opened
+    def _load(self) -> tuple[Manifest, list[Segment]]:
+        """(the manifest in use, its segments): the one that the store lists, or an empty one.
+
+        While it is read, another process may publish and drop what it lists: then it is read again.
+        """
+        while True:
+            stored = self.stored = self._log.manifest(self.tenant, self.name)
+            if self.home is None:
+                return Manifest(), []
+            try:
+                return stored, [self._opened(ref, self.home) for ref in stored.segments]
+            except Corrupt as damage:
+                if self._log.manifest(self.tenant, self.name) == stored:
+                    _log.warning("%s; answering from the log instead", damage.message)
+                    return Manifest(), []
+
+    def _opened(self, ref: SegmentRef, home: Segments) -> Segment:
+        """A published segment: the one in use or made ready, else opened."""
+        known = dict(zip(self.manifest.segments, self._segments, strict=False)).get(ref)
+        known = known if known is not None else self.ready.get(ref.name)
+        return known if known is not None else load_segment(home, ref, self.owner)
 
     def _adopt(self, segments: Sequence[Segment]) -> None:
         """Use these segments, and apply the ends that later ones hold for rows of earlier ones."""

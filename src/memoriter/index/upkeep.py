@@ -1,70 +1,76 @@
-"""Index upkeep: publishes the in-memory tail as a segment file and merges segment files.
+"""Index upkeep: publishes the in-memory tail as a segment and merges published segments.
 
 `IndexCache` calls `keep_up` on a background thread once enough was written, and `maintain` on
-request. A file lock lets one process do it at a time. A segment is written, fsynced, then published
-in one transaction of the store; old files are unlinked, never changed, so other processes keep what
-they have mapped.
+request. A home gives one process at a time its turn. A segment is put into the home, durably, then
+published in one transaction of the store; what no manifest lists is dropped, never changed, so
+other processes keep what they have mapped. `erase` takes forgotten records out of what is
+published.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import takewhile
 from typing import Final
 
-from memoriter.index.file import save_segment
+from memoriter.index.file import load_segment, save_segment
 from memoriter.index.merge import due, merge
-from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
-from memoriter.store.io_errors import os_errors
-from memoriter.store.lease import try_lock
-from memoriter.store.port import Log, Manifest, SegmentRef
+from memoriter.store.port import Log, Manifest
+from memoriter.store.segments import Segments
 
 FLUSH_ROWS: Final = 8192
-"""A tail of this many rows is published as a segment file; smaller stores have no file."""
+"""A tail of this many rows is published as a segment; smaller stores have none."""
 
 
-def keep_up(index: TenantIndex, log: Log, folder: Path, floor: int, flush_rows: int) -> bool:
+def keep_up(
+    index: TenantIndex, log: Log, home: Segments, floor: int, flush_rows: int, *, wait: bool
+) -> bool:
     """Publish a tail of at least `flush_rows` rows, merging what is due; whether anything changed.
 
-    Rows that ended at or before `floor` are dropped. Does nothing if another process is at it.
+    Rows that ended at or before `floor` are dropped. If a published segment is damaged or missing,
+    the whole index is published anew, however small. Does nothing if another process is at it,
+    unless it ends while this one waits.
     """
-    with os_errors(folder):
-        folder.mkdir(mode=0o700, exist_ok=True)
-    with try_lock(folder / "upkeep.lock") as taken:
-        return taken and _keep_up(index, log, folder, floor, flush_rows)
+    with home.turn(index.tenant, wait=wait) as taken:
+        if not taken:
+            return False
+        changed = _keep_up(index, log, home, floor, flush_rows)
+        sweep(log, home, index.tenant)
+        return changed
 
 
-def _keep_up(index: TenantIndex, log: Log, folder: Path, floor: int, flush_rows: int) -> bool:
+def _keep_up(index: TenantIndex, log: Log, home: Segments, floor: int, flush_rows: int) -> bool:
     index.view()  # catches up with the log
     with index.lock:
         old, used, tail, segments = index.stored, index.manifest, index.tail, index.segments
-    if sum(map(len, tail)) < max(flush_rows, 1):
+    if old == used and sum(map(len, tail)) < max(flush_rows, 1):
         return False
     # The floor never goes back: what a merge dropped below it is gone.
     floor = max(floor, used.floor)
     refs = list(used.segments)
     run = due([*(ref.rows for ref in refs), sum(map(len, tail))])
     start = len(refs) if run is None else run.start
-    merged = merge(segments[start:], floor)
-    ref = _write(merged, (index.tenant, index.name), folder)
-    new = Manifest((*refs[:start], ref), floor)
-    # Order matters: the file is synced before the manifest names it, and old files are deleted only
-    # after the manifest no longer names them. A crash in between leaves an unused file at worst.
-    published = False
-    try:
-        published = log.publish(index.tenant, index.name, old, new)
-    finally:
-        if not published:
-            (folder / ref.name).unlink()
-    if not published:
-        return False
-    for unused in set(old.segments) - set(new.segments):
-        (folder / unused.name).unlink(missing_ok=True)
+    ref = save_segment(merge(segments[start:], floor), home, index.owner)
+    # Opened before it is published: checking its bytes under the index's lock would stop readers.
+    index.ready = {ref.name: load_segment(home, ref, index.owner)}
+    # Order matters: a segment is durable before a manifest names it, and dropped only after no
+    # manifest names it. A crash in between leaves an unused one, which the next `sweep` drops.
+    published = log.publish(index.tenant, index.name, old, Manifest((*refs[:start], ref), floor))
     index.view()  # takes the published segments over
-    return True
+    index.ready = {}
+    return published
 
 
-def _write(segment: Segment, owner: tuple[str, str], folder: Path) -> SegmentRef:
-    with os_errors(folder):
-        name = save_segment(segment, folder, owner)
-    return SegmentRef(name, segment.first, segment.last, len(segment))
+def sweep(log: Log, home: Segments, tenant: str) -> None:
+    """Drop what no manifest of the tenant lists, and list nothing that is not there.
+
+    The caller has its turn.
+    """
+    names = set(home.list(tenant))
+    listed: set[str] = set()
+    for index, manifest in log.manifests(tenant).items():
+        there = tuple(takewhile(lambda ref: ref.name in names, manifest.segments))
+        if there != manifest.segments:
+            log.publish(tenant, index, manifest, Manifest(there, manifest.floor if there else 0))
+        listed |= {ref.name for ref in there}
+    home.drop(tenant, names - listed)

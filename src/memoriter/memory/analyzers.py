@@ -108,7 +108,7 @@ class Analyzers(Hinting):
                     report(min(done, total))
         self._engine.index_cache.drop(one)
         for tenant in tenants:
-            if self._engine.index_cache.folder is not None:
+            if self._engine.index_cache.segments is not None:
                 self._engine.index_cache.view(tenant, None, one)
                 self._engine.index_cache.tidy(tenant)
         return next(kept for kept in self.list() if kept.name == name)

@@ -23,7 +23,6 @@ from memoriter.lanes.port import Context, Skipped, in_space
 from memoriter.memory.spaces import OtherSpace, QueryVector, query_vector
 from memoriter.rerank.port import Reranker
 from memoriter.store.port import Log
-from memoriter.store.ram import Ram
 from memoriter.text.port import Analyzer
 
 IN_MEMORY: Final = 20_000
@@ -59,10 +58,8 @@ class Engine:
     @property
     def place(self) -> str:
         """The name of the store's file in quotes, for a repr."""
-        folder = self.index_cache.folder
-        if folder is None:
-            return "':memory:'" if isinstance(self.log, Ram) else "'(read only)'"
-        return named(folder.name.removesuffix(".idx"))
+        path = self.index_cache.path
+        return "':memory:'" if path is None else named(path.name)
 
     def view(self, tenant: str, known_at: int | None) -> View:
         """The view of everything committed by now, or by a past moment."""

@@ -23,11 +23,9 @@ from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, micros
-from memoriter.core.where import EVERYTHING, parse_where
-from memoriter.core.where_times import dated
 from memoriter.index.pages import Sort
 from memoriter.memory.analyzers import Analyzers
-from memoriter.memory.browsing import Page, browse_page, matching_records
+from memoriter.memory.browsing import Page, browse_page
 from memoriter.memory.calibrating import calibrate
 from memoriter.memory.embedding import Embedding, fill_vectors
 from memoriter.memory.engine import Engine
@@ -44,8 +42,9 @@ from memoriter.memory.options import (
     WhereLike,
 )
 from memoriter.memory.status import Report, Status, check_store, status_of
+from memoriter.write.erasure import Erasure
 from memoriter.write.progress import ProgressCallback, show_progress
-from memoriter.write.writer import Erasure, Writer
+from memoriter.write.writer import Writer
 
 if TYPE_CHECKING:
     from memoriter.memory.agents import Agents
@@ -157,19 +156,13 @@ class Memory(NotAContainer):
     def forget(
         self, id: str | Sequence[str] | None = None, **options: Unpack[ForgetKwargs]
     ) -> Erasure:
-        """Erase memories, by id or by a filter: they are gone at once, from past views too."""
-        check_known(options, ForgetKwargs, InputError, "id")
-        where, key = options.get("where"), options.get("key")
-        if (id is None) == (where is None):
-            hint = 'forget(id), or forget(where={"session": "s-12"})'
-            raise InputError("forget: pass either an id or a where", hint=hint, field="id")
-        if id is None:
-            if key is not None:
-                raise InputError("key: is allowed with ids only, not with where", field="key")
-            return self._writer.forget(self._ids(where), None)
-        if not isinstance(id, str | list | tuple):
-            raise BadQuery("id: expected text such as hit.id, or a list of texts", field="id")
-        return self._writer.forget([id] if isinstance(id, str) else id, key)
+        """Forget memories, by id or by a filter: hidden at once, from past views too, then erased.
+
+        Upkeep erases their bytes from all files within seconds; `status` says what still waits.
+        """
+        from memoriter.memory.forgetting import forget  # noqa: PLC0415  # rarely used
+
+        return forget(self._engine, self._writer, id, options)
 
     @takes(ReflectKwargs)
     def reflect(self, *, dry_run: bool = False, **options: Unpack[ReflectKwargs]) -> Reflected:
@@ -177,16 +170,6 @@ class Memory(NotAContainer):
         from memoriter.memory.reflecting import reflect  # noqa: PLC0415  # rarely used
 
         return reflect(self._engine, self._writer, options, dry_run=dry_run)
-
-    def _ids(self, where: object) -> list[str]:
-        records = matching_records(self._engine, self._scope, where)
-        if parse_where(dated(where, self._engine.clock.now)) == EVERYTHING:
-            raise BadQuery(
-                "where: is empty and would forget everything",
-                hint='select some memories, for example where={"session": "s-12"}',
-                field="where",
-            )
-        return [record.id for record in records]
 
     @property
     def analyzers(self) -> Analyzers:
@@ -371,11 +354,13 @@ class Memory(NotAContainer):
         return check_store(self._engine, repair=True)
 
     def maintain(self, *, limit: int = 10_000) -> Report:
-        """Run upkeep now: embed records that lack a vector, publish and merge the index."""
+        """Run upkeep now: embed what lacks a vector, publish and merge the index, erase."""
         paid, owed = self._writer.pay(limit)
         filled, behind = fill_vectors(self._engine, self._writer, limit)
-        published = self._engine.index_cache.tidy(self._scope.tenant)
-        return Report(paid + filled, owed, behind, published)
+        published = self._engine.index_cache.tidy(self._scope.tenant, wait=True)
+        self._engine.index_cache.erase(self._scope.tenant, wait=True)
+        unerased = self._engine.log.unerased(self._scope.tenant).count
+        return Report(paid + filled, owed, behind, published, unerased)
 
     def calibrate(self, space: str | None = None) -> SpaceCalibration:
         """Measure and commit the cosines of unrelated texts in a vector space (the serving one)."""
@@ -386,7 +371,7 @@ class Memory(NotAContainer):
         return status_of(self._engine, self._scope.tenant, by)
 
     def close(self) -> None:
-        """Wait for running upkeep and close the store; closing twice is fine."""
+        """Wait a second at most for upkeep, and close the store; closing twice is fine."""
         self._engine.close()
 
     def __enter__(self) -> Self:

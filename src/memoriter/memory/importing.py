@@ -132,10 +132,9 @@ def export_file(engine: Engine, scope: Scope, path: Path, where: object) -> int:
     """
     target = path.absolute()
     # An export must not overwrite the store, its write-ahead log or its lock.
-    folder = engine.index_cache.folder
-    own = "" if folder is None else folder.name.removesuffix(".idx")
-    same_folder = folder is not None and target.parent.resolve() == folder.parent
-    if same_folder and target.name.startswith(own):
+    own = engine.index_cache.path
+    inside = own is not None and target.parent.resolve() == own.parent
+    if own is not None and inside and target.name.startswith(own.name):
         raise InputError(f"{target.name} belongs to the store", hint="name another file")
     if where is None and not scope.filters():
         dump = require_undamaged(engine.log.dump(scope.tenant))

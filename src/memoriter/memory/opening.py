@@ -37,6 +37,7 @@ from memoriter.rerank.port import Reranker
 from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Log
 from memoriter.store.ram import Ram
+from memoriter.store.segments import FolderSegments, MemorySegments
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
 from memoriter.text.default import DefaultAnalyzer
@@ -55,6 +56,7 @@ def open_memory(
     scope = Scope.of(tenant)
     store = open_store(place, options)
     engine = open_engine(store, store.embedder(tenant))
+    engine.index_cache.resume(tenant)
     return Memory(engine, write_context_for(store, engine, tenant), scope)
 
 
@@ -95,18 +97,21 @@ def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
     if "embedder" in options:  # before the store is opened: a refused open leaves no file
         options = cast("OpenOptions", {**options, "embedder": embedders_of(options["embedder"])})
     patience = patience_of(options.get("embed_timeout"))
-    log, folder, writable = _open_log(
+    log, path = _open_log(
         place,
         read_only=options.get("read_only", False),
         durability=options.get("durability", "full"),
     )
+    writable = not (isinstance(log, Sqlite) and log.read_only)
+    folder = None if path is None else path.with_name(path.name + ".idx")
     upkeep = UpkeepOptions(
-        folder,
-        options.get("maintenance", "auto") == "auto" and writable,
-        options.get("flush_rows", FLUSH_ROWS),
-        options.get("horizon_days", 30.0),
-        options.get("memory_limit", 2 * 1024**3),
-        writable,
+        segments=MemorySegments() if folder is None else FolderSegments(folder),
+        path=path,
+        automatic=options.get("maintenance", "auto") == "auto" and writable,
+        flush_rows=options.get("flush_rows", FLUSH_ROWS),
+        horizon_days=options.get("horizon_days", 30.0),
+        memory_limit=options.get("memory_limit", 2 * 1024**3),
+        writable=writable,
     )
     # A clock of the caller's may run in another century: its ids must not follow the process's.
     stamps = Stamps() if options.get("clock") else STAMPS
@@ -155,7 +160,7 @@ def _other_space(store: OpenedStore, vectors: VectorSpace, clock: Clock) -> Othe
     """A further space: its index has vectors only, and is kept in memory."""
     spaces = IndexSpaces(Wordless(), vectors.name, None)
     return OtherSpace(
-        vectors, IndexCache(store.log, spaces, replace(store.upkeep, folder=None), clock)
+        vectors, IndexCache(store.log, spaces, replace(store.upkeep, segments=None), clock)
     )
 
 
@@ -196,10 +201,10 @@ def _check(options: OpenOptions) -> None:
 
 def _open_log(
     place: str | Path, *, read_only: bool, durability: Durability
-) -> tuple[Log, Path | None, bool]:
-    """Open the log at a place; returns (log, folder of its segments, whether it is writable)."""
+) -> tuple[Log, Path | None]:
+    """Open the log at a place; returns (log, its file, None in memory)."""
     if str(place) == ":memory:":
-        return Ram(), None, True
+        return Ram(), None
     if "://" in str(place):
         raise Unsupported(
             f"no store understands {str(place).partition('://')[0]}:// addresses",
@@ -224,7 +229,4 @@ def _open_log(
     if path.is_dir():
         raise InputError(f"{path} is a folder", hint="name a file in it, for example agent.db")
     choice(durability, "durability", ("full", "fast"), InputError)
-    store = Sqlite(path, read_only=read_only, durability=durability)
-    folder = path.with_name(path.name + ".idx")
-    writable = not store.read_only
-    return store, folder if folder.is_dir() or writable else None, writable
+    return Sqlite(path, read_only=read_only, durability=durability), path

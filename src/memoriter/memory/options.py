@@ -296,11 +296,13 @@ class ForgetKwargs(TypedDict, total=False):
     where: Annotated[
         "WhereLike | None",
         Option(
-            'All memories that pass this filter, for example {"session": "s-12"}.',
+            'All memories that pass this filter, for example {"user": "ann"}.',
             JsonObject,
             metavar="JSON",
         ),
     ]
+    now: Annotated[bool, Option("Return when they are erased from all files.", bool)]
+    dry_run: Annotated[bool, Option("Only say which would be forgotten.", bool)]
     key: Annotated[str | None, _KEY]
 
 

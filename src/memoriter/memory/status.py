@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -47,6 +47,10 @@ class Status(Hinting):
     """Published index segments."""
     tail: int
     """Rows that are indexed in memory only."""
+    unerased: int
+    """Forgotten records whose bytes upkeep has not erased yet from all files."""
+    unerased_since: datetime | None
+    """When the first of them was forgotten."""
     tenants: tuple[str, ...]
     """All tenants of the store; servers leave this out, since it is for the owner only."""
     by: str | None = None
@@ -65,7 +69,8 @@ class Status(Hinting):
     def to_dict(self) -> dict[str, object]:
         """The status as plain data."""
         out: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
-        out["time"] = None if self.time is None else iso(self.time)
+        for moment in ("time", "unerased_since"):
+            out[moment] = None if out[moment] is None else iso(cast("datetime", out[moment]))
         out["calibrations"] = [each.to_dict() for each in self.calibrations]
         return {k: v for k, v in out.items() if v is not None} | {"tenants": list(self.tenants)}
 
@@ -79,6 +84,8 @@ class Report:
     behind: int
     """Records that still lack a vector."""
     published: bool
+    unerased: int = 0
+    """Forgotten records that could not be erased from all files yet."""
 
     def __repr__(self) -> str:
         rest = f"{self.owed:,} owed, {self.behind:,} behind"
@@ -95,7 +102,7 @@ def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
         choice(by, "by", COUNTED, BadQuery)
     index = engine.index_cache.index(tenant)
     view = index.view()
-    head = engine.log.head(tenant)
+    head, unerased = engine.log.head(tenant), engine.log.unerased(tenant)
     lasting = Criteria(Scope.of(tenant), now=engine.clock.now(), expired="hide")
     selection = select(view, lasting, engine.fetch(tenant))
     values = None if by is None else _counts(view, selection, by)
@@ -108,6 +115,8 @@ def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
         debt=len(engine.log.debts(tenant, DEBTS_COUNTED)),
         segments=len(index.manifest.segments),
         tail=sum(map(len, index.tail)),
+        unerased=unerased.count,
+        unerased_since=to_datetime(unerased.since) if unerased.count else None,
         tenants=tuple(engine.log.tenants()),
         by=by,
         counts=None if values is None else dict(_most(values)),

@@ -38,6 +38,7 @@ class Tenants:
                 raise Unavailable("the store is closed", hint="start the server again")
             if tenant not in self._kept:
                 engine = self._engine(tenant)
+                engine.index_cache.resume(tenant)
                 context = write_context_for(self._store, engine, tenant)
                 self._kept[tenant] = Memory(engine, context, scope)
             self._kept.move_to_end(tenant)

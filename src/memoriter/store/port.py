@@ -25,6 +25,7 @@ from memoriter.store.rows import (
     TombRow,
     VectorRow,
     WordsRow,
+    read_tomb,
 )
 
 
@@ -56,7 +57,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class SegmentRef:
-    """A published segment file, covering the log in (first, last]."""
+    """A published segment, covering the log in (first, last]; its name is that in its home."""
 
     name: str
     first: int
@@ -73,6 +74,32 @@ class Manifest:
 
     segments: tuple[SegmentRef, ...] = ()
     floor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unerased:
+    """Forgotten records whose bytes may still be in a file of the store."""
+
+    count: int = 0
+    since: int = 0
+    """When the first of them was forgotten; 0 if there is none."""
+    upto: int = 0
+    """The last sequence number that was looked at."""
+    rows: tuple[int, ...] = ()
+    """The rows of all their versions."""
+    positions: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, tombs: Sequence[TombRow], since: int, upto: int) -> Unerased:
+        """What tombstones that are not erased yet tell of; `since` is the first one's time."""
+        erased = [read_tomb(tomb) for tomb in tombs]
+        return cls(
+            len(erased),
+            since if erased else 0,
+            upto,
+            tuple(row for each in erased for row in each.rows),
+            tuple(each.position for each in erased),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +227,18 @@ class Log(Protocol):
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Compare-and-set: replace the manifest if it still is `old`; returns whether it was."""
+        ...
+
+    def unerased(self, tenant: str) -> Unerased:
+        """What was forgotten and not erased yet."""
+        ...
+
+    def scrub(self, tenant: str, upto: int) -> bool:
+        """Erase from the log's own files what was deleted by now, then mark it as erased.
+
+        From then on `unerased` begins after `upto`. Published segments are the caller's to clean
+        first. False, and nothing is marked, if that is not possible just now, since others read.
+        """
         ...
 
     def dump(self, tenant: str) -> Dump:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from memoriter.core.batch import Batch, Commit
 from memoriter.core.errors import Conflict, Unsupported
 from memoriter.core.record import Record
-from memoriter.store.port import Delta, Dump, Head, Manifest
+from memoriter.store.port import Delta, Dump, Head, Manifest, Unerased
 from memoriter.store.rows import (
     AgentRow,
     ChainRow,
@@ -50,6 +50,8 @@ class _Tenant:
     key_rows: list[KeyRow] = field(default_factory=list[KeyRow])
     debt_rows: list[DebtRow] = field(default_factory=list[DebtRow])
     manifests: dict[str, Manifest] = field(default_factory=dict[str, Manifest])
+    erased: int = 0
+    """Tombstones up to this number are erased."""
 
     def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         wanted = set(ids)
@@ -86,8 +88,7 @@ class _Tenant:
         self.edge_rows = [e for e in self.edge_rows if e.seq not in edges] + new.edges
         debts = [d for d in self.debt_rows if d.row not in rows and d not in paid]
         self.debt_rows = debts + new.debts
-        # A digest of what was written would tell of a forgotten record: see `KeyRow.asked`.
-        blank = [k._replace(asked=b"") if k.id in ids else k for k in self.key_rows]
+        blank = [k._replace(asked=b"", id="") if k.id in ids else k for k in self.key_rows]
         self.key_rows = blank + new.keys
         self.agent_rows += new.agents
         self.tombs += new.tombs
@@ -297,6 +298,21 @@ class Ram:
             self._tenants[tenant] = log
             return True
 
+    def unerased(self, tenant: str) -> Unerased:
+        """What was forgotten and not erased yet."""
+        with self._lock:
+            log = self._log_of(tenant)
+            tombs = [tomb for tomb in log.tombs if tomb.seq > log.erased]
+            first = min((tomb.seq for tomb in tombs), default=0)
+            since = min((c.time for c in log.commits if c.seq >= first), default=0)
+            return Unerased.of(tombs, since, log.head.seq)
+
+    def scrub(self, tenant: str, upto: int) -> bool:
+        """Mark as erased: there are no files."""
+        with self._lock:
+            self._log_of(tenant).erased = upto
+            return True
+
     def dump(self, tenant: str) -> Dump:
         """All rows of a tenant."""
         with self._lock:
@@ -336,6 +352,7 @@ class Ram:
                 chain=list(dump.chain),
                 key_rows=list(dump.keys),
                 debt_rows=list(dump.debts),
+                erased=dump.head.seq,
             )
             rows = (*dump.words, *dump.vectors, *dump.debts)
             self._spaces |= {row.generation for row in rows}

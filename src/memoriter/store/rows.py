@@ -104,9 +104,10 @@ class ChainRow(NamedTuple):
 class KeyRow(NamedTuple):
     """What was written under an idempotency key.
 
-    `asked` is the digest of the request. It is emptied when the record is forgotten, since it
-    could be tested against a guess; from then on any request under the key gets the first Commit
-    back, and nothing is written.
+    `asked` is the digest of the request. It and `id` are emptied when the record is forgotten: the
+    id is erased with it, and the digest could be tested against a guess. From then on any request
+    under the key gets the first Commit back, with the id that it names itself, and nothing is
+    written.
     """
 
     key: str

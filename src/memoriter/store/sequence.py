@@ -28,6 +28,7 @@ from memoriter.core.canonical import canonical
 from memoriter.core.edge import REPLACING
 from memoriter.core.errors import BadRecord, Conflict, NotFound
 from memoriter.core.times import to_datetime
+from memoriter.store.acts import key_of, named_ids, own_id
 from memoriter.store.port import Head
 from memoriter.store.rows import (
     AGENT,
@@ -152,9 +153,9 @@ class _Settling:
         self.positions = head.positions
         self.link = head.link or genesis(batch.tenant)
         self.out = Sequenced(head, Commit(batch.tenant, head.seq, to_datetime(head.time), ()))
-        self.current = ledger.current_rows(_ids(batch.acts))
+        self.current = ledger.current_rows(named_ids(batch.acts))
         """Updated act by act: a later act of the batch sees what an earlier one wrote."""
-        self.known_keys = ledger.keys([key.name for key in map(_key, batch.acts) if key])
+        self.known_keys = ledger.keys([key.name for key in map(key_of, batch.acts) if key])
         self.new_keys: dict[str, tuple[Key, str]] = {}
         self.replayed: list[KeyRow] = []
 
@@ -178,9 +179,9 @@ class _Settling:
         return out
 
     def act(self, act: Act) -> str:
-        key = _key(act)
+        key = key_of(act)
         if key is not None and (earlier := self.earlier_write(key)) is not None:
-            return earlier
+            return earlier or own_id(act)
         match act:
             case Put():
                 record_id = self.put(act)
@@ -193,11 +194,15 @@ class _Settling:
             case Embed():
                 record_id = self.embed(act)
         if key is not None:
-            self.new_keys[key.name] = (key, record_id)
+            # The row of a forget must not bring the id back that it erases.
+            self.new_keys[key.name] = (key, "" if isinstance(act, Forget) else record_id)
         return record_id
 
     def earlier_write(self, key: Key) -> str | None:
-        """The record that this idempotency key wrote before; None for a new key."""
+        """The record that this idempotency key wrote before, empty if it was forgotten since.
+
+        None for a new key.
+        """
         if key.name in self.new_keys:
             first, record_id = self.new_keys[key.name]
             self.require_same_request(key, first.asked)
@@ -356,6 +361,10 @@ class _Settling:
         self.out.erased_rows.extend(rows)
         self.out.erased_edges.extend(edges)
         self.out.erased_ids.append(act.id)
+        self.new_keys = {
+            name: (key, "" if wrote == act.id else wrote)
+            for name, (key, wrote) in self.new_keys.items()
+        }
         del self.current[act.id]
         return act.id
 
@@ -372,23 +381,3 @@ class _Settling:
                 self.vector(act.row, act.vector, b"")
             self.out.paid.append(DebtRow(act.row, act.generation))
         return ""
-
-
-def _key(act: Act) -> Key | None:
-    return None if isinstance(act, Embed) else act.key
-
-
-def _ids(acts: tuple[Act, ...]) -> list[str]:
-    """The ids of every record that the acts name, once each."""
-    ids: dict[str, None] = {}
-    for act in acts:
-        match act:
-            case Put():
-                ids.update(dict.fromkeys((act.id, *(tie.target for tie in act.ties))))
-            case Link():
-                ids.update(dict.fromkeys((act.source, act.tie.target)))
-            case Forget():
-                ids[act.id] = None
-            case RegisterAgent() | Embed():
-                pass
-    return list(ids)

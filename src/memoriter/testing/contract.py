@@ -69,6 +69,37 @@ class ForgetTests(StoreTestBase):
         assert log.vectors(T, 1) == []
         assert log.edges(T, 0, 99) == []
 
+    def test_what_is_forgotten_waits_until_it_is_scrubbed(self, log: Log) -> None:
+        """How many records, since when, and what of them to look for; a scrub ends it."""
+        self.fill(log)
+        assert (log.unerased(T).count, log.unerased(T).since) == (0, 0)
+        log.commit(batch(forget_act("a"), now=START + 5))
+        log.commit(batch(put("c"), forget_act("b"), now=START + 9))
+        waiting, seq = log.unerased(T), log.head(T).seq
+        assert (waiting.count, waiting.since, waiting.upto) == (2, START + 5, seq)
+        assert (sorted(waiting.positions), len(waiting.rows)) == ([0, 1], 3)
+        first = log.dump(T).tombs[0].seq
+        assert log.scrub(T, first)
+        assert (log.unerased(T).count, log.unerased(T).since) == (1, START + 9)
+        assert log.scrub(T, waiting.upto)
+        assert log.unerased(T).count == log.unerased("other").count == 0
+        log.commit(batch(forget_act("c"), now=START + 20))
+        assert log.unerased(T).since == START + 20
+        log.restore("copy", log.dump(T))
+        assert log.unerased("copy").count == 0, "a dump holds nothing of what was forgotten"
+
+    def test_keys_of_a_forgotten_record_do_not_name_it(self, log: Log) -> None:
+        """A retry gets the first commit back all the same, with the id that it names itself."""
+        first = log.commit(batch(put("a", key=make_key("k"))))
+        log.commit(batch(put("b")))
+        log.commit(batch(link_act("a", "b", key=make_key("l"))))
+        log.commit(batch(forget_act("a", make_key("f"))))
+        assert {row.id for row in log.dump(T).keys} == {""}
+        assert log.commit(batch(put("a", key=make_key("k")))) == first
+        assert log.commit(batch(put("new", key=make_key("k")))).ids == ("new",)
+        assert {r.id for r in log.dump(T).records} == {"b"}
+        verify_log(T, log.dump(T))
+
     def test_the_chain_still_verifies(self, log: Log) -> None:
         """It keeps the digests, which tell nothing without the salts."""
         self.fill(log)

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from memoriter.core.errors import Corrupt
 from memoriter.core.shown import counted, shown
 from memoriter.index.cache import IndexCache
-from memoriter.index.file import load_segment
+from memoriter.index.file import IndexOwner, load_segment
 from memoriter.index.tenant import texts_of
 from memoriter.store.port import Dump, Log, Manifest
 from memoriter.store.rows import VectorRow, WordsRow, check_vector, check_words, words_sum
+from memoriter.store.segments import Segments
 from memoriter.store.verify import verify_log
 from memoriter.text.port import Analyzer
 
@@ -181,20 +181,20 @@ def _words(context: CheckContext, tenant: str, findings: _Findings) -> None:
 
 def _segments(context: CheckContext, tenant: str, findings: _Findings) -> None:
     """Find damaged segments of every published index, also those of other applications."""
-    folder = context.index_cache.folder
-    if folder is not None:
+    home = context.index_cache.segments
+    if home is not None:
         for index, manifest in context.log.manifests(tenant).items():
-            damages = _damaged(manifest, folder, (tenant, index))
+            damages = _damaged(manifest, home, IndexOwner(tenant, index))
             findings.derived += [f"tenant {tenant!r}: {damage}" for damage in damages]
             findings.indexes += [index] if damages else []
 
 
-def _damaged(manifest: Manifest, folder: Path, owner: tuple[str, str]) -> list[str]:
+def _damaged(manifest: Manifest, home: Segments, owner: IndexOwner) -> list[str]:
     """The damage of the published segments of an index."""
     out: list[str] = []
     for ref in manifest.segments:
         try:
-            load_segment(folder / ref.name, (ref.first, ref.last), owner)
+            load_segment(home, ref, owner)
         except Corrupt as damage:
             out.append(damage.message)
     return out
@@ -210,7 +210,7 @@ def _repair(context: CheckContext, tenant: str, findings: _Findings) -> bool:
     for index in findings.indexes:
         whole = context.index_cache.discard(tenant, index) and whole
         if index == own and not findings.problems:
-            context.index_cache.tidy(tenant)
+            context.index_cache.tidy(tenant, wait=True)
     return whole
 
 

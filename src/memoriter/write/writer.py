@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, cast
 
@@ -25,11 +25,11 @@ from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
 from memoriter.core.names import name, names, text
 from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope
-from memoriter.core.shown import counted, shown
 from memoriter.core.times import TimeLike, duration, micros, to_datetime
 from memoriter.embed.call import EmbedderTimeout
 from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
+from memoriter.write.erasure import Erasure
 from memoriter.write.prepare import (
     SALT_BYTES,
     WriteContext,
@@ -46,22 +46,6 @@ PORTION: Final = 256
 _TRIES: Final = 5
 _NO_RECORD: Final = "\x1f"
 """An id that no record can have: ids hold no control characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Erasure:
-    """The result of a forget. `hidden`: gone from every answer, and from the file's live pages."""
-
-    ids: tuple[str, ...]
-    seq: int
-    state: str = "hidden"
-
-    def __repr__(self) -> str:
-        return shown("Erasure", f"{counted(len(self.ids), 'record')} forgotten, {self.state}")
-
-    def to_dict(self) -> dict[str, object]:
-        """The erasure as plain data."""
-        return {"ids": list(self.ids), "seq": self.seq, "state": self.state}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +90,7 @@ class Writer:
         """Commit acts in one transaction, all or none."""
         return self._log.commit(Batch(self._scope.tenant, tuple(acts), self._context.clock.now()))
 
-    def _again(self, key: Key | None, refusal: MemoriterError) -> Commit:
+    def _again(self, key: Key | None, refusal: MemoriterError, record_id: str) -> Commit:
         """The commit of the first try, if this is a retry; else raise the refusal.
 
         The store may have changed since the first try, so that the retry is not valid any more (the
@@ -117,9 +101,11 @@ class Writer:
         if key is None:
             raise refusal
         try:
-            return self.commit([Forget(_NO_RECORD, self._salt(), key)])
+            first = self.commit([Forget(_NO_RECORD, self._salt(), key)])
         except NotFound:
             raise refusal from None
+        # The log has erased the id of a forgotten record, but the request names it.
+        return replace(first, ids=tuple(record_id if i == _NO_RECORD else i for i in first.ids))
 
     def _salt(self) -> bytes:
         return self._context.entropy.draw(SALT_BYTES)
@@ -152,7 +138,7 @@ class Writer:
                 try:
                     self.current(tie.target)
                 except NotFound as gone:
-                    self._again(draft.key, gone)
+                    self._again(draft.key, gone, draft.id or "")
         return draft
 
     def remember(self, data: object) -> Commit:
@@ -241,7 +227,7 @@ class Writer:
                 if "entities" not in changes:
                     content = annotated_anew(record, content, self._context.extractor)
             except (NotFound, BadRecord) as refusal:
-                return self._again(_quietly(key), refusal)
+                return self._again(_quietly(key), refusal, record_id)
             rows = self._log.vectors(self._scope.tenant, record.row)
             kept = tuple(
                 Vector(v.generation, v.part, v.form, v.body)  # pyright: ignore[reportArgumentType]  # the log holds forms only
@@ -271,7 +257,7 @@ class Writer:
         try:
             self.must_reach(act)
         except NotFound as gone:
-            return self._again(act.key, gone)
+            return self._again(act.key, gone, source)
         return self.commit([act])
 
     def edge(
@@ -290,6 +276,12 @@ class Writer:
             if end not in besides:
                 self.current(end)
 
+    def preview_forget(self, ids: Sequence[str]) -> Erasure:
+        """What `forget` would erase; raises as it does, and changes nothing."""
+        clean = dict.fromkeys(name(record_id, "id") for record_id in ids)
+        current = tuple(self.current(record_id).id for record_id in clean)
+        return Erasure(current, self._log.head(self._scope.tenant).seq, "preview")
+
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
         """Erase records, all or none; raises NotFound if one is not in scope."""
         clean = [name(record_id, "id") for record_id in ids]
@@ -299,7 +291,7 @@ class Writer:
             try:
                 self.current(record_id)
             except NotFound as gone:
-                self._again(request_key, gone)
+                self._again(request_key, gone, record_id)
             acts.append(Forget(record_id, self._salt(), _nth_key(request_key, at)))
         if not acts:
             return Erasure((), self._log.head(self._scope.tenant).seq)

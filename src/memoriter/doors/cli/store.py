@@ -47,6 +47,8 @@ def maintain(at: PrintedOptions) -> None:
         report = memory.maintain()
     published = "published a segment" if report.published else "nothing to publish"
     line = f"embedded {report.embedded}, still owed {report.owed}, {published}"
+    if report.unerased:
+        line += f", {report.unerased} forgotten but not erased: another process reads the store"
     show(report.to_dict(), lambda: line, as_json=at.json)
 
 

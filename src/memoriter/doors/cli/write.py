@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from memoriter.memory.importing import Imported
 
 _PANEL: Final = "Fields of the memory"
-_PAGE: Final = 1000
 _SHOWN: Final = 10
 
 
@@ -258,15 +257,13 @@ class ForgetOptions:
 
     declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be forgotten; forget nothing.")
-    ] = False
 
 
 @command(
     "forget",
-    "memoriter forget ID",
+    "memoriter forget ID --now",
     'memoriter forget --where \'{"session": "s-12"}\' --dry-run',
+    "memoriter forget --user ann --where '{}'",
 )
 def forget(
     at: ScopedOptions,
@@ -276,58 +273,45 @@ def forget(
         typer.Argument(metavar="ID", help="The ids of memories.", show_default=False),
     ] = None,
 ) -> None:
-    """Erase memories for good, from every answer and every past view.
+    """Forget memories for good: hidden at once, from every past view too, then erased from files.
 
     On a terminal it lists the memories and asks first. Without a terminal, --where needs --yes.
     """
-    where, key = how.declared.get("where"), how.declared.get("key")
+    where, dry_run = how.declared.get("where"), how.declared.get("dry_run", False)
     if bool(ids) == (where is not None):
         raise InputError("forget: give either ids or --where", hint="see memoriter forget --help")
-    if where is not None and not where:
-        raise InputError(
-            "where: is empty and would forget everything",
-            hint="say which memories to forget",
-            field="where",
-        )
-    with opened_memory(at, "read" if how.dry_run else "change") as memory:
-        if how.dry_run:
-            _preview(_records(memory, ids, where), at)
-            return
-        matching = None if ids else _records(memory, None, where)
-        if not (how.yes or _confirmed(memory, ids, matching)):
+    with opened_memory(at, "read" if dry_run else "change") as memory:
+        if dry_run or not ids:
+            preview = memory.forget(ids, where=where, dry_run=True)
+            records = [memory.get(each) for each in preview.ids]
+            if dry_run:
+                listed = render.records.page_list(records, len(records), None)
+                show(preview.to_dict(), lambda: listed, as_json=at.json)
+                return
+        else:
+            records = None
+        if not (how.yes or _confirmed(memory, ids, records)):
             note("nothing was forgotten")
             raise typer.Exit(1)
-        erasure = memory.forget(ids or [record.id for record in matching or ()], key=key)
-    show(erasure.to_dict(), lambda: f"forgot {_counted(len(erasure.ids))}", as_json=at.json)
+        chosen = ids or [record.id for record in records or ()]
+        rest = {name: how.declared[name] for name in ("now", "key") if name in how.declared}
+        erasure = memory.forget(chosen, **rest)
+    line = f"forgot {_counted(erasure.count)}, {_STATES[erasure.state]}"
+    show(erasure.to_dict(), lambda: line, as_json=at.json)
 
 
-def _records(
-    memory: Memory, ids: list[str] | None, where: dict[str, object] | None
-) -> list[Record]:
-    """The memories with these ids, or all that match the filter, archived and expired ones too."""
-    if ids:
-        return [memory.get(each) for each in dict.fromkeys(ids)]
-    records: list[Record] = []
-    cursor: str | None = None
-    while True:
-        page = memory.browse(
-            "oldest", cursor=cursor, limit=_PAGE, where=where, archived="show", expired="show"
-        )
-        records += page.records
-        cursor = page.cursor
-        if cursor is None:
-            return records
-
-
-def _preview(records: list[Record], at: ScopedOptions) -> None:
-    data = {"ids": [record.id for record in records], "state": "would be forgotten"}
-    show(data, lambda: render.records.page_list(records, len(records), None), as_json=at.json)
+_STATES: Final = {
+    "hidden": "hidden; upkeep erases them (memoriter status tells when, --now waits)",
+    "erased": "erased from all files",
+}
 
 
 def _confirmed(memory: Memory, ids: list[str] | None, matching: list[Record] | None) -> bool:
     """Whether the person at the terminal agrees; without one, ids need no agreement."""
     if sys.stdin.isatty():
-        records = _records(memory, ids, None) if matching is None else matching
+        records = (
+            [memory.get(i) for i in dict.fromkeys(ids or ())] if matching is None else matching
+        )
         page = render.records.page_list(records[:_SHOWN], len(records), None)
         console(stderr=True).print(page)
         return not records or typer.confirm(f"forget {_counted(len(records))} for good?", err=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
+from memoriter.core.shown import counted
 from memoriter.doors.render.ink import DIM, STRONG, WARN, TextColumns, fact_table, time_text
 from memoriter.text.safe import one_line
 
@@ -106,10 +107,19 @@ def status_report(
             "last commit": time_text(status.time) if status.time else "never",
             "debt": f"{status.debt} vectors owed" if status.debt else "none",
             **{f"calibration {each.embedder}": each.summary for each in status.calibrations},
+            "forgotten": _erasing(status),
             "segments": f"{status.segments} published, {status.tail} rows in the tail",
             "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),
         }
     )
+
+
+def _erasing(status: Status) -> str:
+    """Whether upkeep has erased all that was forgotten."""
+    if status.unerased_since is None:
+        return "all erased"
+    since = time_text(status.unerased_since)
+    return f"{counted(status.unerased, 'memory', 'memories')} to erase, since {since}"
 
 
 def calibration_report(state: SpaceCalibration) -> RenderableType:

@@ -32,9 +32,11 @@ from memoriter.store.sqlite.reader import (
     MANIFEST,
     NUMBER,
     checked_head,
+    erasure_sum,
     manifest_of,
     manifest_sum,
 )
+from memoriter.store.sqlite.schema import ERASURES
 
 _BEYOND: Final = ", EXISTS (SELECT 1 FROM records WHERE tenant=t.tenant AND position>=t.positions)"
 _HEAD: Final = HEAD.format(more=_BEYOND)
@@ -140,8 +142,8 @@ class SqliteLedger:
         return {row[0]: check_bookkeeping(self._name, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
 
-def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
-    """Write the rows of a settled batch, and move the head."""
+def write(db: apsw.Connection, tenant: str, new: Sequenced) -> int:
+    """Write the rows of a settled batch, and move the head; returns the tenant's number."""
     number = number_of(db, tenant)
     _erase(db, tenant, number, new)
     spaces = {w.generation for w in new.words} | {v.generation for v in new.vectors}
@@ -174,6 +176,7 @@ def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
         "UPDATE tenants SET seq=?, time=?, positions=?, link=? WHERE tenant=?",
         (head.seq, head.time, head.positions, head.link, number),
     )
+    return number
 
 
 def _commit_rows(tenant: str, commits: Sequence[CommitRow]) -> list[tuple[apsw.SQLiteValue, ...]]:
@@ -243,9 +246,16 @@ def _erase(db: apsw.Connection, tenant: str, number: int, new: Sequenced) -> Non
         sql = "SELECT key, asked, seq, time, id, debt FROM keys WHERE tenant=? AND id=?"
         keys: list[Any] = db.execute(sql, (number, record_id)).fetchall()
         for row in keys:
-            blank = KeyRow(*row)._replace(asked=b"")
-            values = (blank.asked, bookkeeping_sum(tenant, blank), number, blank.key)
-            db.execute("UPDATE keys SET asked=?, sum=? WHERE tenant=? AND key=?", values)
+            blank = KeyRow(*row)._replace(asked=b"", id="")
+            values = (bookkeeping_sum(tenant, blank), number, blank.key)
+            db.execute("UPDATE keys SET asked=x'', id='', sum=? WHERE tenant=? AND key=?", values)
+
+
+def mark_erased(db: apsw.Connection, tenant: str, upto: int) -> None:
+    """Note that what was forgotten up to a number is erased from the files."""
+    db.execute(ERASURES)
+    values = (number_of(db, tenant), upto, erasure_sum(tenant, upto))
+    db.execute("INSERT OR REPLACE INTO erasures VALUES (?,?,?)", values)
 
 
 def swap_manifest(

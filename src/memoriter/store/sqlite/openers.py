@@ -12,11 +12,12 @@ the fork can never be opened in the child.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -97,6 +98,25 @@ class Openers:
                 held.ready.discard(connection)
                 if not held.alive:
                     del self._held[path]
+
+    @contextlib.contextmanager
+    def beside(self, path: Path) -> Generator[apsw.VFSFile]:
+        """The file itself, to read and write bytes beside our connections.
+
+        SQLite opens and closes it, so that no lock of ours is dropped.
+        """
+        flags = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
+        with self.lock:
+            held = self._held[path]
+            before = handles(held.file)
+            file = apsw.VFSFile("", str(path), [flags, 0])
+            # Also after xClose: SQLite may keep the handle for as long as it holds locks.
+            held.handles |= handles(held.file) - before
+        try:
+            yield file
+        finally:
+            with self.lock:
+                file.xClose()
 
     def holds(self, path: Path) -> bool:
         """Whether a path leads to a file that we have open, or to its -wal or -shm."""

@@ -18,7 +18,7 @@ import apsw
 from memoriter.core.canonical import canonical, checksum
 from memoriter.core.errors import Corrupt
 from memoriter.core.record import Record
-from memoriter.store.port import Delta, Dump, Head, Manifest, SegmentRef
+from memoriter.store.port import Delta, Dump, Head, Manifest, SegmentRef, Unerased
 from memoriter.store.rows import (
     AgentRow,
     Bookkeeping,
@@ -263,6 +263,23 @@ class SqliteReader(ABC):
         rows = self._rows(sql, self._number_of(tenant))
         return {index: manifest_of(tenant, index, *row) for index, *row in rows}
 
+    def unerased(self, tenant: str) -> Unerased:
+        """What was forgotten and not erased yet."""
+        number, head = self._number_of(tenant), self.head(tenant)
+        tombs = self._tombs(tenant, number, self._erased(tenant, number), head.seq)
+        if not tombs:
+            return Unerased(upto=head.seq)
+        sql = "SELECT min(time) FROM commits WHERE tenant=? AND seq>=?"
+        return Unerased.of(tombs, self._rows(sql, number, tombs[0].seq)[0][0], head.seq)
+
+    def _erased(self, tenant: str, number: int) -> int:
+        """The number up to which tombstones are erased; 0 if that is unknown."""
+        if not self._rows("SELECT 1 FROM sqlite_schema WHERE name='erasures'"):
+            return 0
+        rows = self._rows("SELECT upto, sum FROM erasures WHERE tenant=?", number)
+        # A damaged mark counts as none: erasing twice does no harm.
+        return rows[0][0] if rows and erasure_sum(tenant, rows[0][0]) == rows[0][1] else 0
+
     def _dump(self, tenant: str) -> Dump:
         """All rows of a tenant, the head unchecked; the caller holds a read transaction."""
         # Unchecked, so that a damaged tenant can still be dumped and `verify_log` names the damage.
@@ -330,6 +347,11 @@ def manifest_of(tenant: str, index: str, segments: str, floor: int, stored_sum: 
         _log.warning("the list of segments of tenant %r is damaged and not used", tenant)
         return Manifest()
     return Manifest(tuple(SegmentRef(**segment) for segment in json.loads(segments)), floor)
+
+
+def erasure_sum(tenant: str, upto: int) -> bytes:
+    """The checksum beside the mark of what is erased."""
+    return checksum(canonical([tenant, "erasure", upto]))
 
 
 def manifest_sum(tenant: str, index: str, segments: str, floor: int) -> bytes:

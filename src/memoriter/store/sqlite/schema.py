@@ -87,6 +87,13 @@ CREATE TABLE manifests (
 ) STRICT, WITHOUT ROWID;
 """
 
+ERASURES: Final = """
+CREATE TABLE IF NOT EXISTS erasures (
+  tenant INTEGER PRIMARY KEY, upto INTEGER NOT NULL, sum BLOB NOT NULL
+) STRICT;
+"""
+"""Up to where forgotten records are erased from the files; made when the first is."""
+
 OWNED: Final = (
     "commits", "chain", "records", "words", "vectors", "mentions",
     "edges", "agents", "tombs", "keys", "debts", "manifests",

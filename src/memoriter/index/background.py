@@ -1,0 +1,62 @@
+"""The background thread of upkeep: runs jobs by name, one at a time, each after its delay."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+
+class Background:
+    """Jobs that one thread works off; the thread lives only while there are any.
+
+    It is a daemon: a process that ends does not wait for it, and upkeep may be cut off anywhere.
+    """
+
+    def __init__(self, work: Callable[[str], None]) -> None:
+        self._work = work
+        self._state = threading.Condition()
+        self._due: dict[str, float] = {}
+        """When each job is due."""
+        self._thread: threading.Thread | None = None
+        self.closed = False
+
+    def ask(self, job: str, delay: float = 0.0) -> None:
+        """Have a job done in so many seconds, or sooner if it is due sooner already."""
+        with self._state:
+            if self.closed:
+                return
+            when = time.monotonic() + delay
+            self._due[job] = min(when, self._due.get(job, when))
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="memoriter-upkeep", daemon=True
+                )
+                self._thread.start()
+            self._state.notify_all()
+
+    def _run(self) -> None:
+        while (job := self._next()) is not None:
+            self._work(job)
+
+    def _next(self) -> str | None:
+        """Wait for the next job that is due; None, and the thread ends, if there is none at all."""
+        with self._state:
+            while self._due:
+                job = min(self._due, key=self._due.__getitem__)
+                left = 0.0 if self.closed else self._due[job] - time.monotonic()
+                if left <= 0:
+                    del self._due[job]
+                    return job
+                self._state.wait(left)
+            self._thread = None
+            self._state.notify_all()
+            return None
+
+    def close(self, seconds: float) -> None:
+        """Do at once what is due later, for at most so many seconds; the rest is dropped."""
+        with self._state:
+            self.closed = True
+            self._state.notify_all()
+            self._state.wait_for(lambda: self._thread is None, seconds)
+            self._due.clear()

@@ -1,0 +1,59 @@
+"""`Memory.forget`: which records go, the preview, and waiting until they are erased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from memoriter.core.errors import BadQuery, InputError
+from memoriter.core.names import flag
+from memoriter.core.options import check_known
+from memoriter.core.where import EVERYTHING, parse_where
+from memoriter.core.where_times import dated
+from memoriter.memory.browsing import matching_records
+from memoriter.memory.engine import Engine
+from memoriter.memory.options import ForgetKwargs
+from memoriter.write.erasure import Erasure
+from memoriter.write.writer import Writer
+
+
+def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) -> Erasure:
+    """Forget records by id or by a filter; with `dry_run`, only say which."""
+    check_known(options, ForgetKwargs, InputError, "id")
+    where, key = options.get("where"), options.get("key")
+    dry_run = flag(options.get("dry_run", False), "dry_run", InputError)
+    now = flag(options.get("now", False), "now", InputError)
+    if (id is None) == (where is None):
+        hint = 'forget(id), or forget(where={"session": "s-12"})'
+        raise InputError("forget: pass either an id or a where", hint=hint, field="id")
+    if id is None:
+        if key is not None:
+            raise InputError("key: is allowed with ids only, not with where", field="key")
+        ids = _matching(engine, writer, where)
+    elif isinstance(id, str | list | tuple):
+        ids = [id] if isinstance(id, str) else cast("Sequence[str]", id)  # the writer checks each
+    else:
+        raise BadQuery("id: expected text such as hit.id, or a list of texts", field="id")
+    if dry_run:
+        return writer.preview_forget(ids)
+    erasure = writer.forget(ids, key)
+    if now:
+        engine.index_cache.erase_now(writer.tenant)
+        return erasure.erased()
+    if erasure.ids:
+        engine.index_cache.forgot(writer.tenant)
+    return erasure
+
+
+def _matching(engine: Engine, writer: Writer, where: object) -> list[str]:
+    """The ids of the records in scope that pass a filter, archived and expired ones too."""
+    records = matching_records(engine, writer.scope, where)
+    everything = parse_where(dated(where, engine.clock.now)) == EVERYTHING
+    if everything and not writer.scoped:
+        raise BadQuery(
+            "where: is empty and would forget everything",
+            hint='select some memories, for example where={"user": "ann"}; in a memory of one '
+            "user, agent or session an empty where means all of theirs",
+            field="where",
+        )
+    return [record.id for record in records]

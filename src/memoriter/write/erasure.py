@@ -1,0 +1,36 @@
+"""The result of a forget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memoriter.core.shown import counted, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """The result of a forget."""
+
+    ids: tuple[str, ...]
+    seq: int
+    state: Literal["preview", "hidden", "erased"] = "hidden"
+    """`preview`: nothing was done. `hidden`: gone from every answer; upkeep erases their bytes.
+    `erased`: no file of the store holds anything of them."""
+
+    def __repr__(self) -> str:
+        return shown("Erasure", f"{counted(len(self.ids), 'record')} forgotten, {self.state}")
+
+    @property
+    def count(self) -> int:
+        """How many records it is about."""
+        return len(self.ids)
+
+    def erased(self) -> Erasure:
+        """The same, in the state `erased`."""
+        return replace(self, state="erased")
+
+    def to_dict(self) -> dict[str, object]:
+        """The erasure as plain data."""
+        about = {"ids": list(self.ids), "count": self.count}
+        return {**about, "seq": self.seq, "state": self.state}
