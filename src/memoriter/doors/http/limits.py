@@ -57,6 +57,12 @@ class Limits:
     """Requests that a token may send at once."""
     connections: int = 1000
     """Open connections."""
+    per_address: int = 500
+    """Open connections from one address."""
+    strangers: int = 100
+    """Those of them on which no request had a valid token yet."""
+    idle_s: float = 2.0
+    """Seconds that such a connection may be idle."""
     stop_s: float = 30.0
     """Seconds that running requests get to finish when the server stops."""
 
