@@ -23,7 +23,7 @@ from memoriter.memory.tenants import Tenants
 from memoriter.testing.fakes import HandClock
 
 TENANT = "acme"
-PATIENT = Limits(rate=1e6, burst=10**6, arrive_s=60.0, answer_s=60.0)
+PATIENT = Limits(rate=1e6, burst=10**6, arrive_s=60.0, answer_s=60.0, idle_s=60.0)
 """Nobody asks too often, and nobody is late because the machine is busy."""
 
 

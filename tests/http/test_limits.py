@@ -22,9 +22,9 @@ import memoriter
 from memoriter.core.errors import InputError, TooMany
 from memoriter.core.names import LIST_LIMIT
 from memoriter.core.where import TESTS_LIMIT
-from memoriter.doors.handlers import BATCH
-from memoriter.doors.http.bodies import parse_body
 from memoriter.doors.http.limits import Limits, RateLimiter
+from memoriter.doors.json_bodies import parse_body
+from memoriter.doors.sizes import BATCH
 from memoriter.pipeline.load import overridden, recipe_of
 
 SMALL = replace(PATIENT, body=10_000, threads=2, waiting=2, text=1000)

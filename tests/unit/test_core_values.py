@@ -147,5 +147,5 @@ def test_errors_are_data() -> None:
     for kind in tree(MemoriterError):
         data = kind("what", hint="do this", field="f").to_dict()
         assert json.loads(canonical(data))["error"] == kind.__name__
-        assert 1 <= kind.exit_code <= 11
+        assert 1 <= kind.exit_code <= 12
         assert 400 <= kind.status <= 599

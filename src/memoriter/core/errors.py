@@ -16,6 +16,7 @@ MemoriterError                exit  1 · HTTP 500
 ├── Corrupt                         9 ·      500
 ├── Expired                        10 ·      410
 ├── Unsupported                    11 ·      501
+├── TooCostly                      12 ·      422
 ├── Unauthenticated                 6 ·      401   at the HTTP doors only
 ├── TooLarge                        2 ·      413   at the HTTP doors only
 ├── Misdirected                     6 ·      421   at the HTTP doors only
@@ -171,6 +172,13 @@ class Unsupported(MemoriterError):
 
     exit_code = 11
     status = 501
+
+
+class TooCostly(MemoriterError):
+    """The request needs more work than its budget allows; nothing was changed."""
+
+    exit_code = 12
+    status = 422
 
 
 def earlier_name_error(file: str) -> Unsupported:

@@ -22,8 +22,8 @@ from memoriter.why.receipt import verify as verify_receipt
 from memoriter.why.result import Hit, Result
 from memoriter.why.strengths import judgement
 
-BATCH: Final = 1000
-"""How many memories one request may contain."""
+STEPS: Final = 4_000_000
+"""How many steps `verify` and `diff` may take here: about a second. The library allows more."""
 
 
 def _options(request: requests.QuestionRequest) -> JsonObject:
@@ -173,7 +173,7 @@ def replay(tenant_session: TenantSession, request: requests.OfReceiptRequest) ->
 
 def verify(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> JsonObject:
     """Whether every number of a receipt follows from the others."""
-    return verify_receipt(tenant_session.receipt(request.receipt)).to_dict()
+    return verify_receipt(tenant_session.receipt(request.receipt), STEPS).to_dict()
 
 
 def diff(tenant_session: TenantSession, request: requests.DifferRequest) -> JsonObject:
@@ -182,7 +182,7 @@ def diff(tenant_session: TenantSession, request: requests.DifferRequest) -> Json
         tenant_session.usable_receipt(request.before) as before,
         tenant_session.usable_receipt(request.after) as after,
     ):
-        return diff_receipts(before, after).to_dict()
+        return diff_receipts(before, after, STEPS).to_dict()
 
 
 def receipt(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> JsonObject:
@@ -263,13 +263,7 @@ def remember(tenant_session: TenantSession, request: requests.DraftBase) -> Json
 
 
 def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -> JsonObject:
-    """Store up to `BATCH` memories in one commit."""
-    if len(request.memories) > BATCH:
-        raise InputError(
-            f"memories: {len(request.memories):,} at once, at most {BATCH:,} are taken",
-            hint="send them in several requests",
-            field="memories",
-        )
+    """Store memories in one commit; `check_sizes` has counted them."""
     drafts = [each if isinstance(each, str) else each.sent_fields() for each in request.memories]
     memory = tenant_session.memory(request)
     return memory.remember_many(cast("list[str | DraftFields]", drafts)).to_dict()

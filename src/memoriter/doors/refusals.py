@@ -45,6 +45,10 @@ _SHORT: Final = 40
 """How many characters of a value fit into a hint."""
 
 
+_LOOKED: Final = 32
+"""How many problems are looked at to choose the one to report."""
+
+
 def misfit(model: type[BaseModel], problems: Sequence[Problem]) -> InputError:
     """The first problem that pydantic reports, in our words and under the path of the field."""
     paths = [_path(each) for each in problems]
@@ -80,7 +84,7 @@ def unknown_field(
 def _telling(model: type[BaseModel], problems: Sequence[Problem]) -> Problem:
     """The problem to report: an unknown field that means one that is missing, else the first."""
     missing = [_path(each) for each in problems if each["type"] == "missing"]
-    for problem in problems:
+    for problem in problems[:_LOOKED]:
         if problem["type"] == "extra_forbidden":
             *place, name = _path(problem)
             hint = right_word(name, _fields_at(model, [*place, name]))

@@ -12,13 +12,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+    create_model,
+)
+from pydantic_core import CoreSchema
 
 from memoriter.core.errors import InputError
 from memoriter.core.names import JsonObject
 from memoriter.core.options import Option, declared
 from memoriter.core.where import parse_where
 from memoriter.doors.refusals import misfit
+from memoriter.doors.sizes import check_sizes
 from memoriter.memory import options
 
 RequestT = TypeVar("RequestT", bound="Request")
@@ -40,10 +49,29 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 """The fields of questions that are no options of `Memory.recall`."""
 
 
+def _fail_fast(schema: Any) -> Any:
+    """A core schema in which every list stops at its first error; only that one is reported."""
+    if isinstance(schema, dict):
+        parts = cast("dict[str, Any]", schema)
+        more = {"fail_fast": True} if parts.get("type") == "list" else {}
+        kept = ("default", "metadata", "config")  # data, not schemas
+        inner = {k: v if k in kept else _fail_fast(v) for k, v in parts.items()}
+        return {**inner, **more}
+    if isinstance(schema, list):
+        return [_fail_fast(each) for each in cast("list[Any]", schema)]
+    return schema
+
+
 class Request(BaseModel):
     """The fields of one request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The schema of pydantic, with validation of lists that stops at the first wrong entry."""
+        return cast("CoreSchema", _fail_fast(handler(source)))
+
     scoping: ClassVar[bool] = True
     """Whether agent, user and session narrow the memories; else they are fields of a record."""
 
@@ -300,11 +328,13 @@ def parse_request(model: type[RequestT], data: object, *, spelled: bool = False)
         lists = [name for name in model.model_fields if name == "memories"]
         example = f': {{"{lists[0]}": […]}}' if lists and isinstance(data, list) else ""
         raise InputError("expected an object", hint=f"send the fields as one JSON object{example}")
+    fields = dict(cast("Mapping[str, Any]", data))
+    check_sizes(fields)
     try:
-        return model.model_validate(dict(cast("Mapping[str, Any]", data)), strict=not spelled)
+        return model.model_validate(fields, strict=not spelled)
     except ValidationError as error:
-        if any(problem["loc"][:1] == ("where",) for problem in error.errors()):
+        problems = cast("list[Mapping[str, Any]]", error.errors(include_url=False))
+        if any(problem["loc"][:1] == ("where",) for problem in problems):
             # The library's own parser explains a wrong filter better than a union of types does.
-            parse_where(cast("Mapping[str, object]", data)["where"])
-        problems = cast("list[Mapping[str, Any]]", error.errors())
+            parse_where(fields["where"])
         raise misfit(model, problems) from None

@@ -7,13 +7,13 @@ file and line. docs/evaluation.md describes the fields.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn, cast
 
 from memoriter.core.draft import Draft
 from memoriter.core.errors import InputError
+from memoriter.core.strict_json import strict_json
 from memoriter.core.times import micros
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
 
@@ -84,7 +84,7 @@ def _lines(path: Path) -> Iterator[_Line]:
 
 def _object(place: str, text: str) -> dict[str, Any]:
     try:
-        data = json.loads(text)
+        data = strict_json(text)
     except ValueError as error:
         raise InputError(f"{place}: not JSON ({error})", field="data") from None
     if not isinstance(data, dict):

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeGuard
+from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.shown import named, plain, shown
+from memoriter.core.strict_json import no_number, unique_keys
 
 HEAD: Final = 64 * 1024
 """So many bytes decide what kind of file it is."""
@@ -134,7 +135,7 @@ class InputFile:
                 hint="write it as JSON lines, one row on each; these may be of any size",
             )
         try:
-            return json.loads(self.text, parse_constant=_absent)
+            return json.loads(self.text, parse_constant=_absent, object_pairs_hook=unique_keys)
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"{self.path}: is not complete JSON: {_reason(error)}",
@@ -229,7 +230,7 @@ def read_text(path: Path) -> str:
 def parse_json_line(text: str) -> Any:
     """The JSON value of one line. Raises `ValueError`, also for NaN and deep nesting."""
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=no_number, object_pairs_hook=unique_keys)
     except RecursionError as error:
         raise ValueError(_reason(error)) from None
 
@@ -283,10 +284,6 @@ def _reason(error: Exception) -> str:
 
 def _absent(_: str) -> None:
     """None for NaN and infinity: other programs write them, JSON does not have them."""
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 # -- the shape of a JSON value ---------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from memoriter.core.names import name
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.core.scope import Scope
+from memoriter.core.steps import Steps
 from memoriter.embed.port import Kindred
 from memoriter.index.tenant import IndexSpaces
 from memoriter.index.view import View
@@ -34,12 +36,15 @@ from memoriter.why.case import Case, Finished, ReceiptLike, receipt_from, with_o
 from memoriter.why.replay import Replay, check_vectors, missing_from, named_in, replay_of
 from memoriter.why.whynot import WhyNot, why_not
 
+ENTRIES: Final = 5_000_000
+"""How many entries of the log a replay reads at most, to see what was forgotten since."""
+
 
 def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
     """Run the search of a receipt again on its view and compare; see `Memory.replay`.
 
     The outcomes of embedder and reranker are taken from the receipt. Raises Expired if forgotten
-    records make it impossible.
+    records make it impossible, TooCostly if the log has grown too much.
     """
     _check_receipt(what, "replay(memory.recall({query!r}))")
     receipt = receipt_from(what)
@@ -95,6 +100,7 @@ def _forgotten(engine: Engine, case: Case) -> int:
     """How many records of the case's view have been forgotten since."""
     tenant = case.query.scope.tenant
     upto = engine.log.head(tenant).seq
+    Steps(ENTRIES, "replay", "recall again for a newer receipt").spend(upto - case.seq)
     return sum(
         any(row <= case.seq for row in read_tomb(tomb).rows)
         for delta in engine.log.deltas(tenant, min(case.seq, upto), upto, ("", ""))
@@ -106,9 +112,10 @@ def _without(query: Query, gone: Sequence[str]) -> Query:
     """The query without the forgotten ids in its seeds and lists."""
     if not gone:
         return query
-    seeds = {lane: tuple(i for i in ids if i not in gone) for lane, ids in query.seeds.items()}
+    lost = set(gone)
+    seeds = {lane: tuple(i for i in ids if i not in lost) for lane, ids in query.seeds.items()}
     lists = {
-        label: tuple(pair for pair in pairs if pair[0] not in gone)
+        label: tuple(pair for pair in pairs if pair[0] not in lost)
         for label, pairs in query.lists.items()
     }
     return replace(query, seeds={lane: ids for lane, ids in seeds.items() if ids}, lists=lists)

@@ -39,6 +39,7 @@ from memoriter.write.reflect import (
     find_clusters,
     is_ours,
     members_of,
+    reflect_steps,
     reflection_acts,
 )
 from memoriter.write.writer import Writer
@@ -169,10 +170,11 @@ class _Candidates:
                 owned[record.agent, record.user or ""].append(at)
         good: list[Cluster] = []
         bad: list[Rejected] = []
+        steps = reflect_steps()
         for _, places in sorted(owned.items()):
             members = [record for at in places if (record := records[at]) is not None]
             pairs = self._linked(rows[places]) if rule.algorithm == "linked" else None
-            fine, refused = find_clusters(members, matrix[places], rule, pairs)
+            fine, refused = find_clusters(members, matrix[places], rule, pairs, steps)
             good, bad = good + fine, bad + refused
         known = {record.id for record in self._ours}
         considered = sum(map(len, owned.values()))

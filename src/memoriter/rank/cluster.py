@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.steps import Steps
 from memoriter.rank.grid import STEP, exact_cosines, scan_margin, snap, unit
 
 ROUNDS: Final = 20
@@ -19,10 +20,13 @@ BLOCK: Final = 1024
 """Rows whose similarities are computed at once."""
 
 
-def near(vectors: NDArray[np.float32], least: float) -> NDArray[np.bool_]:
+def near(
+    vectors: NDArray[np.float32], least: float, steps: Steps | None = None
+) -> NDArray[np.bool_]:
     """Which pairs of unit vectors have at least this cosine; the diagonal is False.
 
-    A float32 product, block by block; where rounding could matter, exact cosines decide.
+    A float32 product, block by block; where rounding could matter, exact cosines decide. A step
+    is one pair, or one element of an exact cosine.
 
     >>> near(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], np.float32), 0.9).astype(int).tolist()
     [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
@@ -33,6 +37,8 @@ def near(vectors: NDArray[np.float32], least: float) -> NDArray[np.bool_]:
         scanned = vectors[start : start + BLOCK] @ vectors.T
         block = scanned >= least + margin
         doubtful = ~block & (scanned >= least - margin)
+        if steps is not None:
+            steps.spend(scanned.size + vectors.shape[1] * int(doubtful.sum()))
         for at in np.flatnonzero(doubtful.any(axis=1)).tolist():
             others = np.flatnonzero(doubtful[at])
             block[at, others] = snap(exact_cosines(vectors[others], vectors[start + at])) >= least

@@ -16,12 +16,17 @@ from memoriter.core.differing import differing
 from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, named, plain, shown
 from memoriter.core.slate import signal_of
+from memoriter.core.steps import Steps
 from memoriter.lanes.port import Lane
 from memoriter.why.case import Case, ReceiptLike, receipt_from
 from memoriter.why.receipt import Receipt, receipt_columns
 
 Cause = Literal["data", "recipe", "model", "filter", "question"]
 CAUSES: Final[tuple[Cause, ...]] = ("data", "recipe", "model", "filter", "question")
+STEPS: Final = 50_000_000
+"""How many steps a comparison may take by default; a step compares about two numbers."""
+_PER_STEP: Final = 16
+"""So many ids of hits are put into a set in one step."""
 _FILTER: Final = ("where", "scope", "as_of")
 """Parts of a query that belong to the cause `filter`."""
 _SAME: Final = ("known_at", "overrides")
@@ -149,17 +154,25 @@ def _in_order(causes: Container[str]) -> tuple[Cause, ...]:
     return tuple(cause for cause in CAUSES if cause in causes)
 
 
-def diff(before: ReceiptLike, after: ReceiptLike) -> Diff:
+def diff(before: ReceiptLike, after: ReceiptLike, steps: int = STEPS) -> Diff:
     """Compare the answers of two receipts; raises BadQuery or Corrupt if one is not valid.
+
+    Raises TooCostly if it needs more steps than it may take.
 
     Arguments:
         before: A result, its receipt, the path of a saved one, or its data.
         after: The one to compare with it.
+        steps: How many numbers it may compare.
 
     """
     was, now = _Answer(receipt_from(before)), _Answer(receipt_from(after))
     inputs = tuple(_inputs(was, now))
-    moves = [_move(id, was, now, inputs) for id in dict.fromkeys((*now.hits, *was.hits))]
+    ids = dict.fromkeys((*now.hits, *was.hits))
+    budget = Steps(steps, "diff", "compare answers with fewer hits")
+    parts = len(was.parts) + len(now.parts)
+    each = parts * (len(inputs) + 1) + len(was.steps) + len(now.steps)
+    budget.spend(len(ids) * (each + len(ids) // _PER_STEP + 1))
+    moves = [_move(id, was, now, inputs) for id in ids]
     return Diff(inputs, tuple(move for move in moves if _moved(move)))
 
 
@@ -195,7 +208,7 @@ class _Answer:
         values = [self.value(step["out"], id) for step in self.steps]
         return next((value for value in reversed(values) if value is not None), None)
 
-    @property
+    @cached_property
     def parts(self) -> list[str]:
         """The input columns of the scores that are not the output of another step."""
         outputs = {step["out"] for step in self.steps}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.errors import BadQuery, Corrupt
+from memoriter.core.errors import BadQuery, Corrupt, TooCostly
 from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, plain, shown
 from memoriter.why import verify as verifier
@@ -74,20 +74,26 @@ def _joined(parts: Mapping[str, bytes]) -> bytes:
 
 def verify(
     receipt: Receipt | Result | Mapping[str, object] | bytes | str | Path,
+    steps: int = verifier.STEPS,
 ) -> Verified:
     """Recompute every number of a receipt from the receipt alone; the report lists any problems.
 
-    Raises BadQuery if it is not a receipt of this version.
+    Raises BadQuery if it is not a receipt of this version, and TooCostly if it needs more steps
+    than it may take: a receipt may come from anybody.
 
     Arguments:
         receipt: A result, its receipt, the path of a saved one, or its data.
+        steps: How many numbers it may read and compute, about a thousand for each hit.
 
     """
     whole = getattr(receipt, "receipt", receipt)
     try:
-        return verifier.verify(whole.to_bytes() if isinstance(whole, Receipt) else whole)
+        return verifier.verify(whole.to_bytes() if isinstance(whole, Receipt) else whole, steps)
     except verifier.NotAReceipt as error:
         raise BadQuery(str(error), hint=_HINT, field="receipt") from None
+    except verifier.OverBudget as error:
+        hint = "if you trust where it comes from, give verify more steps"
+        raise TooCostly(str(error), hint=hint, field="receipt") from None
 
 
 def read_receipt(path: str | Path) -> Receipt:

@@ -15,11 +15,14 @@ from memoriter.core.errors import MemoriterError
 from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.shown import named, plain, shown
+from memoriter.core.steps import Steps
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.case import Case, Finished
 from memoriter.why.change import Change, ChangedQuery, merged, smaller
 from memoriter.why.obstacle import Obstacle, obstacle_of
 
+SEARCHES: Final = 100
+"""How many times the search is run at most, with one change after another."""
 _ROUNDS: Final = 24
 """How many obstacles are removed one after the other before giving up."""
 
@@ -78,7 +81,10 @@ class WhyNot(Hinting):
 
 
 def why_not(run: Run, case: Case, id: str) -> WhyNot:
-    """Find the first obstacle of a record and the smallest change that returns the record."""
+    """Find the first obstacle of a record and the smallest change that returns the record.
+
+    Raises TooCostly if that takes too many searches.
+    """
     trial = _Trial(run, ChangedQuery(case.query, case.recipe), id)
     first = trial.outcome({})
     if isinstance(first, int):
@@ -101,9 +107,11 @@ class _Trial:
         self._run = run
         self._original = original
         self._id = id
+        self._searches = Steps(SEARCHES, "why_not", "ask about a simpler search")
 
     def outcome(self, change: Change) -> Obstacle | int | None:
         """The record's rank after a change, or its obstacle; None if the query cannot be run."""
+        self._searches.spend(1)
         try:
             changed = self._original.changed(change)
             done = self._run(changed.query, changed.recipe, present=changed.present)

@@ -24,8 +24,9 @@ from memoriter.core.fields import TRUST
 from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, plain, quoted, shown
+from memoriter.core.steps import Steps
 from memoriter.core.times import iso
-from memoriter.rank.cluster import clusters, middle, near, propagated, single_link
+from memoriter.rank.cluster import ROUNDS, clusters, middle, near, propagated, single_link
 from memoriter.text.keywords import Phrases, frequent_words
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
 from memoriter.write.prepare import SALT_BYTES, Derived, WriteContext, prepare_version, put_of
@@ -36,6 +37,10 @@ SOURCE: Final = "consolidated_from"
 """The kind of the edges from a reflection to its members."""
 ASSOCIATED: Final = ("associated",)
 """The kind of the links that `linked` goes by."""
+STEPS: Final = 1_000_000_000
+"""How many steps a reflection may take; a step is about one operation on an array's element."""
+_PAIR: Final = 16
+"""What comparing one pair of a cluster costs, in steps: it takes three arrays of float64."""
 Algorithm = Literal["propagation", "agglomerative", "linked"]
 ALGORITHMS: Final = ("propagation", "agglomerative", "linked")
 Summary = Callable[[Sequence[Record]], str]
@@ -179,13 +184,17 @@ def find_clusters(
     vectors: NDArray[np.float32],
     rule: Rule,
     linked: NDArray[np.bool_] | None = None,
+    steps: Steps | None = None,
 ) -> tuple[list[Cluster], list[Rejected]]:
     """Cluster the memories of one agent and user; returns (clusters, rejected clusters).
 
     `linked` says which pairs a link joins, for the algorithm of that name. Clusters below the
-    minimum size are ignored, those above the maximum are rejected.
+    minimum size are ignored, those above the maximum are rejected. Raises TooCostly.
     """
-    close = near(vectors, rule.similarity) if linked is None else linked
+    steps = steps or reflect_steps()
+    close = near(vectors, rule.similarity, steps) if linked is None else linked
+    # Label propagation counts the neighbours of each member in every round.
+    steps.spend(ROUNDS * int(close.sum()))
     labels = single_link(close) if rule.algorithm == "agglomerative" else propagated(close)
     known = Phrases([record.text for record in records])
     good: list[Cluster] = []
@@ -193,6 +202,8 @@ def find_clusters(
     for at in clusters(labels):
         if at.size < rule.min_size:
             continue
+        # The gates compare all pairs of a cluster, in float64.
+        steps.spend(_PAIR * at.size**2 if at.size <= rule.max_size else 0)
         members = tuple(records[int(place)] for place in at)
         phrases = tuple(known.distinctive(member.text for member in members))
         cluster = Cluster(Group(members, vectors[at], phrases), rule)
@@ -203,6 +214,11 @@ def find_clusters(
         else:
             bad.append(Rejected(cluster.ids, reason))
     return good, bad
+
+
+def reflect_steps() -> Steps:
+    """The budget of one reflection: about a second of arithmetic on arrays."""
+    return Steps(STEPS, "reflect", "give fewer candidates, or a higher similarity")
 
 
 def is_ours(record: Record) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadRecord, Corrupt
 from memoriter.core.names import name as name_of
 from memoriter.core.record import decode
+from memoriter.core.strict_json import strict_json
 from memoriter.core.words import RecordWords
 from memoriter.index.tenant import texts_of
 from memoriter.store import rows as kinds
@@ -140,7 +140,7 @@ class _Export(NamedTuple):
 def _read(lines: list[bytes], name: str) -> _Export:
     """Parse the lines of an export; raises Corrupt if they do not match their checksum."""
     try:
-        first, *middle, last = [json.loads(line) for line in lines]
+        first, *middle, last = [strict_json(line.decode()) for line in lines]
         sound = last["end"] == len(lines) - 1
         sound = sound and last["sha256"] == hashlib.sha256(b"".join(lines[:-1])).hexdigest()
         # The remaining key is the name of the program; an earlier name is read too.

@@ -9,17 +9,17 @@ it holds the values that were typed, under the names that the library uses.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import wraps
-from typing import Annotated, Any, Final, Literal, NoReturn, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 from typing import get_type_hints as hints_of
 
 import typer
 
 from memoriter.core.errors import BadFilter, BadQuery, BadRecord, InputError
 from memoriter.core.options import Declared, Option, declared
+from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.core.where import parse_where
 from memoriter.doors.cli.options import Completion, complete_recipe
 
@@ -221,14 +221,9 @@ def where_of(text: str | None) -> dict[str, object] | None:
 
 def _json(text: str, field: str, error: type[InputError]) -> object:
     try:
-        return json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as bad:
-        reason = "is nested too deeply" if isinstance(bad, RecursionError) else str(bad)
-        raise error(f"{field}: not JSON: {reason}", hint=_QUOTES, field=field) from None
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+        return strict_json(text)
+    except ValueError as bad:
+        raise error(f"{field}: not JSON: {bad}", hint=_QUOTES, field=field) from None
 
 
 def _json_object(text: str, field: str) -> dict[str, object]:
@@ -250,8 +245,10 @@ def _overrides(pairs: Sequence[str]) -> dict[str, object]:
                 field="override",
             )
         try:
-            out[path] = json.loads(value, parse_constant=_no_constant)
-        except (ValueError, RecursionError):
+            out[path] = strict_json(value)
+        except DuplicateKey as bad:
+            raise BadQuery(f"override: {path}: {bad}", field="override") from None
+        except ValueError:
             out[path] = value
     return out
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, cast
 import typer
 
 from memoriter.core.errors import InputError, MemoriterError
+from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
     LimitOption,
@@ -92,8 +93,10 @@ def hooks_recall(at: ScopedOptions, how: HookOptions) -> None:
 def _prompt(text: str) -> tuple[str, str | None]:
     """(the prompt, the name of its event); plain text has no event."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = strict_json(text)
+    except DuplicateKey as bad:
+        raise InputError(f"stdin: {bad}", hint="is this a UserPromptSubmit hook?") from None
+    except ValueError:
         return text, None
     if not isinstance(value, dict):
         return text, None

@@ -18,13 +18,13 @@ from starlette.types import ASGIApp
 
 from memoriter.core.errors import MemoriterError, NoSuchMethod, NotFound
 from memoriter.doors.http import rest, rpc
-from memoriter.doors.http.bodies import to_json
 from memoriter.doors.http.guards import CREDENTIAL, Guard
 from memoriter.doors.http.headers import HostPolicy
 from memoriter.doors.http.metrics import MEDIA
 from memoriter.doors.http.openapi import document
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
+from memoriter.doors.json_bodies import to_json
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.port import Right
 from memoriter.doors.public import public
@@ -107,7 +107,7 @@ def _own_routes(server_state: ServerState) -> list[BaseRoute]:
                 raise public(error) from None
             return server_state.metrics.text(tenant, status)
 
-        body = await server_state.workers.run(text, deadline=True)
+        body = await server_state.workers.run(tenant, text, deadline=True)
         return Response(body, media_type=MEDIA)
 
     async def calls(request: Request) -> Response:

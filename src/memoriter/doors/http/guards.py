@@ -80,7 +80,8 @@ class Guard:
                 return
         self._identify(scope)
         body = await self._body(scope, receive)
-        await self._inner(scope, _replayed(body, receive), answer)
+        whole: Message = {"type": "http.request", "body": body, "more_body": False}
+        await self._inner(scope, replayed(whole, receive), answer)
 
     def _identify(self, scope: Scope) -> None:
         """Put the caller's credential into the scope."""
@@ -174,8 +175,8 @@ def _too_large(limit: int) -> TooLarge:
     )
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that returns the body that was read already, then the rest of the messages."""
+def replayed(message: Message, receive: Receive) -> Receive:
+    """A `receive` that returns a message that was read already, then the rest of the messages."""
     sent = False
 
     async def once() -> Message:
@@ -183,7 +184,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         if sent:
             return await receive()
         sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return message
 
     return once
 

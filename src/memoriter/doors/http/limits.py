@@ -11,6 +11,8 @@ from typing import Any, Final, cast
 
 from memoriter.core.attributes import GROUPS
 from memoriter.core.errors import InputError, TooLarge, TooMany
+from memoriter.doors.json_bodies import DEPTH
+from memoriter.doors.sizes import RECEIPTS
 from memoriter.lanes.port import Lane
 from memoriter.pipeline.kinds import kinds
 
@@ -23,7 +25,7 @@ class Limits:
 
     body: int = 4 * 1024 * 1024
     """Bytes of a request body."""
-    depth: int = 64
+    depth: int = DEPTH
     """How deeply JSON may be nested."""
     hits: int = 1000
     """Largest `limit` of a question or a page."""
@@ -45,14 +47,22 @@ class Limits:
     """Seconds that a read may take; a write has no deadline."""
     threads: int = 8
     """Requests that run at the same time."""
+    per_tenant: int = 6
+    """How many of the threads one tenant may use at the same time."""
     waiting: int = 64
-    """Requests that may wait for a thread."""
+    """Requests of one tenant that may wait for a thread; of all together, four times as many."""
     rate: float = 200.0
     """Requests per second and token, on average."""
     burst: int = 400
     """Requests that a token may send at once."""
     connections: int = 1000
     """Open connections."""
+    per_address: int = 500
+    """Open connections from one address."""
+    strangers: int = 100
+    """Those of them on which no request had a valid token yet."""
+    idle_s: float = 2.0
+    """Seconds that such a connection may be idle."""
     stop_s: float = 30.0
     """Seconds that running requests get to finish when the server stops."""
 
@@ -86,10 +96,22 @@ class Limits:
         self._check_work(named, "request")
         for part in ("overrides", "recipe"):
             self._check_work(fields.get(part), part)
+        for part in RECEIPTS:
+            self._check_receipt(fields.get(part), part)
         drafts = fields.get("memories")
         for each in (fields, *(cast("list[object]", drafts) if isinstance(drafts, list) else ())):
             self._check_texts(each)
         return fields
+
+    def _check_receipt(self, sent: object, path: str) -> None:
+        """A receipt is a question too: what it asks for is limited as that of any other."""
+        receipt = cast("dict[str, Any]", sent) if isinstance(sent, dict) else {}
+        asked, recipe = receipt.get("query"), receipt.get("recipe")
+        if isinstance(asked, dict):
+            parts = cast("dict[str, Any]", asked)
+            self.check({"query": parts.get("text"), "limit": parts.get("limit")}, view=True)
+        if isinstance(recipe, dict):
+            self._check_work(cast("dict[str, Any]", recipe).get("data"), f"{path}.recipe")
 
     def _check_work(self, part: object, path: str) -> None:
         """Raise InputError for an option of a lane that allows too much work, anywhere in a part.

@@ -9,7 +9,7 @@ from typing import Final
 from starlette.responses import Response
 
 from memoriter.core.errors import MemoriterError, TooMany, Unauthenticated
-from memoriter.doors.http.bodies import to_json
+from memoriter.doors.json_bodies import to_json
 
 MEDIA: Final = "application/problem+json"
 _WORD_BREAK: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")

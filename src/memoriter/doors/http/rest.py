@@ -14,9 +14,9 @@ from starlette.routing import Route
 from memoriter.core.errors import InputError
 from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields
-from memoriter.doors.http.bodies import parse_body
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
+from memoriter.doors.json_bodies import parse_body
 from memoriter.doors.operations import BY_NAME, OPERATIONS, Operation
 from memoriter.doors.tenant_session import TENANT
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memoriter.core.errors import InputError, MemoriterError, NotFound
+from memoriter.core.errors import InputError, MemoriterError, NotFound, TooLarge
 from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields
-from memoriter.doors.http.bodies import parse_body, to_json
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
+from memoriter.doors.json_bodies import parse_body, to_json
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.port import Invocable, foreign_methods
 from memoriter.doors.tokens import Credential
@@ -59,9 +59,12 @@ class Call:
 async def endpoint(request: Request, server_state: ServerState) -> Response:
     """Answer a call, or a batch of calls one after the other."""
     credential: Credential = request.scope[CREDENTIAL]
+    raw = await request.body()
+    read = partial(parse_body, raw, server_state.limits.depth)
     try:
-        body = parse_body(await request.body(), server_state.limits.depth)
-    except InputError as error:
+        # In a thread: a large body must not block the event loop.
+        body = await server_state.workers.run(credential.tenant, read, deadline=True)
+    except (InputError, TooLarge) as error:
         return _reply(_failed(None, RpcError(PARSE, error.message)))
     if not isinstance(body, list):
         answer = await _one(body, credential, server_state)

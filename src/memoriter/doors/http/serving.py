@@ -18,6 +18,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memoriter.core.errors import Forbidden, InputError, Unavailable
+from memoriter.doors.http.connections import OpenConnections
+from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.headers import LOOPBACK, HostPolicy
 from memoriter.doors.http.limits import Limits
 
@@ -126,8 +128,15 @@ def uvicorn_server(
     limits = config.limits
     settings = uvicorn.Config(
         application,
-        # uvicorn makes the protocol itself, so the timeout is passed in a class.
-        http=type("Protocol", (HeaderTimeoutProtocol,), {"arrive_s": limits.arrive_s}),
+        # uvicorn makes the protocol itself, so what it needs is passed in a class.
+        http=type(
+            "Protocol",
+            (BoundedProtocol,),
+            {
+                "limits": limits,
+                "open_connections": OpenConnections(limits, per_address=not config.behind_proxy),
+            },
+        ),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -179,20 +188,25 @@ class _Server(uvicorn.Server):
         self._ready()
 
 
-class HeaderTimeoutProtocol(H11Protocol):
-    """HTTP that closes a connection whose headers do not arrive in time.
+class BoundedProtocol(H11Protocol):
+    """HTTP with few connections per address, which closes one whose headers do not arrive in time.
 
     uvicorn has no such timeout: clients that send a byte now and then (slow loris) could otherwise
-    hold all connections.
+    hold all connections. Before its first valid token a connection has less time.
     """
 
-    arrive_s: float = 10.0
+    limits: Limits
+    open_connections: OpenConnections
     _timeout: asyncio.TimerHandle | None = None
+    _address = ""
+    _known = False
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timeout for the first request."""
+        """Count the connection, and start the timeout for the first request."""
         super().connection_made(transport)
+        self._address = self.client[0] if self.client else ""
         self._wait()
+        self.open_connections.add(self, self._address)
 
     def data_received(self, data: bytes) -> None:
         """Stop the timeout when the headers are complete; start it for the next request."""
@@ -205,13 +219,37 @@ class HeaderTimeoutProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timeout."""
         self._stop()
+        self.open_connections.remove(self, self._address)
         super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        """See whether the request had a valid token; wait for the next one as long as that says."""
+        if not self._known and CREDENTIAL in self.scope:
+            self._known = True
+            self.open_connections.welcome(self, self._address)
+        self.timeout_keep_alive = self._patience
+        super().on_response_complete()
+
+    def is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return not self._busy()
+
+    def give_way(self) -> None:
+        """Close the connection; from now on it does not count."""
+        self.connections.discard(self)
+        self.transport.close()
+
+    @property
+    def _patience(self) -> float:
+        """How many seconds the headers of a request may take."""
+        arrive, idle = self.limits.arrive_s, self.limits.idle_s
+        return arrive if self._known else min(arrive, idle)
 
     def _busy(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison]  # None before the first request
 
     def _wait(self) -> None:
-        self._timeout = self.loop.call_later(self.arrive_s, self._close_late)
+        self._timeout = self.loop.call_later(self._patience, self._close_late)
 
     def _stop(self) -> None:
         if self._timeout is not None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Final
 
-from memoriter.core.errors import MemoriterError, TooMany, Unavailable
-from memoriter.doors.http.bodies import to_json
+from memoriter.core.errors import MemoriterError
 from memoriter.doors.http.limits import Limits, RateLimiter
 from memoriter.doors.http.metrics import Metrics
+from memoriter.doors.http.workers import WorkerPool
+from memoriter.doors.json_bodies import to_json
 from memoriter.doors.port import Invocable
 from memoriter.doors.public import public
 from memoriter.doors.tenant_session import TenantSessions
@@ -22,7 +20,6 @@ from memoriter.memory.tenants import Tenants
 
 DONE: Final = 200
 _LOG: Final = logging.getLogger("memoriter.http")
-_T = TypeVar("_T")
 
 
 class ServerState:
@@ -68,7 +65,8 @@ class ServerState:
         try:
             credential.need(target.right)
             # A write has no deadline: an error would leave the caller unsure whether it happened.
-            return await self.workers.run(work, deadline=target.right == "read")
+            deadline = target.right == "read"
+            return await self.workers.run(credential.tenant, work, deadline=deadline)
         except MemoriterError as error:
             status = error.status
             raise
@@ -81,72 +79,3 @@ class ServerState:
         """Wait for running requests, then close the store."""
         self.workers.close()
         self.tenants.close()
-
-
-class WorkerPool:
-    """Runs blocking functions in threads; one that has started is never interrupted."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._threads = ThreadPoolExecutor(limits.threads, "memoriter-http")
-        self._open = 0
-        self._lock = threading.Lock()
-
-    async def run(self, work: Callable[[], _T], *, deadline: bool) -> _T:
-        """The result of `work`, run in a thread.
-
-        With a deadline, both the time in the queue and the run are limited to `answer_s` seconds.
-        Raises TooMany if the queue is full or the work never started, Unavailable if the deadline
-        has passed or the server stops.
-        """
-        with self._lock:
-            if self._open >= self._limits.threads + self._limits.waiting:
-                raise _busy()
-            self._open += 1
-        started: list[float] = []
-
-        def timed() -> _T:
-            started.append(time.monotonic())
-            return work()
-
-        try:
-            running = self._threads.submit(timed)
-        except RuntimeError:  # the pool was shut down
-            self._done()
-            raise Unavailable("the server stops", hint="try again later") from None
-        running.add_done_callback(self._done)
-        awaited = asyncio.wrap_future(running)
-        awaited.add_done_callback(_retrieve)
-        limit = self._limits.answer_s if deadline else None
-        done, _ = await asyncio.wait({awaited}, timeout=limit)
-        if limit is not None and not done:
-            # Cancelling succeeds only if the work is still in the queue: then nothing was done,
-            # and the caller may try again. Else it gets the rest of its time from its own start.
-            if running.cancel():
-                raise _busy()
-            now = time.monotonic()
-            left = (started[0] if started else now) + limit - now
-            done, _ = await asyncio.wait({awaited}, timeout=max(0.0, left))
-            if not done:
-                raise Unavailable(
-                    f"no answer within {limit:g} s", hint="ask for less, or try again later"
-                )
-        return awaited.result()
-
-    def _done(self, _: Future[_T] | None = None) -> None:
-        with self._lock:
-            self._open -= 1
-
-    def close(self) -> None:
-        """Wait until all work has ended, that in the queue too."""
-        self._threads.shutdown(wait=True)
-
-
-def _busy() -> TooMany:
-    return TooMany("the server is busy", hint="try again in a moment")
-
-
-def _retrieve(awaited: asyncio.Future[_T]) -> None:
-    """Read the exception: asyncio logs one that nobody reads, as after a deadline."""
-    if not awaited.cancelled():
-        awaited.exception()

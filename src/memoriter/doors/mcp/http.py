@@ -7,6 +7,7 @@ that it leaves in the scope decides what the request may do.
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Final, cast
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -16,9 +17,10 @@ from starlette.types import Receive, Scope, Send
 from memoriter.core.errors import NoSuchMethod
 from memoriter.core.names import JsonObject
 from memoriter.doors.http.app import Mounted
-from memoriter.doors.http.guards import CREDENTIAL
+from memoriter.doors.http.guards import CREDENTIAL, replayed
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
+from memoriter.doors.json_bodies import parse_body
 from memoriter.doors.mcp.server import McpContext, mcp_server
 from memoriter.doors.mcp.tools import Choice, Tool
 from memoriter.doors.port import Right
@@ -35,7 +37,7 @@ def mcp_mount(server_state: ServerState, choice: Choice) -> Mounted:
         stateless=True,
         max_request_body_size=server_state.limits.body,
     )
-    return Mounted(PATH, _PostOnly(manager), manager.run)
+    return Mounted(PATH, _PostOnly(manager, server_state), manager.run)
 
 
 class RemoteCaller:
@@ -66,14 +68,22 @@ class _PostOnly:
     GET would open a stream of events and DELETE end a session; this server has neither.
     """
 
-    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+    def __init__(self, manager: StreamableHTTPSessionManager, server_state: ServerState) -> None:
         self._manager = manager
+        self._server_state = server_state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["method"] == "POST":
-            await self._manager.handle_request(scope, receive, send)
+            message = await receive()  # the guard has read the whole body
+            await self._check(scope[CREDENTIAL], message.get("body", b""))
+            await self._manager.handle_request(scope, replayed(message, receive), send)
             return
         refused = NoSuchMethod("this path has no such method", hint="use POST")
         response: Response = problem(refused, {"Allow": "POST"})
         await response(scope, receive, send)
+
+    async def _check(self, credential: Credential, body: bytes) -> None:
+        """Raise for what the protocol's own parser would accept: a key twice, too many values."""
+        read = partial(parse_body, body, self._server_state.limits.depth)
+        await self._server_state.workers.run(credential.tenant, read, deadline=True)

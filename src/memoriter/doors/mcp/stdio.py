@@ -7,7 +7,6 @@ write into the protocol. A line that is too long or not a message is answered wi
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 import threading
@@ -23,6 +22,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
+
+from memoriter.core.errors import MemoriterError
+from memoriter.doors.json_bodies import parse_body
 
 LINE_LIMIT: Final = 4 * 1024 * 1024
 """The longest line that is read as a message, in bytes."""
@@ -158,19 +160,17 @@ def _message(line: bytes, limit: int) -> types.JSONRPCMessage | None:
     if not line.strip():
         return None
     try:
-        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValidationError as error:
-        if any(each["type"] == "json_invalid" for each in error.errors(include_input=False)):
-            return _refusal(types.PARSE_ERROR, "the line is not JSON", None)
-        return _refusal(types.INVALID_REQUEST, "the line is not a JSON-RPC message", _id_of(line))
-
-
-def _id_of(line: bytes) -> types.RequestId | None:
-    """The id of a request that is otherwise malformed, so that the client can match the error."""
+        value = parse_body(line)
+    except MemoriterError as error:
+        return _refusal(types.PARSE_ERROR, error.message.replace("body", "line"), None)
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+        return types.jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValidationError:
+        return _refusal(types.INVALID_REQUEST, "the line is not a JSON-RPC message", _id_of(value))
+
+
+def _id_of(value: object) -> types.RequestId | None:
+    """The id of a request that is otherwise malformed, so that the client can match the error."""
     id = cast("dict[str, object]", value).get("id") if isinstance(value, dict) else None
     return id if isinstance(id, int | str) and not isinstance(id, bool) else None
 

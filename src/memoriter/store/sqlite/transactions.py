@@ -208,7 +208,7 @@ class SqliteTransactions(SqliteReader):
 
         After `COMMIT` an error is raised only if the files were replaced meanwhile (the write is
         lost) or the thread is interrupted (it is durable: retry with the same key). Nothing else
-        commits records. The lease makes writers of all processes queue fairly.
+        commits.
         """
         writer, self._last = self._write_connection(), None
         self._require_exclusive()

@@ -29,17 +29,15 @@ from .moves import check_hits, check_moves
 from .numbers import Data, canonical, unpacked_columns
 from .ranking import check_lanes
 from .relevance import check_relevance, check_strength
-from .search import Search
+from .search import MOST_PROBLEMS, STEPS, OverBudget, Search
 from .skipping import check_skipped
 
 __all__ = [
-    "VERSION", "NotAReceipt", "Verified", "check_version", "parse_receipt",
-    "unpacked_columns", "verify",
+    "MOST_PROBLEMS", "STEPS", "VERSION", "NotAReceipt", "OverBudget", "Verified", "check_version",
+    "parse_receipt", "unpacked_columns", "verify",
 ]  # fmt: skip
 VERSION: Final = 2
 _EARLIER: Final = 1
-MOST_PROBLEMS: Final = 100
-"""How many problems are reported at most."""
 # In the order of the pipeline: each stage reads what the stages before it derived.
 STAGES: Final = (
     check_envelope, check_units, check_shape, check_skipped, check_lanes, check_first,
@@ -93,15 +91,16 @@ class Verified:
         }
 
 
-def verify(receipt: object) -> Verified:
-    """Verify a receipt; raises NotAReceipt.
+def verify(receipt: object, steps: int = STEPS) -> Verified:
+    """Verify a receipt; raises NotAReceipt, and OverBudget if it takes more than so many steps.
 
     Arguments:
         receipt: A path, bytes of JSON, or the data itself.
+        steps: How many numbers it may read and compute, about a thousand for each hit.
 
     """
     body = parse_receipt(receipt)
-    search = Search(body)
+    search = Search(body, steps)
     for stage in STAGES:
         try:
             stage(search)
@@ -109,8 +108,7 @@ def verify(receipt: object) -> Verified:
             name = stage.__name__.removeprefix("check_")
             search.wrong(name, f"is malformed: {type(error).__name__}: {error}")
             break  # the following stages need what this one would have derived
-    problems = list(search.problems)[:MOST_PROBLEMS]
-    return Verified(tuple(search.checked), tuple(search.attested), tuple(problems))
+    return Verified(tuple(search.checked), tuple(search.attested), tuple(search.problems))
 
 
 def parse_receipt(source: object) -> Data:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from . import NotAReceipt, verify
+from . import NotAReceipt, OverBudget, verify
 
 DAMAGED: Final = 9
 """The exit code of a receipt with problems."""
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     for path in arguments:
         try:
             verified = verify(Path(path))
-        except NotAReceipt as error:
+        except (NotAReceipt, OverBudget) as error:
             sys.stderr.write(f"{path}: {error}\n")
             worst = max(worst, 2)
             continue

@@ -79,6 +79,7 @@ def _step_of(s: Search, stage: str, label: str) -> Data:
     """The step of a pass that applies a boost or a lane."""
     name = _column(s, label)
     for step in s.body["slate"]["steps"]:
+        s.spend(len(step["inputs"]) + 1)
         if step["out"].startswith(f"{stage}.boosted") and {name, f"{stage}.{name}"} & {
             *step["inputs"]
         }:
@@ -100,6 +101,7 @@ def _input(s: Search, stage: str, boost: _Applied, known: Sequence[bool]) -> str
     if boost.label in s.recipe["boosts"] and name not in s.valued:
         valued(s, boost.label, name, [True] * len(known) if widest else known)
     values = s.known[name]
+    s.spend(len(values))
     if widest or not any(v is not None and not k for v, k in zip(values, known, strict=True)):
         return name
     masked: Column = [v if k else None for v, k in zip(values, known, strict=True)]

@@ -12,6 +12,8 @@ DERIVED: Final = frozenset(
     ("digest", "receipt", "recipe", "slate", "moves", "budget", "hits", "strength", "evidence")
 )
 """Keys whose parts are reported one by one."""
+_PARTS: Final = 256
+"""Most parts of one sort in a recipe, and most characters of a name."""
 TAG: Final = b"memoriter/receipt/2\0"
 """Prefix of the digest's input, so that it cannot be the digest of something else."""
 
@@ -24,6 +26,16 @@ def check_envelope(s: Search) -> None:
     s.recipe = s.body["recipe"]["data"]
     fingerprint = hashlib.sha256(canonical(s.recipe)).hexdigest()
     s.same("recipe/fingerprint", s.body["recipe"]["fingerprint"], fingerprint)
+    _check_parts(s)
+
+
+def _check_parts(s: Search) -> None:
+    """A recipe of many parts, or with long names, would multiply the work of every row."""
+    for key in ("lanes", "boosts", "order", "pass", "modes"):
+        if len(s.recipe[key]) > _PARTS:
+            raise ValueError(f"the recipe has more than {_PARTS} {key}")
+    if any(len(label) > _PARTS for key in ("lanes", "boosts") for label in s.recipe[key]):
+        raise ValueError(f"a name of the recipe has more than {_PARTS} characters")
 
 
 def check_shape(s: Search) -> None:

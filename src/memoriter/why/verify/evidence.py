@@ -9,7 +9,7 @@ from .kinds import lane_rules
 from .numbers import OPS, Data, decoded_vector, unit_of
 from .ranking import lanes_run
 from .rules import ClaimedLeaf, LaneRule
-from .search import Search
+from .search import Search, brief
 
 _UNKNOWN = LaneRule()
 """For a kind without a file here: only the arithmetic of the tree is checked."""
@@ -17,9 +17,11 @@ _UNKNOWN = LaneRule()
 
 def check_evidence(s: Search) -> None:
     """Check that each lane that found a hit has a tree, and that the tree gives its score."""
+    lanes = lanes_run(s)
     for n, at in enumerate(s.standing):
+        s.spend(len(lanes) + 1)
         trees = s.body["evidence"][n]
-        wanted = [label for label in lanes_run(s) if s.columns[f"{label}.score"][at] is not None]
+        wanted = [label for label in lanes if s.columns[f"{label}.score"][at] is not None]
         if not set(wanted) <= set(trees):
             s.wrong(f"evidence/{n}", "the evidence of a lane is missing")
         for label in sorted(set(trees) - set(wanted)):
@@ -34,6 +36,7 @@ def _tree(s: Search, label: str, at: int, path: str, root: Data) -> None:
     rule = lane_rules().get(lane["kind"], _UNKNOWN)
     s.same(path, root["value"], s.known[f"{label}.score"][at])
     for above, node in _nodes(root, root):
+        s.spend(1)
         if node["op"] == "leaf":
             leaf = ClaimedLeaf(
                 s=s, lane=lane, label=label, at=at, root=root, above=above, node=node
@@ -54,7 +57,7 @@ def _leaf(rule: LaneRule, leaf: ClaimedLeaf, path: str) -> None:
     for what, value, expected in rule.leaf(leaf):
         leaf.s.checked[path] = None
         if value != expected:
-            leaf.s.wrong(f"{name}/{what}", f"is {value!r}, expected {expected!r}")
+            leaf.s.wrong(f"{name}/{what}", f"is {brief(value)}, expected {brief(expected)}")
 
 
 def _nodes(above: Data, node: Data) -> Iterable[tuple[Data, Data]]:

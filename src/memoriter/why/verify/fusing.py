@@ -164,6 +164,7 @@ def check_first(s: Search) -> None:
         if scaled is not raw:
             s.known[f"{label}.scaled"] = scaled
         scores.append(scaled)
+    s.spend(len(s.rows) * (len(scores) + sum(map(len, knots.values()))))
     among = [any(column[at] is not None for column in scores) for at in range(len(s.rows))]
     weighed = [n for n in s.recipe["boosts"] if n in fuse.get("weights", {}) and s.runs(n)]
     for label in weighed:

@@ -30,6 +30,7 @@ def check_moves(s: Search) -> None:
     s.same("moves", [move["name"] for move in s.body["moves"]], names)
     for n, move in enumerate(s.body["moves"]):
         path = f"moves/{n}"
+        s.spend(len(s.standing) + len(move["kept"]))
         if move["name"] == "min_score":
             kept = _above(s, s.first, floor)
         elif move["name"] == "min_relevance":

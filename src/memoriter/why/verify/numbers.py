@@ -10,6 +10,7 @@ import json
 import math
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import mul
 from typing import Any, Final
 
 Column = list[float | None]
@@ -78,8 +79,10 @@ def decoded_vector(encoded: str) -> tuple[float, ...]:
 
 
 def dot_of(one: Sequence[float], other: Sequence[float]) -> float:
-    """The dot product; exact, because elements of unit vectors are multiples of 2^-23."""
-    return total_of(a * b for a, b in zip(one, other, strict=True))
+    """The dot product; exact in any order, as elements of unit vectors are multiples of 2^-23."""
+    if len(one) != len(other):
+        raise ValueError(f"vectors of {len(one)} and {len(other)} numbers")
+    return sum(map(mul, one, other), 0.0)
 
 
 def unit_of(values: Sequence[float]) -> tuple[float, ...]:
@@ -87,7 +90,8 @@ def unit_of(values: Sequence[float]) -> tuple[float, ...]:
     if not any(values):
         return tuple(0.0 for _ in values)
     # First scaled by a power of two, which is exact, so that squares neither overflow nor vanish.
-    wide = [math.ldexp(v, -math.frexp(max(map(abs, values)))[1]) for v in values]
+    power = -math.frexp(max(map(abs, values)))[1]
+    wide = [math.ldexp(v, power) for v in values]
     norm = math.sqrt(math.fsum(v * v for v in wide))
     return tuple(round(v / norm * 2.0**23) * 2.0**-23 for v in wide)
 

@@ -33,6 +33,7 @@ def check_relevance(s: Search) -> None:
     has_model = s.body["outcomes"].get("has_model", False)
     knots = rule["model_knots"] if has_model and rule["model_knots"] else rule["knots"]
     out: Column = []
+    s.spend(len(s.rows) * (len(own) + len(knots) + 1))
     for at, words in enumerate(s.columns["of.words"]):
         score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in together)
         content = snap(snap(score / whole) * (1.0 - rule["seen"]) + rule["seen"] * seen)

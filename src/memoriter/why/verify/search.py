@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -41,6 +42,21 @@ ATTRIBUTES: Final = frozenset(
 """The attributes of records that may break ties; other tie names are columns."""
 
 
+STEPS: Final = 50_000_000
+"""How many steps a verification may take by default; a step reads or computes about one number."""
+MOST_PROBLEMS: Final = 100
+"""How many problems are kept; further ones change nothing about the verdict."""
+_SHOWN: Final = 80
+"""How many characters of a value a problem shows."""
+
+
+class OverBudget(Exception):
+    """The receipt needs more steps than the caller allows; nothing is known about it."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__(f"it takes more than {steps:,} steps to verify this receipt")
+
+
 class Search:
     """A receipt, what was derived from it so far, and its problems.
 
@@ -48,8 +64,10 @@ class Search:
     dictionaries used as ordered sets.
     """
 
-    def __init__(self, body: Data) -> None:
+    def __init__(self, body: Data, steps: int = STEPS) -> None:
         self.body = body
+        self._steps = steps
+        self._left = steps
         self.checked: dict[str, None] = {}
         self.attested: dict[str, None] = {}
         self.problems: dict[str, None] = {}
@@ -74,18 +92,29 @@ class Search:
         self.standing: list[int] = []
         """The places of the remaining rows, in their current order."""
 
+    def spend(self, steps: int) -> None:
+        """Count work, before it is done where its amount is known; raises OverBudget.
+
+        A receipt may come from anybody: what is not a fixed amount of work per byte of it counts.
+        """
+        self._left -= steps
+        if self._left < 0:
+            raise OverBudget(self._steps)
+
     def wrong(self, path: str, what: str) -> None:
-        """Report a problem."""
-        self.problems[f"{path}: {what}"] = None
+        """Report a problem; only the first ones are kept."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems[f"{path}: {what}"] = None
 
     def same(self, path: str, value: object, expected: object) -> None:
         """Check a value against the one that was derived."""
         self.checked[path] = None
         if value != expected:
-            self.wrong(path, f"is {_brief(value)}, expected {_brief(expected)}")
+            self.wrong(path, f"is {brief(value)}, expected {brief(expected)}")
 
     def derived(self, name: str, expected: Column) -> None:
         """Check a column against the one that was derived; later stages use the derived one."""
+        self.spend(len(expected))
         path = f"slate/columns/{name}"
         self.checked[path] = None
         self.known[name] = expected
@@ -101,6 +130,7 @@ class Search:
     def step(self, stage: str, op: str, inputs: Sequence[str], out: str) -> None:
         """Derive a score from its input columns and check it; a row without inputs has none."""
         columns = [self.known[name] for name in inputs]
+        self.spend((len(columns) + 1) * len(self.rows))
         result: Column = []
         for at in range(len(self.rows)):
             parts = [value for column in columns if (value := column[at]) is not None]
@@ -117,6 +147,7 @@ class Search:
 
     def ordered(self, scores: Column, ties: Sequence[str], among: Iterable[int]) -> list[int]:
         """These places by descending score; ties by attributes and columns, finally by row."""
+        self.spend((len(ties) + 1) * len(self.rows))
         keys = [key for tie in ties if (key := self._key(tie)) is not None]
 
         def place(at: int) -> tuple[float, ...]:
@@ -137,6 +168,13 @@ class Search:
         return [math.inf if value is None else sign * value for value in column]
 
 
-def _brief(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004  # a line
+def brief(value: object) -> str:
+    """The value in at most a line; only its beginning is read."""
+    text = _LINE.repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+_LINE: Final = reprlib.Repr()
+_LINE.maxlist = _LINE.maxdict = _LINE.maxtuple = 20
+_LINE.maxstring = _LINE.maxother = _LINE.maxlong = _SHOWN
+_LINE.maxlevel = 3

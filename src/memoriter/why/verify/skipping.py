@@ -24,8 +24,10 @@ def check_skipped(s: Search) -> None:
             s.wrong(f"skipped/{name}", f"the recipe has it {'off' if off else 'on'}")
         elif why is not None and not off and not may_skip:
             s.wrong(f"skipped/{name}", "it is on and always runs, so it cannot be skipped")
-    for label in _mode(s).get("lanes", ()) and s.recipe["lanes"]:
-        if label not in {*_mode(s)["lanes"], _mode(s)["otherwise"]} and label not in s.skipped:
+    mode = _mode(s)
+    wanted = {*mode.get("lanes", ()), mode["otherwise"]}
+    for label in mode.get("lanes", ()) and s.recipe["lanes"]:
+        if label not in wanted and label not in s.skipped:
             s.wrong(f"skipped/{label}", "the mode of the query does not have it, yet it ran")
     for name in s.skipped:
         lane = name.partition(".")[0]
@@ -36,13 +38,14 @@ def check_skipped(s: Search) -> None:
 def _parts(s: Search) -> Iterator[tuple[str, Data, bool]]:
     """(name, its part of the recipe, whether it may be skipped although it is enabled)."""
     recipe = s.recipe
-    fallback = _mode(s).get("otherwise")
+    mode = _mode(s)
+    fallback, wanted = mode.get("otherwise"), set(mode.get("lanes", recipe["lanes"]))
     for label, lane in recipe["lanes"].items():
         # The fallback lane runs only if no other lane can, whether it is enabled or not.
         if label != fallback:
             rule = lane_rules().get(lane["kind"])
             must = rule is not None and rule.must_run(s, label)
-            yield label, lane, not must or label not in _mode(s).get("lanes", [label])
+            yield label, lane, not must or label not in wanted
     weights: Data = recipe["pass"][0]["fuse"].get("weights", {})
     used = {*weights, *(label for each in recipe["pass"] for label in each["boosts"])}
     for label, boost in recipe["boosts"].items():

@@ -14,6 +14,7 @@ def _values(b: BoostColumn) -> Column:
     if b.spec["nearby"]:
         named.append(("_best", b.spec["nearby"]))
     none: Column = [None] * len(b.s.rows)
+    b.s.spend(len(b.s.rows) * (len(named) + 1))
     out: Column = []
     for at, row in enumerate(b.s.rows):
         lent: list[float] = []

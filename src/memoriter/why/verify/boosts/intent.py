@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from itertools import permutations
+from typing import Final
 
 from ..numbers import Column, product_of, snap
 from ..rules import BoostColumn, BoostRule, by_the_question, multiplies
+
+_PERMUTED: Final = 5
+"""A question has at most so many intents, hence a row so many factors."""
 
 
 def _values(b: BoostColumn) -> Column:
@@ -20,9 +25,11 @@ def _values(b: BoostColumn) -> Column:
         if name.startswith(f"{b.label}.") and name != b.name
     ]
     out: Column = []
+    b.s.spend(len(b.s.columns) + len(b.s.rows) * len(factors_of))
     for at, value in enumerate(b.s.columns[b.name]):
         factors = [v for column in factors_of if (v := column[at]) is not None]
-        products = {snap(product_of(each)) for each in permutations(factors[:5])}
+        b.s.spend(math.factorial(min(len(factors), _PERMUTED)))
+        products = {snap(product_of(each)) for each in permutations(factors[:_PERMUTED])}
         applies = value is not None or bool(factors)
         out.append((value if value in products else min(products)) if applies else None)
     return out

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..numbers import Data, decoded_vector, dot_of, snap
 from ..rules import ClaimedLeaf, Comparison, LaneRule
 from ..search import Search
+
+_DIGITS: Final = 5
+"""A number of a vector is a little more than five digits in base64."""
 
 
 def _cosine(leaf: ClaimedLeaf) -> list[Comparison]:
@@ -14,9 +19,11 @@ def _cosine(leaf: ClaimedLeaf) -> list[Comparison]:
         weighs = leaf.above is not leaf.node and leaf.node["value"] in known
         return [("value", weighs, True)]
     body, row = leaf.s.body, str(leaf.s.rows[leaf.at])
+    leaf.s.spend(len(body["vectors"]["best"]) + 1)
     spaces = {name: rows[row] for name, rows in body["vectors"]["best"].items() if row in rows}
     space = leaf.above["label"] if leaf.root["op"] == "max" else next(iter(spaces), "")
     query = body["outcomes"].get("vectors", {}).get(space) or body["outcomes"]["vector"]
+    leaf.s.spend((len(spaces[space]) + len(query)) // _DIGITS)
     cosine = snap(dot_of(decoded_vector(spaces[space]), decoded_vector(query)))
     distance = leaf.facts.get("distance", 1.0 - cosine)
     return [

@@ -10,6 +10,7 @@ from ..search import Search
 def _walked(leaf: ClaimedLeaf) -> list[Comparison]:
     """Comparisons for one part: `graph` (nearness), `relation` (best link) or `seed_support`."""
     facts, lane, name = leaf.root["facts"], leaf.lane, leaf.node["label"]
+    leaf.s.spend(len(facts["path"]))
     depth = facts["distance"]
     near = max(float(depth), 1.0)
     if name == "graph":

@@ -8,10 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ..numbers import Data, decoded_vector, dot_of, either, snap, unpacked
 from ..rules import OrderingRule
 from ..search import ATTRIBUTES, Search
+
+_PER_STEP: Final = 8
+"""So many numbers of a dot product are one step: they are multiplied in C."""
 
 
 def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
@@ -19,7 +23,8 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     size, bare = len(s.standing), list(move["looked"]["bare"])
     tiers = s.known.get("tier", [1.0] * len(s.rows))
     head = min(spec["head"], sum(tiers[at] == 1.0 for at in s.standing))
-    part = _by_ties(s, [n for n in range(head) if n not in set(bare)])
+    without = set(bare)
+    part = _by_ties(s, [n for n in range(head) if n not in without])
     count = min(spec["take"], len(part)) if spec["take"] else len(part)
     taken = move["kept"][:count]
     if not set(taken) <= set(part):
@@ -59,6 +64,7 @@ def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
     names = [s.rows[at] for at in s.standing]
     sure = next((n for n, at in enumerate(taken) if names[at] not in units), len(taken))
     hits = set(s.body["hits"])
+    _spend(s, sure, len(part), units)
     if any(s.ids[s.standing[at]] in hits for at in taken[sure:]):
         s.wrong("vectors/units", "the vector of a hit is missing")
     if taken[sure:]:
@@ -82,8 +88,13 @@ def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
                 closest[n], nearest[n] = alike, at
     s.same(f"{path}/beside/penalty", [penalty[at] for at in made], [m for m, _ in made.values()])
     s.same(f"{path}/beside/cause", [cause[at] for at in made], [c for _, c in made.values()])
-    known = [n for n, value in enumerate(penalty) if value is not None]
-    s.same(f"{path}/taken", known, sorted(taken))
+    s.same(f"{path}/taken", [n for n, v in enumerate(penalty) if v is not None], sorted(taken))
+
+
+def _spend(s: Search, turns: int, rows: int, units: dict[int, tuple[float, ...]]) -> None:
+    """Count the work: at every turn all rows are compared, those still free by vectors too."""
+    widest = max(map(len, units.values()), default=0)
+    s.spend(turns * (2 * rows + turns * (1 + widest // _PER_STEP) // 2))
 
 
 def _least(spec: Data, worth: float, penalty: float | None, nth: int) -> float:

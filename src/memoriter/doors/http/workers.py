@@ -1,0 +1,224 @@
+"""The threads of a server, shared fairly among tenants.
+
+Requests of one tenant wait in a queue of their own. A thread that becomes free goes to the tenant
+that runs least, and of those to the one that used least processor time lately. A tenant may use
+only some of the threads. If it used much processor time lately and others are active too, it gets
+one thread: threads share one interpreter, so each further one would slow the others down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from memoriter.core.errors import TooMany, Unavailable
+from memoriter.doors.http.limits import Limits
+
+_T = TypeVar("_T")
+HALF_LIFE_S: Final = 2.0
+"""After so many seconds, used processor time counts half."""
+BUSY_S: Final = 0.5
+"""From this much processor time on, a tenant shares with others by one thread."""
+ACTIVE_S: Final = 2.0
+"""A tenant is active until so many seconds after its last request ended."""
+_TENANTS: Final = 1024
+"""Of how many tenants the use is remembered."""
+_QUEUES: Final = 4
+"""All queues together are at most so many times as long as one may be."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """Work that waits or runs; the future has its outcome."""
+
+    tenant: str
+    work: Callable[[], Any]
+    outcome: Future[Any] = field(default_factory=Future[Any])
+    started: float | None = None
+
+
+class UseLedger:
+    """How much processor time tenants used lately, and which are active."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._of: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """By tenant: seconds used, and when that was; the longest idle first."""
+
+    def add(self, tenant: str, seconds: float) -> None:
+        """Count processor time that a tenant used until now."""
+        self._of[tenant] = self.used(tenant) + seconds, self._clock()
+        self._of.move_to_end(tenant)
+        if len(self._of) > _TENANTS:
+            self._of.popitem(last=False)
+
+    def used(self, tenant: str) -> float:
+        """The seconds that a tenant used lately; older ones count less."""
+        seconds, then = self._of.get(tenant, (0.0, 0.0))
+        return seconds * 0.5 ** ((self._clock() - then) / HALF_LIFE_S)
+
+    def others_active(self, tenant: str) -> bool:
+        """Whether a request of another tenant ended a short while ago."""
+        now = self._clock()
+        for other, (_, then) in reversed(self._of.items()):
+            if now - then > ACTIVE_S:
+                return False
+            if other != tenant:
+                return True
+        return False
+
+
+class WorkerPool:
+    """Runs blocking functions in threads; one that has started is never interrupted.
+
+    The deadline of a request frees its caller, not its thread: a tenant's threads are free again
+    when their work has ended.
+    """
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._threads = ThreadPoolExecutor(limits.threads, "memoriter-http")
+        self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
+        self._running: Counter[str] = Counter()
+        self._uses = UseLedger(clock)
+        self._clock = clock
+        self._open = 0
+        self._lock = threading.Lock()
+        self._closed = False
+
+    async def run(self, tenant: str, work: Callable[[], _T], *, deadline: bool) -> _T:
+        """The result of `work`, run in a thread for a tenant.
+
+        With a deadline, both the time in the queue and the run are limited to `answer_s` seconds.
+        Raises TooMany if the queue is full or the work never started, Unavailable if the deadline
+        has passed or the server stops.
+        """
+        job = _Job(tenant, work)
+        self._admit(job)
+        awaited = asyncio.wrap_future(job.outcome)
+        awaited.add_done_callback(_retrieve)
+        limit = self._limits.answer_s if deadline else None
+        done, _ = await asyncio.wait({awaited}, timeout=limit)
+        if limit is not None and not done:
+            # Leaving succeeds only if the work is still in the queue: then nothing was done, and
+            # the caller may try again. Else it gets the rest of its time from its own start.
+            if self._left(job):
+                raise _busy()
+            now = self._clock()
+            left = (now if job.started is None else job.started) + limit - now
+            done, _ = await asyncio.wait({awaited}, timeout=max(0.0, left))
+            if not done:
+                raise Unavailable(
+                    f"no answer within {limit:g} s", hint="ask for less, or try again later"
+                )
+        return awaited.result()
+
+    def close(self) -> None:
+        """Wait until all work has ended, that in the queues too."""
+        with self._lock:
+            self._closed = True
+        while True:
+            with self._lock:
+                jobs = [job.outcome for queue in self._waiting.values() for job in queue]
+            if not jobs:
+                break
+            wait(jobs)
+        self._threads.shutdown(wait=True)
+
+    def _admit(self, job: _Job) -> None:
+        """Put a job into the queue of its tenant; raises TooMany or Unavailable."""
+        limits = self._limits
+        most = min(limits.per_tenant, limits.threads) + limits.waiting
+        with self._lock:
+            if self._closed:
+                raise Unavailable("the server stops", hint="try again later")
+            queue = self._waiting.get(job.tenant, deque())
+            own = len(queue) + self._running[job.tenant]
+            if own >= most or self._open >= limits.threads + _QUEUES * limits.waiting:
+                raise _busy()
+            self._open += 1
+            self._waiting.setdefault(job.tenant, queue).append(job)
+            self._start()
+
+    def _start(self) -> None:
+        """Give free threads to waiting jobs; the lock is held."""
+        while sum(self._running.values()) < self._limits.threads:
+            ready = [tenant for tenant in self._waiting if self._may_start(tenant)]
+            if not ready:
+                return
+            # Among equals the one that waits longest; `min` takes the first.
+            tenant = min(ready, key=lambda each: (self._running[each], self._uses.used(each)))
+            queue = self._waiting.pop(tenant)
+            job = queue.popleft()
+            if queue:
+                self._waiting[tenant] = queue  # at the end: the others come first
+            self._running[tenant] += 1
+            self._threads.submit(self._do, job)
+
+    def _may_start(self, tenant: str) -> bool:
+        """Whether a tenant may use one more thread."""
+        running = self._running[tenant]
+        if running == 0:
+            return True
+        shared = len(self._waiting) > 1 or len(self._running) > 1
+        shared = shared or self._uses.others_active(tenant)
+        if shared and self._uses.used(tenant) > BUSY_S:
+            return False
+        return running < self._limits.per_tenant
+
+    def _do(self, job: _Job) -> None:
+        """Run a job in a thread of the pool."""
+        began = time.thread_time()
+        job.started = self._clock()
+        result: Any = None
+        failed: BaseException | None = None
+        try:
+            if job.outcome.set_running_or_notify_cancel():
+                result = job.work()
+        except BaseException as error:  # the caller gets it
+            failed = error
+        self._ended(job, time.thread_time() - began)
+        if job.outcome.cancelled():  # its caller left before it began
+            return
+        if failed is None:
+            job.outcome.set_result(result)
+        else:
+            job.outcome.set_exception(failed)
+
+    def _ended(self, job: _Job, seconds: float) -> None:
+        with self._lock:
+            self._uses.add(job.tenant, seconds)
+            self._running[job.tenant] -= 1
+            if not self._running[job.tenant]:
+                del self._running[job.tenant]
+            self._open -= 1
+            self._start()
+
+    def _left(self, job: _Job) -> bool:
+        """Take a job out of its queue; False if it has started."""
+        with self._lock:
+            queue = self._waiting.get(job.tenant)
+            if queue is None or job not in queue:
+                return False
+            queue.remove(job)
+            if not queue:
+                del self._waiting[job.tenant]
+            self._open -= 1
+            job.outcome.cancel()
+            return True
+
+
+def _busy() -> TooMany:
+    return TooMany("the server is busy", hint="try again in a moment")
+
+
+def _retrieve(awaited: asyncio.Future[_T]) -> None:
+    """Read the exception: asyncio logs one that nobody reads, as after a deadline."""
+    if not awaited.cancelled():
+        awaited.exception()

@@ -1,0 +1,284 @@
+"""What costs a server much if it works before it looks is refused for little."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+
+import pytest
+from bench.hostile_bodies import bodies, long_mmr, many_hits
+from tests.http.live import JSON, PATIENT, Live, rpc
+
+import memoriter
+from memoriter.core.errors import InputError, MemoriterError, TooCostly, TooLarge, TooMany
+from memoriter.doors.http.limits import Limits
+from memoriter.doors.http.workers import BUSY_S, UseLedger, WorkerPool
+from memoriter.doors.json_bodies import OBJECTS, VALUES, parse_body
+from memoriter.doors.operations import BY_NAME, OPERATIONS, Operation
+from memoriter.doors.requests import parse_request
+from memoriter.doors.tenant_session import TenantSession
+from memoriter.memory import receipts
+from memoriter.pipeline.load import library, recipe_of
+from memoriter.why import whynot
+from memoriter.write import reflect
+
+BODIES = bodies()
+SECONDS = 8.0
+"""Of processor time; each of them takes less than half a second, and took up to sixteen."""
+
+
+def _answered(operation: Operation, body: bytes, tenant_session: TenantSession) -> object:
+    data = Limits().check(parse_body(body), view=operation.right == "read")
+    return operation.run(tenant_session, data)
+
+
+@pytest.mark.parametrize(("name", "sent"), BODIES.items(), ids=list(BODIES))
+def test_a_hostile_request_costs_little(name: str, sent: tuple[str, bytes]) -> None:
+    path, body = sent
+    (operation,) = [o for o in OPERATIONS if o.path == path and o.method == "POST"]
+    with memoriter.open(":memory:") as memory:
+        began = time.thread_time()
+        with pytest.raises(MemoriterError) as refused:
+            _answered(operation, body, TenantSession(memory))
+        assert time.thread_time() - began < SECONDS, name
+    assert refused.value.status in (400, 422)
+
+
+def test_a_server_answers_a_hostile_request_with_a_typed_error(site: Live) -> None:
+    client = site.client("write")
+    for name, (path, body) in BODIES.items():
+        answer = client.post(path, content=body, headers=JSON)
+        assert answer.status_code in (400, 422), (name, answer.text)
+        assert answer.json()["hint"], name
+    assert client.post("/v1/verify", json={"receipt": long_mmr()}).json()["error"] == "TooCostly"
+
+
+def test_steps_of_verify_are_the_callers_to_give() -> None:
+    body = long_mmr(200)
+    assert not memoriter.verify(body, steps=10**9).ok
+    with pytest.raises(TooCostly, match="more than 10,000 steps"):
+        memoriter.verify(body, steps=10_000)
+
+
+def test_verify_reports_a_hundred_problems_and_only_the_beginning_of_values() -> None:
+    body = long_mmr(300)
+    body["evidence"] = [{} for _ in range(300)]
+    body["slate"]["columns"]["fuse"] = {"float": [1.0] * 300}
+    problems = memoriter.verify(body).problems
+    assert 0 < len(problems) <= 100
+    assert max(map(len, problems)) < 400
+
+
+def test_diff_counts_before_it_compares() -> None:
+    one, two = many_hits(3000), many_hits(2999)
+    with pytest.raises(TooCostly, match="diff"):
+        memoriter.diff(one, two, steps=100_000)
+    assert memoriter.diff(many_hits(30), many_hits(29)).left == ("29",)
+
+
+def test_reflect_counts_the_pairs_it_compares(monkeypatch: pytest.MonkeyPatch) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember_many([f"the same words {n % 2}" for n in range(60)])
+        # 60² pairs; ten of them all near, in twenty rounds, and their pairs once more in a cluster
+        monkeypatch.setattr(reflect, "STEPS", 3600 + 20 * 60 * 59 + 16 * 60**2)
+        assert memory.reflect(similarity=0.5, dry_run=True).considered == 60
+        monkeypatch.setattr(reflect, "STEPS", 3599)
+        with pytest.raises(TooCostly, match="reflect: takes more than 3,599 steps"):
+            memory.reflect(similarity=0.5, dry_run=True)
+
+
+def test_why_not_counts_its_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whynot, "SEARCHES", 1)
+    with memoriter.open(":memory:") as memory:
+        memory.remember("the ssh port", id="port")
+        memory.remember("the moon", id="moon")
+        assert memory.why_not(memory.recall("ssh"), "port").stage == "hit"
+        with pytest.raises(TooCostly, match="why_not"):
+            memory.why_not(memory.recall("ssh", 1), "moon")
+
+
+def test_replay_counts_the_log_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receipts, "ENTRIES", 5)
+    with memoriter.open(":memory:") as memory:
+        memory.remember("the ssh port")
+        answer = memory.recall("ssh")
+        assert memory.replay(answer).same
+        memory.remember_many(["a", "b", "c"])
+        with pytest.raises(TooCostly, match="replay"):
+            memory.replay(answer)
+
+
+def test_a_receipt_may_not_ask_for_more_than_a_question(site: Live) -> None:
+    client = site.client("read")
+    memory = site.server_state.tenants.memory("acme")
+    far = {"lanes.links.max_depth": 8}
+    receipt = memory.recall("ssh", recipe="linked", overrides=far).receipt.to_dict()
+    for path in ("/v1/replay", "/v1/verify"):
+        answer = client.post(path, json={"receipt": receipt})
+        assert (answer.status_code, "max_depth" in answer.text) == (400, True)
+    wide = memory.recall("ssh", 1001).receipt.to_dict()
+    assert client.post("/v1/replay", json={"receipt": wide}).json()["field"] == "limit"
+
+
+def test_every_recipe_of_ours_is_within_the_limits_of_a_receipt() -> None:
+    for name in library():
+        Limits().check({"receipt": {"recipe": {"data": recipe_of(name).to_data()}}}, view=True)
+
+
+# -- bodies ----------------------------------------------------------------------------------------
+
+
+def test_a_body_may_have_so_many_values_and_objects() -> None:
+    assert parse_body(b"[" + b"0," * (VALUES - 2) + b"0]")
+    with pytest.raises(TooLarge, match="values"):
+        parse_body(b"[" + b"0," * VALUES + b"0]")
+    with pytest.raises(TooLarge, match="objects"):
+        parse_body(b"[" + b"{}," * OBJECTS + b"{}]")
+
+
+def test_commas_in_texts_are_not_values() -> None:
+    text = ',[{"' * 500_000
+    assert parse_body(json.dumps({"text": text}).encode()) == {"text": text}
+
+
+def test_lists_objects_and_fields_have_a_length() -> None:
+    model = BY_NAME["recall"].request
+    parse_request(model, {"query": "x", "vector": [0.5] * 16_384})
+    for more in (
+        {"vector": [0.5] * 16_385},
+        {"overrides": {f"k{n}": 1 for n in range(1025)}},
+        {f"k{n}": 1 for n in range(100)},
+        {"lists": {"given": [["a", 0.5]] * 16_385}},
+    ):
+        with pytest.raises(InputError, match=r"at most .* are taken"):
+            parse_request(model, {"query": "x", **more})
+
+
+TWICE = [
+    b'{"query": "a", "query": "b"}',
+    b'{"query": "a", "where": {"kind": "x", "kind": "y"}}',
+    b'{"query": "a", "overrides": {"a": [{"b": 1, "b": 1}]}}',
+]
+
+
+@pytest.mark.parametrize("body", TWICE)
+def test_a_key_that_comes_twice_is_refused_by_every_server(site: Live, body: bytes) -> None:
+    client = site.client("write")
+    answer = client.post("/v1/recall", content=body, headers=JSON)
+    assert (answer.status_code, "comes twice" in answer.text) == (400, True)
+    call = b'{"jsonrpc": "2.0", "id": 1, "method": "recall", "params": ' + body + b"}"
+    reply = client.post("/rpc", content=call, headers=JSON).json()
+    assert (reply["error"]["code"], "comes twice" in reply["error"]["message"]) == (-32700, True)
+    tool = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": '
+    tool += b'{"name": "recall", "arguments": ' + body + b"}}"
+    headers = {**JSON, "Accept": "application/json, text/event-stream"}
+    answer = client.post("/mcp", content=tool, headers=headers)
+    assert (answer.status_code, "comes twice" in answer.text) == (400, True)
+
+
+def test_what_comes_once_is_answered_as_before(site: Live) -> None:
+    assert "result" in rpc(site.client("read"), "recall", query="ssh")
+
+
+# -- the queue -------------------------------------------------------------------------------------
+
+
+def test_a_tenant_leaves_threads_for_others() -> None:
+    limits = Limits(threads=4, per_tenant=3, waiting=50, answer_s=60.0)
+    let_go, began = threading.Event(), threading.Event()
+    started: list[str] = []
+
+    def slow() -> None:
+        started.append("hostile")
+        began.set()
+        let_go.wait(60)
+
+    async def both() -> None:
+        pool = WorkerPool(limits)
+        held = [asyncio.create_task(pool.run("hostile", slow, deadline=True)) for _ in range(20)]
+        await asyncio.to_thread(began.wait, 60)
+        assert await pool.run("other", lambda: "answered", deadline=True) == "answered"
+        assert len(started) <= limits.per_tenant
+        let_go.set()
+        await asyncio.gather(*held)
+        await asyncio.to_thread(pool.close)
+
+    asyncio.run(both())
+    assert len(started) == 20
+
+
+def test_a_full_queue_is_the_tenants_own() -> None:
+    limits = Limits(threads=2, per_tenant=1, waiting=3, answer_s=60.0)
+    let_go = threading.Event()
+
+    async def both() -> None:
+        pool = WorkerPool(limits)
+        held = [
+            asyncio.create_task(pool.run("hostile", lambda: let_go.wait(60), deadline=True))
+            for _ in range(4)
+        ]
+        await asyncio.sleep(0)
+        with pytest.raises(TooMany):
+            await pool.run("hostile", lambda: None, deadline=True)
+        assert await pool.run("other", lambda: "answered", deadline=True) == "answered"
+        let_go.set()
+        await asyncio.gather(*held)
+        await asyncio.to_thread(pool.close)
+
+    asyncio.run(both())
+
+
+def test_who_used_much_shares_by_one_thread_while_others_are_active() -> None:
+    """The order in which a free thread is given away, counted and not timed."""
+    now = [0.0]
+    limits = Limits(threads=4, per_tenant=3, waiting=50, answer_s=60.0)
+    most, at_work = 0, 0
+    lock = threading.Lock()
+    pool = WorkerPool(limits, lambda: now[0])
+
+    def heavy() -> None:
+        nonlocal most, at_work
+        with lock:
+            at_work += 1
+            most = max(most, at_work)
+        time.sleep(0.005)
+        with lock:
+            at_work -= 1
+
+    async def both() -> None:
+        burn = 2 * BUSY_S
+        await pool.run("other", lambda: None, deadline=True)
+        await pool.run("hostile", lambda: _burn(burn), deadline=True)
+        tasks = [pool.run("hostile", heavy, deadline=True) for _ in range(12)]
+        await asyncio.gather(*tasks)
+        assert most == 1
+        now[0] = 60.0  # what was used is long ago, and nobody else is active
+        await asyncio.gather(*(pool.run("hostile", heavy, deadline=True) for _ in range(12)))
+        assert most > 1
+        await asyncio.to_thread(pool.close)
+
+    asyncio.run(both())
+
+
+def _burn(seconds: float) -> None:
+    began = time.thread_time()
+    while time.thread_time() - began < seconds:
+        pass
+
+
+def test_used_time_counts_half_after_two_seconds() -> None:
+    now = [10.0]
+    ledger = UseLedger(lambda: now[0])
+    ledger.add("a", 1.0)
+    now[0] = 12.0
+    assert ledger.used("a") == 0.5
+    assert not ledger.others_active("a")
+    assert ledger.others_active("b")
+    now[0] = 12.5
+    assert not ledger.others_active("b")
+
+
+def test_the_usual_limits_leave_room_for_others() -> None:
+    assert Limits().per_tenant < Limits().threads == PATIENT.threads
