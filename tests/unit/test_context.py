@@ -35,8 +35,9 @@ def test_a_block_numbers_dates_and_fences_its_entries(ports: Memory) -> None:
             "[1] system, 2026-01-01",
             "port 22",
             "",
-            "[2] learned, 2026-01-02, slack",
+            "[2] learned, 2026-01-02",
             "```memory",
+            "from slack",
             "port 80 and more words",
             "```",
             "",
@@ -72,7 +73,7 @@ def test_a_recall_within_a_budget_leaves_out_what_does_not_fit(ports: Memory) ->
     assert [hit.id for hit in result] == ["rule", "heard"]
     assert result.total == free.total == 3
     assert result.context().tokens <= room
-    heard = "\n\n[2] learned, 2026-01-02, slack\n```memory\nport 80 and more words\n```"
+    heard = "\n\n[2] learned, 2026-01-02\n```memory\nfrom slack\nport 80 and more words\n```"
     sizes = {"tokens": estimate_tokens(heard), "chars": len(heard)}
     assert result[1].moves["budget"] == {"from": 2, **sizes}
     assert result[1].journey == (("words", 2), ("fuse", 2), ("budget", 2))

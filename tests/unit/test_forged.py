@@ -211,3 +211,55 @@ def test_no_size_is_negative() -> None:
     body = json.loads(receipt.to_bytes())
     body["budget"]["head"] = [-1000, -1000]
     assert "budget/sizes: a size is negative" in problems(body)
+
+
+# -- what a receipt is about -----------------------------------------------------------------------
+
+
+def test_view_and_query_are_of_one_tenant() -> None:
+    body = copied("lexical")
+    body["view"]["tenant"] = "another"
+    assert problems(body) == ("view/tenant: is 'another', expected 'default'",)
+
+
+def test_labels_of_evidence_are_said_to_be_attested() -> None:
+    assert "evidence/labels" in memoriter.verify(ALL["memoriter"]).attested
+
+
+def test_row_numbers_are_attested_and_their_order_is_checked() -> None:
+    verdict = memoriter.verify(ALL["memoriter"])
+    assert "slate/rows" in verdict.attested
+    assert "slate/rows" not in verdict.checked
+
+
+def test_matched_words_stand_in_the_question_or_are_named_as_attested() -> None:
+    body = json.loads(filled().recall("ssh port", recipe="lexical").receipt.to_bytes())
+    assert "evidence/0/words/term 'port'" in memoriter.verify(body).checked
+    body["query"]["text"] = "who is the boss of Ana?"
+    verdict = memoriter.verify(resealed(body))
+    assert "evidence/0/words/term 'port'" in verdict.attested
+    assert "evidence/0/words/term 'port'" not in verdict.checked
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [{"where": {"tags": "ops", "importance": {"gte": 0.5}}}, {"user": "ana"}],
+    ids=["where", "scope"],
+)
+def test_a_hit_that_does_not_pass_the_filter_is_noticed(ask: Data) -> None:
+    with memoriter.open(":memory:", embedder=None) as memory:
+        memory.remember("port 22", tags=["ops", "prod"], importance=0.7, user="ana")
+        memory.remember("port 80", user="ben")
+        body = json.loads(memory.recall("port", **ask).receipt.to_bytes())
+    assert "filtered/0/passes" in memoriter.verify(body).checked
+    name = "tags" if "where" in ask else "user"
+    body["filtered"][0][name] = ["dev"] if name == "tags" else "ben"
+    assert problems(body) == ("filtered/0: the hit does not pass the filter of the query",)
+
+
+def test_a_filter_on_the_words_of_a_record_is_attested() -> None:
+    with memoriter.open(":memory:", embedder=None) as memory:
+        memory.remember("port 22 of the secret machine", tags=["ops"])
+        receipt = memory.recall("port", where={"text": {"prefix": "port"}}).receipt
+    assert "filtered/0/passes" in memoriter.verify(receipt).attested
+    assert b"secret" not in receipt.to_bytes()

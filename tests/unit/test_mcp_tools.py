@@ -118,7 +118,7 @@ def test_an_answer_is_that_of_the_operation_in_structure_and_in_words(
         tenant_session, {"query": "ssh port"}
     ) | {"receipt": result.structured_content["receipt"]}
     words = text(result)
-    assert "1. id port, fact, " in words
+    assert "   > id port, fact\n" in words
     assert "   > Prod SSH port is 49222" in words
     assert f"receipt {result.structured_content['receipt']}" in words
 
@@ -133,19 +133,21 @@ def test_a_memory_cannot_pass_for_words_of_ours(tenant_session: TenantSession) -
 def test_a_handle_explains_a_hit_and_what_is_none(tenant_session: TenantSession) -> None:
     handle = call(tenant_session, "recall", query="ssh", limit=1).structured_content["receipt"]
     hit = call(tenant_session, "explain", receipt=handle, id="port")
-    assert "port is hit 1 with score" in text(hit)
+    assert "hit 1 with score" in text(hit)
+    assert "   > id port\n" in text(hit)
     none = call(tenant_session, "explain", receipt=handle, id="trick")
-    assert "trick is not among the hits" in text(none)
+    assert "not among the hits" in text(none)
+    assert "   > id trick\n" in text(none)
 
 
 def test_the_other_tools_say_what_they_did(tenant_session: TenantSession) -> None:
     made = call(tenant_session, "remember", text="tea at five", supersedes="trick")
     (id,) = made.structured_content["ids"]
-    assert text(made) == f"remembered as {id}"
+    assert text(made) == f"remembered:\n   > id {id}"
     page = call(tenant_session, "browse", limit=1)
     assert "1 of " in text(page)
     assert f"cursor {page.structured_content['cursor']}" in text(page)
-    assert text(call(tenant_session, "forget", id=id)).startswith(f"forgot {id}")
+    assert text(call(tenant_session, "forget", id=id)).endswith(f"\n   > id {id}")
     assert "records: 2" in text(call(tenant_session, "status"))
     linked = call(tenant_session, "link", choice="full", source="port", target="trick")
     assert json.loads(text(linked)) == linked.structured_content

@@ -337,3 +337,14 @@ def test_what_is_no_receipt_and_what_was_tampered_with(memory: Memory, tmp_path:
     for what in (body, Receipt(body)):
         with pytest.raises(Corrupt):
             memory.replay(what)
+
+
+def test_a_question_that_the_recorded_vector_is_not_of_is_noticed(memory: Memory) -> None:
+    """D9: for meaning alone nothing else in a receipt depends on the words of the question."""
+    body = json.loads(filled(memory).recall("ssh port", recipe="semantic").receipt.to_bytes())
+    assert memory.replay(body).same
+    del body["digest"]
+    body["query"]["text"] = "who signed the contract?"
+    forged = memory.replay(dict(sealed(body).body))
+    assert not forged.same
+    assert forged.differences == ("outcomes.vector",)

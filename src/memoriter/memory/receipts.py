@@ -17,6 +17,8 @@ from memoriter.core.ranking import Scores
 from memoriter.core.scope import Scope
 from memoriter.core.steps import Steps
 from memoriter.embed.port import Kindred
+from memoriter.embed.static import Static, read_failed
+from memoriter.embed.vector_space import VectorSpace, parse_space
 from memoriter.index.tenant import IndexSpaces
 from memoriter.index.view import View
 from memoriter.lanes.port import AskReranker, Context, Effects, InSpace, Skipped, Wording, in_space
@@ -43,8 +45,9 @@ ENTRIES: Final = 5_000_000
 def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
     """Run the search of a receipt again on its view and compare; see `Memory.replay`.
 
-    The outcomes of embedder and reranker are taken from the receipt. Raises Expired if forgotten
-    records make it impossible, TooCostly if the log has grown too much.
+    The outcomes of embedder and reranker are taken from the receipt; a query vector of the packaged
+    table is computed again and compared. Raises Expired if forgotten records make it impossible,
+    TooCostly if the log has grown too much.
     """
     _check_receipt(what, "replay(memory.recall({query!r}))")
     receipt = receipt_from(what)
@@ -56,7 +59,7 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
     if forgotten:
         gone = missing_from(again.view, named_in(receipt, case.query))
     try:
-        result = again(_without(case.query, gone), case.recipe).result
+        ended = again(_without(case.query, gone), case.recipe)
     except MemoriterError as error:
         if not gone:
             raise
@@ -65,8 +68,20 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
             f"and the rest cannot be answered: {error.message}",
             hint=error.hint,
         ) from None
-    check_vectors(case, receipt, result)
-    return replay_of(receipt, result, gone, forgotten)
+    check_vectors(case, receipt, ended.result)
+    wrong = ("outcomes.vector",) if _another_vector(case, ended.ctx.asked) else ()
+    return replay_of(receipt, ended.result, gone, forgotten, wrong)
+
+
+def _another_vector(case: Case, asked: str) -> bool:
+    """Whether the packaged table gives another query vector than the receipt says it gave."""
+    if case.query.vector is not None or not isinstance(case.vector, np.ndarray) or read_failed():
+        return False
+    table = Static()
+    if parse_space(case.generations.vectors).fingerprint != table.fingerprint:
+        return False
+    (outcome,) = VectorSpace(table).embed([asked], "query")
+    return not isinstance(outcome, bytes) or outcome != case.vector.tobytes()
 
 
 def _check_receipt(what: object, call: str) -> None:

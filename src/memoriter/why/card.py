@@ -211,7 +211,7 @@ def _marked_text(hit: Hit) -> Html:
     text = safe(record.text)
     out: list[Html] = []
     at = 0
-    for begin, end in hit.spans:
+    for begin, end in hit.spans_in(text):  # of the text as shown, which may be shorter
         if end > _SHOWN:
             break
         out += [_text(text[at:begin]), _tag("mark", _text(text[begin:end]))]

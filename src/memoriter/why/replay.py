@@ -34,7 +34,8 @@ class Replay(Hinting):
     result: Result
     """The result of the new one."""
     same: bool
-    """Whether both receipts are equal, byte for byte."""
+    """Whether both receipts are equal, byte for byte, and the packaged table gives the recorded
+    query vector."""
     gone: tuple[str, ...] = ()
     """The ids of candidates, seeds and listed records that were forgotten since."""
     forgotten: int = 0
@@ -80,13 +81,23 @@ def missing_from(view: View, ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(one for one in wanted if one not in present)
 
 
-def replay_of(receipt: Receipt, result: Result, gone: tuple[str, ...], forgotten: int) -> Replay:
-    """The replay of a receipt, given the new result and the records forgotten since."""
+def replay_of(
+    receipt: Receipt,
+    result: Result,
+    gone: tuple[str, ...],
+    forgotten: int,
+    wrong: tuple[str, ...] = (),
+) -> Replay:
+    """The replay of a receipt, given the new result and the records forgotten since.
+
+    `wrong` are paths of recorded outcomes that a new computation does not confirm.
+    """
     now = result.receipt.to_bytes()
     if receipt.to_bytes() == now:
-        return Replay(receipt, result, same=True)
+        return Replay(receipt, result, same=not wrong, differences=wrong)
     paths = (path for path, _, _ in differing(receipt.body, json.loads(now)) if path != "digest")
-    first = tuple(sorted(paths, key=lambda path: not path.startswith("hits")))[:_MAX_DIFFERENCES]
+    every = sorted((*wrong, *paths), key=lambda path: not path.startswith("hits"))
+    first = tuple(every)[:_MAX_DIFFERENCES]
     return Replay(receipt, result, same=False, gone=gone, forgotten=forgotten, differences=first)
 
 

@@ -28,6 +28,7 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran, named_apart
 from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
+from memoriter.why.filter_values import filter_values, is_filtered
 from memoriter.why.lane_score import LaneScore
 from memoriter.why.receipt import VERSION, Receipt, sealed
 
@@ -62,11 +63,19 @@ def write_receipt(
             "moves": [_move(name, move) for name, move in ran.moves.items() if name != BUDGET],
             **_budget(ran),
             "hits": [name[row] for row in rows.tolist()],
+            **_filtered(recipe, ctx, rows),
             **({} if strength is None else {"strength": strength}),
             "evidence": [_evidence(lanes, row) for row in rows.tolist()],
             "vectors": _vectors(ran, ctx, rows),
         }
     )
+
+
+def _filtered(recipe: Recipe, ctx: Context, rows: Rows) -> dict[str, object]:
+    """What the filter of the query tested, by hit; nothing without a filter."""
+    if not is_filtered(recipe, ctx):
+        return {}
+    return {"filtered": filter_values(recipe, ctx, rows)}
 
 
 def _coverage(ran: Ran) -> dict[str, object]:

@@ -24,6 +24,7 @@ from memoriter.doors.mcp.tools import FULL, Choice, Tool, tools_of
 from memoriter.doors.port import Right
 from memoriter.doors.public import public
 from memoriter.doors.tenant_session import TenantSession
+from memoriter.text.safe import one_line
 
 McpContext = ServerRequestContext[Any, Any]
 FRESH: Final = CacheHint(ttl_ms=3_600_000, scope="private")
@@ -153,7 +154,7 @@ def _hints(tool: Tool) -> types.ToolAnnotations:
 def _failed(error: MemoriterError) -> types.CallToolResult:
     line = f"{error.message} ({error.hint})" if error.hint else error.message
     return types.CallToolResult(
-        content=_text(line), structured_content=error.to_dict(), is_error=True
+        content=_text(one_line(line)), structured_content=error.to_dict(), is_error=True
     )
 
 

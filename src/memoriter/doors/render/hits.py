@@ -115,7 +115,7 @@ class HitTable:
 
 
 def _skipped(label: str, reason: str) -> Text:
-    return Text(f"  {label} did not run: {reason}", BAD)
+    return Text(f"  {label} did not run: {one_line(reason)}", BAD)
 
 
 def _notes(result: Result) -> Iterator[Text]:

@@ -83,7 +83,7 @@ def fact_table(values: Mapping[str, object]) -> RenderableType:
     grid.add_column(style=DIM, no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in values.items():
-        grid.add_row(name.replace("_", " "), safe(str(value)))
+        grid.add_row(one_line(name.replace("_", " ")), safe(str(value)))
     return grid
 
 

@@ -24,6 +24,7 @@ from typing import Final
 from .again import check_second
 from .envelope import check_envelope, check_rest, check_shape
 from .evidence import check_evidence, check_units
+from .filtering import check_filter
 from .fusing import check_first
 from .moves import check_hits, check_moves
 from .numbers import Data, canonical, unpacked_columns
@@ -41,8 +42,8 @@ _EARLIER: Final = 1
 # In the order of the pipeline: each stage reads what the stages before it derived.
 STAGES: Final = (
     check_envelope, check_units, check_shape, check_skipped, check_lanes, check_first,
-    check_relevance, check_second, check_moves, check_hits, check_strength, check_evidence,
-    check_rest,
+    check_relevance, check_second, check_moves, check_hits, check_filter, check_strength,
+    check_evidence, check_rest,
 )  # fmt: skip
 BROKEN: Final = (
     ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,

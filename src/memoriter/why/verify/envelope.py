@@ -26,6 +26,7 @@ def check_envelope(s: Search) -> None:
     s.recipe = s.body["recipe"]["data"]
     fingerprint = hashlib.sha256(canonical(s.recipe)).hexdigest()
     s.same("recipe/fingerprint", s.body["recipe"]["fingerprint"], fingerprint)
+    s.same("view/tenant", s.body["view"]["tenant"], s.body["query"]["tenant"])
     _check_parts(s)
 
 
@@ -57,8 +58,9 @@ def check_rest(s: Search) -> None:
     """Attest everything that was not checked: it is an input."""
     inputs = [key for key in s.body if key not in DERIVED]
     named = [f"slate/columns/{name}" for name in s.columns]
-    for path in (*inputs, "slate/ids", *named):
+    for path in (*inputs, "slate/ids", "slate/rows", *named):
         if path not in s.checked:
             s.attested[path] = None
     if any(s.body["evidence"]):
         s.attested["evidence/facts"] = None
+        s.attested["evidence/labels"] = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from .kinds import lane_rules
@@ -11,6 +12,7 @@ from .ranking import lanes_run
 from .rules import ClaimedLeaf, LaneRule
 from .search import Search, brief
 
+_WORDS = re.compile(r"\w+")
 _UNKNOWN = LaneRule()
 """For a kind without a file here: only the arithmetic of the tree is checked."""
 
@@ -42,6 +44,7 @@ def _tree(s: Search, label: str, at: int, path: str, root: Data) -> None:
                 s=s, lane=lane, label=label, at=at, root=root, above=above, node=node
             )
             _leaf(rule, leaf, path)
+            _matched(s, rule.asked(leaf), path)
             continue
         values = [part["value"] for part in node.get("parts", [])]
         s.same(path, node["value"], OPS[node["op"]](values) if values else 0.0)
@@ -58,6 +61,20 @@ def _leaf(rule: LaneRule, leaf: ClaimedLeaf, path: str) -> None:
         leaf.s.checked[path] = None
         if value != expected:
             leaf.s.wrong(f"{name}/{what}", f"is {brief(value)}, expected {brief(expected)}")
+
+
+def _matched(s: Search, asked: Sequence[str], path: str) -> None:
+    """Check that matched words stand in the question; one that was derived from it is attested.
+
+    A dialect may add words (aliases, index terms): nothing here can tell how, so they are named.
+    """
+    text = s.body["query"]["text"].casefold()
+    words = set(_WORDS.findall(text))
+    for term in asked:
+        parts = _WORDS.findall(term.casefold())
+        # A piece of a word begins with ##, as the word table cuts long words.
+        there = all(p in words for p in parts) or (term.startswith("##") and term[2:] in text)
+        (s.checked if there and parts else s.attested)[f"{path}/term {term!r}"] = None
 
 
 def _nodes(above: Data, node: Data) -> Iterable[tuple[Data, Data]]:

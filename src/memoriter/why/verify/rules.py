@@ -67,6 +67,12 @@ def may_be_idle(s: Search, label: str) -> bool:
     return False
 
 
+def no_words(leaf: ClaimedLeaf) -> Sequence[str]:
+    """The leaf is not about words of the question."""
+    del leaf
+    return ()
+
+
 @dataclass(frozen=True)
 class LaneRule:
     """What can be checked of a kind of lane."""
@@ -75,6 +81,8 @@ class LaneRule:
     """The comparisons for a leaf of its evidence; None: leaves are attested."""
     shape: Callable[[Data, Data], bool] = any_shape
     """(parent, inner node) → whether its evidence may contain such a node."""
+    asked: Callable[[ClaimedLeaf], Sequence[str]] = no_words
+    """The words of the question that a leaf says it matched."""
     scores: Callable[[Search, str], None] | None = None
     """Checks the scores of all candidates, not only of the hits."""
     ties: Callable[[Data, Sequence[str]], Sequence[str]] = recipe_ties

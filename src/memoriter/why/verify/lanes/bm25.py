@@ -86,4 +86,9 @@ def _sums_or_best(above: Data, node: Data) -> bool:
     return node["op"] in {"sum", "max"}
 
 
-RULE = LaneRule(leaf=_word, shape=_sums_or_best, independent=True)
+def _asked(leaf: ClaimedLeaf) -> list[str]:
+    """The word or phrase as it was asked; of a misspelt one, as it was typed."""
+    return [leaf.facts["typed"] if "similarity" in leaf.facts else leaf.facts["term"]]
+
+
+RULE = LaneRule(leaf=_word, shape=_sums_or_best, asked=_asked, independent=True)

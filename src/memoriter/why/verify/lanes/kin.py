@@ -37,4 +37,9 @@ def _met(leaf: ClaimedLeaf) -> list[Comparison]:
     ]
 
 
-RULE = LaneRule(leaf=_met, shape=one_sum, independent=True)
+def _asked(leaf: ClaimedLeaf) -> list[str]:
+    """A word of the question, or a piece of one."""
+    return ["##" + leaf.facts["asked"].removeprefix("##")]
+
+
+RULE = LaneRule(leaf=_met, shape=one_sum, asked=_asked, independent=True)
