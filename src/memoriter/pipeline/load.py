@@ -124,7 +124,7 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
     for key in keys[:-1]:
         at = children(at).get(key)
     known = children(at)
-    if not isinstance(at, dict) or keys[-1] not in known:
+    if keys[-1] not in known:
         listed = ", ".join(names or known)
         hint = f"known there: {listed}" if listed else "`memoriter recipe show NAME` has every path"
         longer = (f"{head}.{path}" for head in ("lanes", "boosts", "final", "select"))
@@ -134,7 +134,10 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
     if keys[0] in _OPEN and len(keys) == 2 and value is None:  # noqa: PLR2004  # as above
         del data[keys[0]][keys[1]]
         return
-    cast("dict[str, object]", at)[keys[-1]] = value
+    if isinstance(at, list):
+        cast("list[object]", at)[int(keys[-1])] = value
+    else:
+        cast("dict[str, object]", at)[keys[-1]] = value
 
 
 def parse_recipe(data: object, origin: str) -> Recipe:
