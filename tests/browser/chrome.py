@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import queue
 import shutil
-import subprocess
 import tempfile
 import threading
 import time
@@ -52,16 +52,18 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(prefix="memoriter-browser-")
         commands, self._out = os.pipe()
         self._in, answers = os.pipe()
-        line = f'exec "$0" "$@" 3<&{commands} 4>&{answers}'
-        flags = [*FLAGS, f"--user-data-dir={self._profile.name}"]
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", line, path, *flags, "about:blank"],
-            pass_fds=(commands, answers),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+        # Out of the way of 3 and 4, which they become in the browser.
+        high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 64) for each in (commands, answers)]
+        quiet = os.open(os.devnull, os.O_RDWR)
+        places = ((quiet, 0), (quiet, 1), (quiet, 2), (high[0], 3), (high[1], 4))
+        self._pid = os.posix_spawn(
+            path,
+            [path, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, own, there) for own, there in places],
         )
-        os.close(commands)
-        os.close(answers)
+        for each in (commands, answers, *high, quiet):
+            os.close(each)
         self._replies: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._tabs: dict[str, Tab] = {}
         self._number = 0
@@ -96,9 +98,13 @@ class Browser:
     def tab(self) -> Tab:
         """A new page, in a context of its own: no storage is shared with another."""
         context = self.ask("Target.createBrowserContext")["browserContextId"]
+        return self.tab_in(context)
+
+    def tab_in(self, context: str) -> Tab:
+        """A new page that shares its storage with those of the same context."""
         made = self.ask("Target.createTarget", url="about:blank", browserContextId=context)
         attached = self.ask("Target.attachToTarget", targetId=made["targetId"], flatten=True)
-        tab = Tab(self, attached["sessionId"])
+        tab = Tab(self, attached["sessionId"], made["targetId"], context)
         self._tabs[attached["sessionId"]] = tab
         tab.prepare()
         return tab
@@ -107,7 +113,7 @@ class Browser:
         """End the browser and remove its profile."""
         with contextlib.suppress(OSError, AssertionError, queue.Empty):
             self.ask("Browser.close")
-        self._process.wait(timeout=PATIENCE)
+        os.waitpid(self._pid, 0)
         for descriptor in (self._in, self._out):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
@@ -119,9 +125,11 @@ class Browser:
 class Tab:
     """A page: what it shows, what it was asked to do, and what went wrong in it."""
 
-    def __init__(self, browser: Browser, session: str) -> None:
+    def __init__(self, browser: Browser, session: str, target: str, context: str) -> None:
         self._browser = browser
         self._session = session
+        self._target = target
+        self._context = context
         self.errors: list[str] = []
         """Messages of the console of level error, and exceptions that nobody caught."""
         self.requests: list[str] = []
@@ -130,6 +138,14 @@ class Tab:
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """The result of a command to this page."""
         return self._browser.ask(method, self._session, **params)
+
+    def beside(self) -> Tab:
+        """Another tab of the same window."""
+        return self._browser.tab_in(self._context)
+
+    def close(self) -> None:
+        """Close it."""
+        self._browser.ask("Target.closeTarget", targetId=self._target)
 
     def prepare(self) -> None:
         """Report what happens in it."""
@@ -197,10 +213,15 @@ class Tab:
     def fill(self, selector: str, text: str) -> None:
         """Replace the value of a field."""
         self.wait(f"document.querySelector({json.dumps(selector)})")
-        self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.focus(); e.select?.(); }})()"
-        )
+        self.run(f"document.querySelector({json.dumps(selector)}).focus()")
+        self.run("document.activeElement.select?.()")
         self.type(text)
+
+    def drop(self, selector: str, path: Path) -> None:
+        """Choose a file in a field for files."""
+        root = self.ask("DOM.getDocument")["root"]["nodeId"]
+        node = self.ask("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.ask("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
     # -- looking -------------------------------------------------------------------------------
 

@@ -208,11 +208,17 @@ class VerifiedReply(Reply):
     attested: list[str]
 
 
-class WhatIfReply(BriefReply):
+class WhatIfReply(ResultReply):
     """The answer with other numbers in the recipe."""
 
     spelled: dict[str, str]
     """The same search as a Python call, as a command, and the recipe as TOML."""
+
+
+class BriefWhatIfReply(BriefReply):
+    """The same, without the arithmetic of the hits."""
+
+    spelled: dict[str, str]
 
 
 class DiffReply(Reply):

@@ -83,7 +83,7 @@ function start() {
   show();
 }
 
-window.addEventListener("hashchange", () => { if (me && location.hash.startsWith("#/")) show().then(() => { main.focus({ preventScroll: true }); window.scrollTo(0, 0); }); });
+window.addEventListener("hashchange", () => { if (me && location.hash.startsWith("#/")) show().then(() => { if (!document.getElementById("token")) { main.focus({ preventScroll: true }); window.scrollTo(0, 0); } }); });
 document.querySelector(".skip")?.addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 
 try {

@@ -3,7 +3,7 @@
 
 import { answer, funnel, h, svg } from "./drawing.js";
 import { problem, say } from "./notices.js";
-import { get, may, note, post, to, toMemory } from "./server.js";
+import { get, may, note, post, receiptText, to, toMemory } from "./server.js";
 import { sliders } from "./sliders.js";
 
 const FIELDS = ["recipe", "mode", "agent", "user", "session", "tags", "as_of", "known_at", "where"];
@@ -248,14 +248,14 @@ class Asked {
       h("p", {}, "Every input and number of this answer, as a file that anybody can verify without this store."),
       h("p", {}, h("code", { class: "digest" }, this.now.receipt)),
       h("p", { class: "actions" },
-        h("button", { type: "button", onclick: async () => download(`receipt-${this.now.receipt.slice(0, 12)}.json`, await post("receipt", { receipt: this.now.receipt })) }, "Download"),
+        h("button", { type: "button", onclick: async () => download(`receipt-${this.now.receipt.slice(0, 12)}.json`, await receiptText(this.now.receipt)) }, "Download"),
         h("a", { href: to("prove", { of: this.now.receipt }) }, "Verify and replay it")));
   }
 }
 
-/** @param {string} name @param {any} data */
-export function download(name, data) {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(data)], { type: "application/json" }));
+/** @param {string} name @param {string} text */
+function download(name, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

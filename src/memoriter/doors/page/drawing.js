@@ -36,7 +36,8 @@ function fill(made, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, value === true ? "" : safe(value));
+    else if (key === "value") made.value = value; // as it is: what is edited must not change by being shown
+    else made.setAttribute(key, value === true ? "" : key.startsWith("data-") ? String(value) : safe(value));
   }
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;

@@ -53,7 +53,7 @@ export async function listView(main, values) {
     into(out, h("p", { class: "quiet", "data-total": page.total },
       page.total ? `${from + 1} to ${from + page.records.length} of ${page.total}` : "No memory passes these filters."),
       h("ul", { class: "records" }, page.records.map(line)),
-      h("p", { class: "actions" }, next ? h("a", { class: "button", href: next }, "Next page") : null,
+      h("p", { class: "actions" }, next ? h("a", { class: "button", rel: "next", href: next }, "Next page") : null,
         values.get("cursor") ? h("a", { class: "button", href: to("memory", { ...Object.fromEntries(values), cursor: "", from: "" }) }, "First page") : null));
   } catch (error) { into(out, problem(error)); }
 }
@@ -138,9 +138,9 @@ function actions(record, versions, links) {
 
 /** @param {string} title @param {[string, string, any, boolean?][]} fields @param {(sent: any) => void} send */
 function form(title, fields, send) {
-  return h("details", { class: "panel" }, h("summary", {}, title),
+  return h("details", { class: "panel", "data-form": title }, h("summary", {}, title),
     h("form", { onsubmit: (/** @type {SubmitEvent} */ event) => { event.preventDefault(); send(Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)))); } },
-      fields.map(([name, label, value, long]) => h("label", {}, h("span", {}, label), long ? h("textarea", { name, rows: 5 }, value ?? "") : h("input", { name, value: value ?? "", autocomplete: "off" }))),
+      fields.map(([name, label, value, long]) => h("label", {}, h("span", {}, label), long ? h("textarea", { name, rows: 5, value: value ?? "" }) : h("input", { name, value: value ?? "", autocomplete: "off" }))),
       h("button", { type: "submit" }, title)));
 }
 

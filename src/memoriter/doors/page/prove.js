@@ -4,7 +4,7 @@
 import { sideBySide } from "./ask.js";
 import { h, into } from "./drawing.js";
 import { problem, say } from "./notices.js";
-import { post } from "./server.js";
+import { postReceipts, receiptText } from "./server.js";
 
 /** @param {HTMLElement} main @param {string[]} rest @param {URLSearchParams} values */
 export async function proveView(main, rest, values) {
@@ -14,7 +14,7 @@ export async function proveView(main, rest, values) {
   for (const slot of slots) slot.changed = async () => {
     if (!slots[0].receipt || !slots[1].receipt) { both.replaceChildren(); return; }
     try {
-      const diff = await post("diff", { before: slots[0].receipt, after: slots[1].receipt });
+      const diff = await postReceipts("diff", { before: slots[0].text, after: slots[1].text });
       both.replaceChildren(sideBySide(slots[0].drawing(), slots[1].drawing(), diff, slots[0].name, slots[1].name));
     } catch (error) { both.replaceChildren(problem(error)); }
   };
@@ -22,13 +22,14 @@ export async function proveView(main, rest, values) {
     h("p", { class: "quiet" }, "A receipt holds every input of an answer. Here every number is derived again from the others, and the search runs again on the memory as it was."),
     h("div", { class: "slots" }, slots.map((slot) => slot.element)), both);
   const of = values.get("of");
-  if (of) await slots[0].take(await post("receipt", { receipt: of }), `receipt ${of.slice(0, 12)}`);
+  if (of) await slots[0].take(await receiptText(of), `receipt ${of.slice(0, 12)}`);
 }
 
 class Slot {
   /** @param {string} title */
   constructor(title) {
     /** @type {any} */ this.receipt = null;
+    this.text = "";
     this.replayed = null;
     this.name = title;
     this.changed = async () => {};
@@ -48,21 +49,23 @@ class Slot {
 
   /** @param {File} file */
   async read(file) {
-    try { await this.take(JSON.parse(await file.text()), file.name); } catch (error) {
+    try { await this.take(await file.text(), file.name); } catch (error) {
       this.out.replaceChildren(problem(error instanceof SyntaxError ? Object.assign(new Error(`${file.name} is not JSON`), { hint: "choose a receipt, as the page downloads it" }) : error));
     }
   }
 
-  /** @param {any} receipt @param {string} name */
-  async take(receipt, name) {
+  /** @param {string} text @param {string} name */
+  async take(text, name) {
     this.name = name;
+    const receipt = JSON.parse(text);
+    this.text = text;
     this.out.replaceChildren(h("p", { class: "quiet" }, "Verifying …"));
-    const verified = await post("verify", { receipt });
+    const verified = await postReceipts("verify", { receipt: text });
     this.receipt = verified.ok ? receipt : null;
     const parts = [verdict(verified, receipt)];
     if (verified.ok) {
       try {
-        this.replayed = await post("replay", { receipt });
+        this.replayed = await postReceipts("replay", { receipt: text });
         parts.push(replay(this.replayed));
       } catch (error) { parts.push(h("h3", {}, "Replay"), problem(error)); }
     }

@@ -26,22 +26,35 @@ tabs.addEventListener("message", (event) => {
 
 /** @param {string} method @param {string} path @param {any} [body] */
 async function send(method, path, body) {
+  return JSON.parse(await sendText(method, path, body === undefined ? undefined : JSON.stringify(body)));
+}
+
+/** The reply as the server wrote it. A receipt travels as text: 1.0 and 1 are one number to
+ * JavaScript, and two to a digest. @param {string} method @param {string} path @param {string} [body] */
+async function sendText(method, path, body) {
   /** @type {Record<string, string>} */
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response;
   try {
-    response = await fetch(new URL(path, BASE), { method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: "no-store", redirect: "error" });
+    response = await fetch(new URL(path, BASE), { method, headers, body, cache: "no-store", redirect: "error" });
   } catch {
     throw new Refused({ message: "the server does not answer", hint: "is memoriter still running?" }, 0);
   }
-  const reply = await response.json().catch(() => ({ message: "the answer is not JSON" }));
-  if (!response.ok) throw new Refused(reply, response.status);
-  return reply;
+  const reply = await response.text();
+  if (response.ok) return reply;
+  let problem = {};
+  try { problem = JSON.parse(reply); } catch { /* a proxy may answer in its own words */ }
+  throw new Refused(problem, response.status);
 }
 
 /** @param {string} path @param {any} body */
 export const post = (path, body) => send("POST", `v1/${path}`, body);
+/** The receipt of an answer, as text. @param {string} handle */
+export const receiptText = (handle) => sendText("POST", "v1/receipt", JSON.stringify({ receipt: handle }));
+/** A request about receipts, each as text. @param {string} path @param {Record<string, string>} receipts */
+export const postReceipts = async (path, receipts) =>
+  JSON.parse(await sendText("POST", `v1/${path}`, `{${Object.entries(receipts).map(([name, text]) => `"${name}":${text}`).join(",")}}`));
 /** @param {string} path @param {any} body */
 export const patch = (path, body) => send("PATCH", `v1/${path}`, body);
 /** @param {string} path @param {any} body */
