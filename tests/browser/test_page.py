@@ -212,20 +212,27 @@ def test_a_memory_is_added_edited_linked_expired_and_forgotten(
     do("Expire", 'input[name="at"]', "2099-01-01", "3 versions")
     assert [version.text for version in memory.history(record.id)][-1] == "The page changed this"
     assert [edge.target for edge in memory.links(record.id)] == ["port-new"]
+
+
+def test_forgetting_names_what_goes_and_asks_first(opened: Open, memory: Memory) -> None:
+    memory.remember("A passing thought", id="thought", tags=["thin"])
+    memory.update("thought", text="A passing thought, changed")
+    memory.link("thought", "door")
+    tab = opened("#/memory/thought")
     tab.click(".doing > button.danger")
     tab.wait("document.querySelector('dialog[open]')")
     words = tab.run("document.querySelector('dialog').innerText")
-    for word in (record.id, "3 versions", "1 link", "The page changed this"):
+    for word in ("thought", "2 versions", "1 link", "A passing thought, changed"):
         assert word in words
     tab.press("Escape")
     tab.wait("!document.querySelector('dialog')")
-    assert memory.get(record.id)
+    assert memory.get("thought")
     tab.click(".doing > button.danger")
     tab.wait("document.querySelector('dialog[open]')")
     tab.press("Tab")
     tab.press("Enter")
     tab.wait("location.hash === '#/memory'")
-    assert not memory.browse(where={"tags": "two"}).records
+    assert not memory.browse(where={"tags": "thin"}).records
 
 
 @pytest.mark.parametrize(
@@ -393,10 +400,13 @@ def test_what_is_empty_wrong_or_gone_says_what_to_do_next(opened: Open, bare: Li
     tab.errors.clear()
 
 
-def test_an_answer_without_a_lane_says_which(opened: Open) -> None:
-    with live(place=":memory:") as plain:
-        memory = plain.server_state.tenants.memory(TENANT)
-        memory.remember("a cat sleeps", id="cat")
-        tab = opened("#/ask?q=zebra%20quantum", where=plain)
+def test_an_answer_without_a_lane_says_which_and_one_without_a_hit_says_so(opened: Open) -> None:
+    with live(opening={"embedder": None}) as plain:
+        plain.server_state.tenants.memory(TENANT).remember("a cat sleeps", id="cat")
+        tab = opened("#/ask?q=cat&mode=hybrid", where=plain)
+        tab.wait("document.querySelector('.answer .bad')")
+        assert "meaning did not run: " in tab.texts(".answer .bad")[1]
+        assert tab.run("document.querySelectorAll('.funnel .missed').length") == 2
+        tab.run("location.hash = '#/ask?q=zebra&recipe=lexical'")
         tab.wait("document.querySelector('.verdict')")
-        assert tab.texts(".verdict") == ["Nothing relevant."]
+        assert tab.texts(".verdict") == ["nothing found"]
