@@ -34,6 +34,7 @@ demo: $(DEMO_READY)  ## set everything up, then show an explained recall (offlin
 	@$(DEMO)/bin/memoriter demo $(ARGS)
 
 test: $(DEV_READY)  ## the whole test suite
+	@$(BIN)/python -m tools.browser
 	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
 check: $(DEV_READY)  ## format, lint, types, imports, shape
@@ -69,6 +70,7 @@ docs: $(DEV_READY)  ## run the examples in the docstrings
 
 pictures: $(DEV_READY)  ## draw the pictures of the README anew
 	@$(BIN)/python -m tools.picture
+	@$(BIN)/python -m tools.page_pictures
 
 format: $(DEV_READY)  ## write what follows from declarations, format, mend what the linter can
 	@$(BIN)/python -m tools.record_fields

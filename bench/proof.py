@@ -124,7 +124,7 @@ def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], R
     ctx = replace(ctx, effects=replace(ctx.effects, fetch=fetch))
 
     def finish() -> Result:
-        kept, running.run_lanes = running.run_lanes, lambda plan, ctx: lanes
+        kept, running.run_lanes = running.run_lanes, lambda plan, ctx, *more: lanes
         try:
             return answer(running.run_plan(made, ctx), ctx)
         finally:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
+from importlib import resources
 from typing import Any
 
 import httpx
@@ -11,9 +14,11 @@ from tests.http.live import TENANT, Live, live, rpc
 
 from memoriter.core.canonical import canonical
 from memoriter.core.times import to_micros
+from memoriter.doors.operations import OPERATIONS
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.comis.methods import METHODS
+from memoriter.why.drawing import draw_answer
 
 DAY = 86_400_000
 FIRST = 1_767_225_600_000
@@ -253,3 +258,32 @@ def test_co_36_stats_inspect_store_and_delete_speak_its_words(site: Live) -> Non
     assert rpc(client, "memory.delete", id=stored[1]["id"])["result"]["deleted"] == 1
     assert rpc(client, "memory.delete", ids=[])["error"]["code"] == -32602
     assert rpc(client, "memory.stats")["result"]["totalEntries"] == 1
+
+
+def test_co_35_the_page_and_outside_callers_use_the_same_endpoint(
+    site: Live, client: httpx.Client
+) -> None:
+    page = (resources.files("memoriter.doors") / "page" / "server.js").read_text("utf-8")
+    # Everything that the page shows comes through one function, below /v1 as for any caller.
+    assert page.count("fetch(") == 1
+    used = {
+        (method.upper(), path)
+        for file in (resources.files("memoriter.doors") / "page").iterdir()
+        for method, path in re.findall(
+            r'(?<![.\w])(get|post|patch|put|postReceipts)\(["`]([a-z-]+)', file.read_text("utf-8")
+        )
+    }
+    known = {each.path.split("/")[2] for each in OPERATIONS}
+    assert {path for _, path in used} <= known
+    assert {"recall", "why-not", "what-if", "browse", "forget", "status"} <= {p for _, p in used}
+    body = {"query": "deadline of the project", "limit": 5, "now": "2026-02-01", "detail": "drawn"}
+    sent = client.post("/v1/recall", json=body).json()
+    memory = site.server_state.tenants.memory(TENANT)
+    result = memory.recall("deadline of the project", 5, now="2026-02-01")
+    drawing = sent.pop("drawing")
+    assert sent == json.loads(json.dumps(result.to_dict()))
+    drawn, expected = (
+        [[hit["id"], hit["score"], hit["sum"], hit["tree"]] for hit in each["hits"]]
+        for each in (drawing, draw_answer(result))
+    )
+    assert drawn == json.loads(json.dumps(expected))

@@ -15,6 +15,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "plan": {"query": "ssh"},
     "explain": {"receipt": "feed", "id": "port"},
     "why_not": {"receipt": "feed", "id": "cache"},
+    "what_if": {"receipt": "feed", "overrides": {}},
     "receipt": {"receipt": "feed"},
     "verify": {"receipt": "feed"},
     "replay": {"receipt": "feed"},
@@ -38,7 +39,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "maintain": {},
     "calibrate": {},
 }
-HANDLES: Final = ("explain", "why_not", "receipt", "verify", "replay", "diff")
+HANDLES: Final = ("explain", "why_not", "what_if", "receipt", "verify", "replay", "diff")
 """Operations whose request here names a receipt that is not kept."""
 
 

@@ -19,6 +19,7 @@ from memoriter.doors.http.serving import ServerConfig, bind_socket, uvicorn_serv
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.mcp.http import mcp_mount
 from memoriter.doors.tokens import Tokens
+from memoriter.memory.options import OpenOptions
 from memoriter.memory.tenants import Tenants
 from memoriter.testing.fakes import HandClock
 
@@ -86,11 +87,14 @@ def status_of(answer: bytes) -> int:
 
 @contextlib.contextmanager
 def live(
-    limits: Limits | None = None, place: str | Path = ":memory:", **where: Any
+    limits: Limits | None = None,
+    place: str | Path = ":memory:",
+    opening: OpenOptions | None = None,
+    **where: Any,
 ) -> Iterator[Live]:
     clock = HandClock()
     at = ServerConfig(port=0, limits=limits or PATIENT, **where).checked()
-    server_state = ServerState(Tenants(place), Tokens(clock=clock), at.limits)
+    server_state = ServerState(Tenants(place, **(opening or {})), Tokens(clock=clock), at.limits)
     ready = threading.Event()
     with bind_socket(at) as listening:
         server = uvicorn_server(

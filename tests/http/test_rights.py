@@ -12,7 +12,8 @@ from tests.http.live import JSON, Live, rpc
 from tests.inside import routes_of
 
 from memoriter.doors.http import app as application
-from memoriter.doors.http.guards import OPEN
+from memoriter.doors.http.guards import LINK, OPEN, PAGE, PAGE_FILES
+from memoriter.doors.http.page import ME
 from memoriter.doors.http.rpc import methods
 from memoriter.doors.mcp.http import mcp_mount
 from memoriter.doors.operations import BY_NAME, OPERATIONS
@@ -21,11 +22,17 @@ from memoriter.systems.comis.methods import METHODS
 
 OWN: dict[str, tuple[str, str | None]] = {
     "/healthz": ("GET", None),
+    "/page": ("GET", None),
+    **{f"{PAGE}{name}": ("GET", None) for name in PAGE_FILES},
+    LINK: ("POST", None),
+    ME: ("GET", "read"),
     "/openapi.json": ("GET", "read"),
     "/metrics": ("GET", "admin"),
     "/rpc": ("POST", "read"),
 }
 """The routes that are no operation: method, and the right that they need."""
+STATUS = {"/page": 308, LINK: 401}
+"""What open routes answer that have nothing to show: a way on, and that this server has no link."""
 BESIDE = {"/mcp"}
 """Applications of their own: they need a token like all, and tests of MCP have their rights."""
 
@@ -77,7 +84,7 @@ def test_without_a_valid_token_nothing_is_open(
             headers = {} if header is None else {"Authorization": header}
             answer = client.request(**how, headers=headers)
             if right is None:
-                assert answer.status_code == 200
+                assert answer.status_code == STATUS.get(name, 200)
                 continue
             assert answer.status_code == 401, (name, header)
             assert answer.headers["WWW-Authenticate"].startswith("Bearer")
@@ -91,6 +98,8 @@ def test_a_token_does_what_its_right_contains_and_no_more(site: Live, held: str)
         answer = client.request(**how)
         if right is not None and RIGHTS.index(right) > RIGHTS.index(held):  # type: ignore[arg-type]
             assert (answer.status_code, answer.json()["error"]) == (403, "Forbidden"), name
+        elif name in STATUS:
+            assert answer.status_code == STATUS[name]
         elif name in HANDLES or name == "forget":
             assert answer.status_code in (200, 404), name
         else:

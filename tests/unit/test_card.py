@@ -15,6 +15,7 @@ from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.text.figures import figure
 from memoriter.why.card import score_bar
+from memoriter.why.drawing import draw_bar
 from memoriter.why.hit_text import boosts_of, moves_of, scale_of
 from memoriter.why.result import Result
 
@@ -191,7 +192,7 @@ def leaf(label: str, value: float) -> Explanation:
 
 def test_what_takes_away_covers_the_end_of_the_bar() -> None:
     root = Explanation("fuse", 0.5, "sum", (leaf("a", 0.75), leaf("b", -0.25)))
-    bar = score_bar(root, 0.75, {"a": 0, "b": 1})
+    bar = score_bar(draw_bar(root, 0.75, {"a": 0, "b": 1}))
     assert re.findall(r'class="([\w-]+)" x="([\d.]+)" width="([\d.]+)"', bar) == [
         ("rc-0", "0", "1000"),
         ("rc-less", "666.67", "333.33"),

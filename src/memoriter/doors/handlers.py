@@ -13,11 +13,14 @@ from memoriter.core.errors import InputError, UnknownRecipe
 from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.doors import requests
+from memoriter.doors.spelled import spelled_override
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.options import DraftFields
 from memoriter.pipeline.load import library, recipe_of
+from memoriter.pipeline.numbers import numbers_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.diff import diff as diff_receipts
+from memoriter.why.drawing import draw_answer
 from memoriter.why.receipt import verify as verify_receipt
 from memoriter.why.result import Hit, Result
 from memoriter.why.strengths import judgement
@@ -105,7 +108,9 @@ def plan(tenant_session: TenantSession, request: requests.QuestionRequest) -> Js
 
 
 def result_reply(tenant_session: TenantSession, result: Result, detail: str) -> JsonObject:
-    """The reply to a question; `detail` is `full` or `brief`."""
+    """The reply to a question; `detail` is `drawn`, `full` or `brief`."""
+    if detail == "drawn":
+        return {**tenant_session.full_reply(result), "drawing": draw_answer(result)}
     if detail == "full":
         return tenant_session.full_reply(result)
     return {
@@ -176,6 +181,19 @@ def verify(tenant_session: TenantSession, request: requests.OfReceiptRequest) ->
     return verify_receipt(tenant_session.receipt(request.receipt), STEPS).to_dict()
 
 
+def what_if(tenant_session: TenantSession, request: requests.WhatIfRequest) -> JsonObject:
+    """The answer with other numbers in the recipe; lanes that stay the same do not run again."""
+    sent = request.receipt
+    if isinstance(sent, str):
+        before = tenant_session.receipts.answer(sent)
+    else:
+        with tenant_session.usable_receipt(sent) as receipt:
+            before = tenant_session.memory(request).replay(receipt).result
+    after = before.what_if(request.overrides)
+    reply = result_reply(tenant_session, after, request.detail)
+    return {**reply, "spelled": spelled_override(after, request.overrides)}
+
+
 def diff(tenant_session: TenantSession, request: requests.DifferRequest) -> JsonObject:
     """How the answers of two receipts differ."""
     with (
@@ -244,7 +262,11 @@ def recipe(tenant_session: TenantSession, request: requests.RecipeRequest) -> Js
     """One recipe, with every default filled in."""
     del tenant_session
     chosen = library_recipe(request.recipe)
-    return {"fingerprint": chosen.fingerprint, "recipe": chosen.to_data()}
+    return {
+        "fingerprint": chosen.fingerprint,
+        "recipe": chosen.to_data(),
+        "numbers": [number.to_dict() for number in numbers_of(chosen)],
+    }
 
 
 def status(tenant_session: TenantSession, request: requests.StatusRequest) -> JsonObject:

@@ -97,6 +97,8 @@ class ResultReply(Reply):
     plan: JsonObject
     receipt: str
     """The handle of the receipt, for explain, replay and verify."""
+    drawing: JsonObject | None = None
+    """What a picture of the answer shows, with `"detail": "drawn"`."""
 
 
 class BriefReply(Reply):
@@ -204,6 +206,19 @@ class VerifiedReply(Reply):
     problems: list[str]
     checked: list[str]
     attested: list[str]
+
+
+class WhatIfReply(ResultReply):
+    """The answer with other numbers in the recipe."""
+
+    spelled: dict[str, str]
+    """The same search as a Python call, as a command, and the recipe as TOML."""
+
+
+class BriefWhatIfReply(BriefReply):
+    """The same, without the arithmetic of the hits."""
+
+    spelled: dict[str, str]
 
 
 class DiffReply(Reply):
@@ -347,6 +362,8 @@ class RecipeReply(Reply):
 
     fingerprint: str
     recipe: JsonObject
+    numbers: list[JsonObject]
+    """Every number that changes a ranking: its path, value, meaning and bounds."""
 
 
 class MaintainedReply(Reply):

@@ -49,6 +49,12 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 """The fields of questions that are no options of `Memory.recall`."""
 
 
+DetailField = Annotated[
+    Literal["brief", "full", "drawn"],
+    Field(description="brief: texts and ranks; full: every number; drawn: and how to draw it."),
+]
+
+
 def _fail_fast(schema: Any) -> Any:
     """A core schema in which every list stops at its first error; only that one is reported."""
     if isinstance(schema, dict):
@@ -153,10 +159,7 @@ class ContextQuestion(QuestionRequest):
 class DetailedQuestion(QuestionRequest):
     """A question, and how detailed the answer is to be."""
 
-    detail: Annotated[
-        Literal["brief", "full"],
-        Field(description="brief: texts and ranks; full: every number."),
-    ] = "brief"
+    detail: DetailField = "brief"
 
 
 class PagedQuestion(QuestionRequest):
@@ -181,6 +184,16 @@ class OfReceiptRequest(ScopedRequest):
     """The receipt of one answer."""
 
     receipt: ReceiptField
+
+
+class WhatIfRequest(Request):
+    """An answer, and numbers of its recipe to change."""
+
+    receipt: ReceiptField
+    overrides: Annotated[
+        JsonObject, Field(description=declared(options.SearchKwargs)["overrides"].option.about)
+    ]
+    detail: DetailField = "brief"
 
 
 class DifferRequest(Request):

@@ -65,6 +65,11 @@ class Receipts:
 
     def find(self, handle: str) -> Receipt:
         """The receipt of the answer with this handle; raises NotFound if it is not kept."""
+        # Outside the lock: making a receipt takes long, and an answer never changes.
+        return self.answer(handle).receipt
+
+    def answer(self, handle: str) -> Result:
+        """The answer with this handle; raises NotFound if it is not kept."""
         with self._lock:
             kept = self._kept.get(handle)
         if kept is None:
@@ -73,8 +78,7 @@ class Receipts:
                 hint="recall again and use the handle of that answer, or send the whole receipt",
                 field="receipt",
             )
-        # Outside the lock: making a receipt takes long, and an answer never changes.
-        return kept[0].receipt
+        return kept[0]
 
 
 def handle_of(result: Result) -> str:

@@ -8,7 +8,7 @@ are tried; the dialect may have looser queries tried before. The formula itself 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
@@ -19,7 +19,7 @@ from pydantic import AfterValidator, Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats, Named
-from memoriter.lanes.bm25_evidence import bm25_evidence, matched_term, term_text
+from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
@@ -50,6 +50,7 @@ class Bm25Lane(Lane):
     reads: ClassVar[tuple[str, ...]] = ("query",)
     generation: ClassVar[str | None] = "words"
     independent: ClassVar[bool] = True
+    fact_words: ClassVar[Mapping[str, str]] = TERM_WORDS
 
     kind: Literal["bm25"]
     pool: int = option("maximum candidates", ge=1, le=100_000)

@@ -6,7 +6,8 @@ Called by the lane `bm25` for the final hits only, because it reads posting list
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import cast
+from types import MappingProxyType
+from typing import Final, cast
 
 import numpy as np
 
@@ -151,6 +152,30 @@ def _sum(label: str, parts: list[Explanation]) -> Explanation:
 
 
 # -- a term for people -----------------------------------------------------------------------------
+
+
+TERM_WORDS: Final = MappingProxyType(
+    {
+        "term": "the word of the question",
+        "tokens": "its form in the index (stemmed)",
+        "beginnings": "what a word of the record begins with",
+        "tf": "how often it is in this field",
+        "df": "how many memories have it",
+        "records": "how many memories there are",
+        "idf": "how rare the word is: the fewer memories have it, the higher",
+        "field": "where it is",
+        "fields": "where it is, and how often",
+        "weight": "what this field counts for",
+        "length": "how long this field is, in words",
+        "mean": "how long this field is on average",
+        "boost": "what the question multiplies it by",
+        "times": "how often the question has it",
+        "typed": "the word as it was typed",
+        "word": "the word of the memory that resembles it",
+        "similarity": "the share of letter triples that both have",
+    }
+)
+"""What each fact of a term means."""
 
 
 def matched_term(facts: Facts) -> WordMatch:

@@ -9,7 +9,9 @@ still counts as complete.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar, Literal, cast
 
 import numpy as np
@@ -31,6 +33,9 @@ class EntityLane(Seeded):
     """The score is tanh(½ · number of shared entities)."""
 
     about: ClassVar[str] = "records that name the same people and things as good hits"
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"shared": "how many names both have", "entities": "the names that both have"}
+    )
 
     kind: Literal["entity"]
     pool: int = option("maximum candidates", 200, ge=1, le=100_000)

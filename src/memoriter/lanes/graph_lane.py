@@ -10,7 +10,8 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,17 @@ LinkPath = Sequence[Mapping[str, object]]
 
 class GraphLane(Seeded):
     """A lane that follows links from seeds."""
+
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "distance": "how many links away it is",
+            "parent": "the memory before it on the path",
+            "cost": "the cost of the path",
+            "path": "the links that lead to it",
+            "seed_paths": "how many good hits have a path to it",
+            "kinds": "the kinds of links on these paths",
+        }
+    )
 
     pool: int = option("maximum candidates", 1000, ge=1, le=100_000)
     kinds: tuple[str, ...] | None = option("link kinds that are followed", None)
@@ -63,6 +75,11 @@ class GraphLane(Seeded):
         text = super().node_text(replace(node, facts=facts))
         parts = [text.detail, "" if path is None else path_text(path)]
         return text._replace(detail=" · ".join(filter(None, parts)))
+
+    def picture(self, node: Explanation) -> Mapping[str, object]:
+        """The path of links that leads to the record; a record out of scope has no id."""
+        path = cast("LinkPath | None", node.facts.get("path"))
+        return {} if path is None else {"path": [dict(hop) for hop in path]}
 
     def figures(self, why: Explanation) -> LaneFigures:
         """The length of the path, and the record before this one on it."""

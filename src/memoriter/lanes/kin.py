@@ -8,8 +8,9 @@ window's score, and a record scores as its best window.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
@@ -48,6 +49,21 @@ class KinLane(Lane):
     reads: ClassVar[tuple[str, ...]] = ("query",)
     generation: ClassVar[str | None] = "kin"
     independent: ClassVar[bool] = True
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "asked": "the word of the question",
+            "met": "the nearest word of the memory",
+            "cosine": "how near the two words are, 1 for the same word",
+            "weight": "the share of the question that this word makes up",
+            "norm": "how much the word means by itself, from the table of words",
+            "idf": "how rare the word is in this memory",
+            "df": "how many memories have the word",
+            "records": "how many memories there are",
+            "window": "the stretch of the text that fits best",
+            "windows": "how many stretches the text has",
+            "total": "norm times idf of all words of the question",
+        }
+    )
 
     kind: Literal["kin"]
     pool: int = option("maximum candidates", ge=1, le=100_000)
@@ -112,6 +128,12 @@ class KinLane(Lane):
         if "met" not in node.facts or node.facts["asked"] in FUNCTION_WORDS:
             return None
         return WordMatch(words=(str(node.facts["met"]),))
+
+    def picture(self, node: Explanation) -> Mapping[str, object]:
+        """Each word of the question with the nearest word of the record."""
+        keys = ("asked", "met", "cosine")
+        pairs = [{key: part.facts[key] for key in keys} for part in node.parts]
+        return {"pairs": pairs} if pairs else {}
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The cosine of its most similar word, and the options that would have found the record."""

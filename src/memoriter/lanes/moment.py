@@ -8,6 +8,8 @@ and the answer still counts as complete.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -34,6 +36,9 @@ class MomentLane(Lane):
     about: ClassVar[str] = "records of the time that the question names"
     independent: ClassVar[bool] = True
     reads_time: ClassVar[bool] = True
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"phrase": "the words that name a time", "time": "the time of the memory"}
+    )
 
     kind: Literal["moment"]
     pool: int = option("maximum candidates", ge=1, le=100_000)

@@ -38,6 +38,8 @@ class RecipePart(Spec):
     """Those of its `details` that are rows: an explanation has the ids of their records."""
     whole_notes: ClassVar[tuple[str, ...]] = ()
     """Those of its `details` that are integers."""
+    fact_words: ClassVar[Mapping[str, str]] = {}
+    """What each fact of its explanations means, in plain words."""
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -58,6 +60,15 @@ class RecipePart(Spec):
     def node_text(self, node: Explanation) -> NodeText:
         """A node of its explanations as text: by default the label and all facts."""
         return node_text(node)
+
+    def picture(self, node: Explanation) -> Mapping[str, object]:
+        """What a drawing shows beside a number, as plain data; empty if there is nothing.
+
+        `pairs`: words of question and record with their cosine; `path`: the links that lead to a
+        record; `turns`: the turns around it and their scores.
+        """
+        del node
+        return {}
 
 
 def option(

@@ -45,6 +45,9 @@ class VectorLane(Lane):
     reads: ClassVar[tuple[str, ...]] = ("vector", "query")
     generation: ClassVar[str | None] = "vectors"
     independent: ClassVar[bool] = True
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"distance": "1 − cosine: 0 for the same direction"}
+    )
     unlimited: ClassVar[Mapping[str, object]] = MappingProxyType(
         {"pool": EVERY, "exact_up_to": 2**31}
     )

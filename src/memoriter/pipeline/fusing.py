@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 import numpy as np
@@ -53,6 +54,16 @@ class Fused:
 
 class Fusion(RecipePart):
     """The base of every kind of fusion."""
+
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "score": "what the lane or boost says by itself",
+            "rank": "its place in the lane",
+            "scaled": "the same on a scale from 0 to 1, so that lanes can be added",
+            "weight": "what the recipe lets it count for",
+            "lift": "what its score is multiplied by, the more the lower the other lane is",
+        }
+    )
 
     absent: Absent = option(
         "weight of a lane that finds nothing",

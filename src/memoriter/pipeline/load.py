@@ -161,7 +161,7 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
     known = children(at)
     weighs = keys[-2:-1] in (["weights"], ["model_weights"])  # takes any lane or boost
     weighs = weighs and keys[-1] in {*data["lanes"], *data["boosts"]}
-    if not isinstance(at, dict) or (keys[-1] not in known and not weighs):
+    if keys[-1] not in known and not weighs:
         listed = f"known there: {', '.join(names or known)}" if names or len(keys) > 1 else ""
         every = f"`memoriter recipe show {data['name']} --json` has every path"
         hint = hint_for_path(data, path, value) or (listed if known else "") or every
@@ -169,7 +169,10 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
     if keys[0] in _OPEN and len(keys) == 2 and value is None:  # noqa: PLR2004  # as above
         del data[keys[0]][keys[1]]
         return
-    cast("dict[str, object]", at)[keys[-1]] = value
+    if isinstance(at, list):
+        cast("list[object]", at)[int(keys[-1])] = value
+    else:
+        cast("dict[str, object]", at)[keys[-1]] = value
 
 
 def parse_recipe(data: object, origin: str) -> Recipe:

@@ -32,6 +32,7 @@ from memoriter.pipeline.relevance import (
     rows_with_words,
 )
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
+from memoriter.pipeline.stopwatch import Stopwatch
 from memoriter.pipeline.waves import seed_rows, waves_of
 from memoriter.rank.grid import snap
 
@@ -58,11 +59,20 @@ class Ran:
     """What relevance depends on besides the scores; None if the recipe has none."""
     judged: tuple[Rows, Judged] | None = None
     """The candidates, their relevance and what it is made from; None if the recipe has none."""
+    pools: Mapping[str, Ranking] = field(default_factory=dict[str, Ranking])
+    """The ranking of each lane before the others' candidates were added."""
+    spent: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Milliseconds by step, for people: no part of the answer or of its receipt."""
 
 
-def run_plan(plan: Plan, ctx: Context) -> Ran:
-    """Run a plan on the context it was made for."""
-    pools, seeds = run_lanes(plan, ctx)
+def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
+    """Run a plan on the context it was made for.
+
+    `before` is an earlier run on the same context, with another recipe: lanes that are the same in
+    both do not run again.
+    """
+    watch = Stopwatch()
+    pools, seeds = run_lanes(plan, ctx, watch, before)
     plan = _with_skipped(
         plan,
         {
@@ -84,8 +94,9 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
         made = relevance_of(plan.recipe, ctx, question, scored.slate)
         judged = (scored.slate.rows, made)
         scored = replace(scored, slate=scored.slate.noting({RELEVANCE: made.values}))
+    watch.lap("fuse")
     plan, scored, outcomes = _second_pass(plan, ctx, scored, pools)
-    slate, moves = _ordered(plan, ctx, scored.slate)
+    slate, moves = _ordered(plan, ctx, scored.slate, watch)
     counts |= {name: move.at.size for name, move in moves.items()}
     shown = slate.head(ctx.query.limit)
     counts["limit"] = shown.rows.size
@@ -107,6 +118,8 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
         seeds=seeds,
         question=question,
         judged=judged,
+        pools=pools,
+        spent=watch.laps,
     )
 
 
@@ -131,13 +144,17 @@ def _second_pass(
     return plan, scored, {RERANK: judged.outcome}
 
 
-def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, Moved]]:
+def _ordered(
+    plan: Plan, ctx: Context, slate: Slate, watch: Stopwatch
+) -> tuple[Slate, dict[str, Moved]]:
     """(slate after all orderings and `min_score`, the move of each)."""
+    watch.lap(RERANK if plan.runs(RERANK) else AGAIN)
     moves: dict[str, Moved] = {}
     for name, ordering in ordering_steps(plan.recipe).items():
         if plan.runs(name):
             moves[name] = move = ordering.move(ctx, plan.recipe, slate)
             slate = apply_move(slate, name, move)
+            watch.lap(name)
     # `min_score` is on the scale of the first pass: a reranker's scores are not comparable.
     floor = plan.recipe.final.min_score
     if floor is not None:
@@ -190,10 +207,13 @@ def first_scores(slate: Slate) -> np.ndarray:
     return replace(slate, steps=steps).score
 
 
-def run_lanes(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows]]:
+def run_lanes(
+    plan: Plan, ctx: Context, watch: Stopwatch | None = None, before: Ran | None = None
+) -> tuple[dict[str, Ranking], dict[str, Rows]]:
     """(rankings in the recipe's order, seed rows by lane); lanes run after those that seed them."""
     ranked: dict[str, Ranking] = {}
     seeds: dict[str, Rows] = {}
+    watch = watch or Stopwatch()
     running = plan.running
     completes = plan.recipe.passes[0].complete
     for wave in waves_of(plan.recipe.lanes):
@@ -207,8 +227,21 @@ def run_lanes(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, R
                 # Without seeds the lane has no ranking at all; `run_plan` marks it as skipped.
                 if not seeds[label].size:
                     continue
-            ranked[label] = lane.rank(ctx.at(label, seeds, scores_further=completes))
+            again = _known(plan, before, label, seeds)
+            ranked[label] = again or lane.rank(ctx.at(label, seeds, scores_further=completes))
+            watch.lap(label)
     return {label: ranked[label] for label in running if label in ranked}, seeds
+
+
+def _known(plan: Plan, before: Ran | None, label: str, seeds: Mapping[str, Rows]) -> Ranking | None:
+    """The ranking that a lane gave before, if it would give the same again; else None."""
+    if before is None or label not in before.pools:
+        return None
+    then, now = before.plan.recipe, plan.recipe
+    same = then.lanes[label] == now.lanes[label]
+    judged = then.passes[0].complete == now.passes[0].complete
+    began = label not in seeds or np.array_equal(before.seeds[label], seeds[label])
+    return before.pools[label] if same and judged and began else None
 
 
 def _together(

@@ -24,6 +24,7 @@ from memoriter.why.lane_score import LaneScore
 from memoriter.why.later import Later
 from memoriter.why.remarks import remarks_of
 from memoriter.why.result import Hit, Result
+from memoriter.why.what_if import what_if
 from memoriter.why.write_receipt import write_receipt
 
 
@@ -70,6 +71,7 @@ def answer(ran: Ran, ctx: Context) -> Result:
     return Result(
         tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget,
         relevance=best, strength=judged.strength(best), remarks=judged.remarks(ctx, hits),
+        timings=ran.spent, _rescored=lambda overrides: what_if(ran, ctx, overrides, answer),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple, cast
 
 from memoriter.core.explanation import Explanation
+from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.orderings.budget import SIZES
 from memoriter.pipeline.plan import ordering_steps
 from memoriter.pipeline.relevance import PARTS
@@ -33,6 +34,8 @@ class NodeLine(NamedTuple):
     node: Explanation
     text: NodeText
     below: tuple[NodeLine, ...]
+    part: RecipePart | None = None
+    """The lane, boost or fusion whose number it is, if that is known."""
 
 
 def score_lines(hit: Hit) -> NodeLine:
@@ -46,8 +49,9 @@ def _score_line(hit: Hit, node: Explanation) -> NodeLine:
         below.append(lane_lines(hit, node.label))
     boost = hit.recipe.boosts.get(node.label)
     if boost is None or node.op != "leaf" or _fused(node):
-        return NodeLine(node, _plain_text(node), tuple(below))
-    return NodeLine(node, boost.node_text(node), tuple(below))
+        fusion = hit.recipe.passes[0].fuse if node.op == "leaf" else None
+        return NodeLine(node, _plain_text(node), tuple(below), fusion)
+    return NodeLine(node, boost.node_text(node), tuple(below), boost)
 
 
 def relevance_lines(hit: Hit) -> NodeLine | None:
@@ -72,7 +76,7 @@ def lane_lines(hit: Hit, label: str) -> NodeLine:
     lane = hit.recipe.lanes[label]
 
     def line(node: Explanation) -> NodeLine:
-        return NodeLine(node, lane.node_text(node), tuple(map(line, node.parts)))
+        return NodeLine(node, lane.node_text(node), tuple(map(line, node.parts)), lane)
 
     return line(hit.lanes[label].why)
 

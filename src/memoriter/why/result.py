@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, cast, overload
+from typing import Literal, cast, overload
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.errors import BadQuery
@@ -18,7 +18,7 @@ from memoriter.core.options import guided
 from memoriter.core.other_words import Hinting, NotAsync, not_a_mapping
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
-from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
+from memoriter.core.shown import counted, draw_by, quoted, shown
 from memoriter.lanes.port import WordMatch
 from memoriter.pipeline.plan import Plan
 from memoriter.pipeline.recipe import Recipe
@@ -27,6 +27,7 @@ from memoriter.text.figures import figure
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.why.context import Block, Include, block_of, nothing_block
+from memoriter.why.lane_rows import LaneRow, lane_rows
 from memoriter.why.lane_score import LaneScore
 from memoriter.why.later import Later
 from memoriter.why.receipt import Receipt
@@ -196,6 +197,9 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
     """What the relevance means: `strong`, `weak`, `none`, or `unknown`."""
     remarks: tuple[str, ...] = ()
     """What should be known about the strength: a name that no record has, why it is unknown."""
+    timings: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
+    """Milliseconds by step, for people; in no receipt and in no data."""
+    _rescored: Callable[[Mapping[str, object]], Result] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         strength = "" if self.strength is None else f"{strength_text(self.strength)}, "
@@ -205,6 +209,16 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
     def receipt(self) -> Receipt:
         """Every input of this ranking with a digest; built on first access."""
         return self._write_receipt()
+
+    def what_if(self, overrides: Mapping[str, object]) -> Result:
+        """The answer of the same search with some numbers of the recipe changed.
+
+        It equals `recall` with these overrides on the same view and at the same time; lanes whose
+        options stay the same do not run again. The limit stays that of this answer.
+        """
+        if self._rescored is None:
+            raise BadQuery("overrides: this answer cannot be changed", hint="recall again")
+        return self._rescored(overrides)
 
     @property
     def status(self) -> str:
@@ -243,7 +257,7 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
     def rows(self, *, detailed: bool = False) -> list[tuple[str, float]] | list[LaneRow]:
         """(id, score) of every hit; if detailed, one row for every lane that found it."""
         if detailed:
-            return [row for hit in self.hits for row in _lane_rows(hit)]
+            return [row for hit in self.hits for row in lane_rows(hit)]
         return [(hit.id, hit.score) for hit in self.hits]
 
     @property
@@ -335,46 +349,6 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
             "hits": [hit.to_dict() for hit in self.hits],
             "receipt": self.receipt.digest,
         }
-
-
-# -- one row per hit and lane ----------------------------------------------------------------------
-
-
-class LaneRow(NamedTuple):
-    """A hit in one lane: its rank and score there, and its rank and score in the answer."""
-
-    id: str
-    score: float
-    """The hit's score; for rank fusion the sum of its lanes' shares."""
-    list_id: str
-    """The lane."""
-    leg_rank: int
-    """The rank in the lane."""
-    leg_score: float
-    """The score in the lane."""
-    rank: int
-    """The rank in the answer."""
-    distance: float | None = None
-    """1 − cosine, for a lane that compares vectors."""
-    parent: str | None = None
-    """The record before it on its path, for a lane that follows edges."""
-    depth: int | None = None
-    """The length of that path."""
-
-    def __repr__(self) -> str:
-        leg = f"{plain(self.list_id, 24)} #{self.leg_rank} {self.leg_score:.4g}"
-        return shown(f"LaneRow {self.rank} {named(self.id)}", f"{self.score:.4g}, {leg}")
-
-
-def _lane_rows(hit: Hit) -> Iterator[LaneRow]:
-    """A row for each lane that found a hit, lanes by name."""
-    for label, lane in sorted(hit.lanes.items()):
-        figures = hit.recipe.lanes[label].figures(lane.why)
-        yield LaneRow(
-            id=hit.id, score=hit.score, list_id=label, leg_rank=lane.rank,
-            leg_score=figures.score, rank=hit.rank, distance=figures.distance,
-            parent=figures.parent, depth=figures.depth,
-        )  # fmt: skip
 
 
 # -- notebook output of types in lower rooms -------------------------------------------------------

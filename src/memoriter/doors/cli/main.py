@@ -9,7 +9,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
-from memoriter.doors.cli import ask, demo, hooks, look, measure, prove, serve, store, tune, write
+from memoriter.doors.cli import (
+    ask,
+    demo,
+    hooks,
+    look,
+    measure,
+    page,
+    prove,
+    serve,
+    store,
+    tune,
+    write,
+)
 from memoriter.doors.cli.declare import Command, command, spread
 from memoriter.doors.cli.errors import INTERRUPTED, arguments, check_arguments, exit_process, report
 from memoriter.doors.cli.options import Completion, JsonOption
@@ -48,6 +60,7 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
     "Ask": (ask.recall, ask.keywords, ask.bundles, ask.reflections, ask.plan),
     "Prove": (prove.explain, prove.why_not, prove.verify, prove.replay, prove.diff),
     "Look": (
+        page.page,
         look.browse,
         look.get,
         look.history,

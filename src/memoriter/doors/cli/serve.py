@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from memoriter.memory.options import OpenOptions
 
 _PANEL: Final = "Network"
-_HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
+HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 _MCP_PACKAGES: Final = ("mcp",)
 ToolsOption = Annotated[
     str,
@@ -123,7 +123,7 @@ def serve(
     reranker: RerankerOption = None,
     tools: ToolsOption = "core",
 ) -> None:
-    """Serve the memory over HTTP: REST at /v1, JSON-RPC at /rpc, MCP at /mcp.
+    """Serve the memory over HTTP: REST at /v1, JSON-RPC at /rpc, MCP at /mcp, a page at /page/.
 
     Metrics are at /metrics.
 
@@ -131,11 +131,11 @@ def serve(
     store without tokens gets one admin token for --tenant, printed once; `memoriter token` makes
     others.
     """
-    _require("memoriter serve", _HTTP_PACKAGES)
+    require_packages("memoriter serve", HTTP_PACKAGES)
     _serve(at, net, reranker, tools)
 
 
-def _require(command_line: str, packages: tuple[str, ...]) -> None:
+def require_packages(command_line: str, packages: tuple[str, ...]) -> None:
     """Raise Unsupported if a package of the extra `server` is not installed."""
     for package in packages:
         try:
@@ -149,6 +149,7 @@ def _require(command_line: str, packages: tuple[str, ...]) -> None:
 
 def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
     from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
+    from memoriter.doors.http.guards import PAGE  # noqa: PLC0415  # as above
     from memoriter.doors.http.serving import ServerConfig, bind_socket, run_server, uvicorn_server  # noqa: PLC0415  # as above
     from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.http import mcp_mount  # noqa: PLC0415  # as above
@@ -183,7 +184,7 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
                 return
             if first is not None:
                 note(f"an admin token, shown this once: {first}")
-            note(f"serving {place} at {url}; Ctrl-C stops")
+            note(f"serving {place} at {url}, its page at {url}{PAGE}; Ctrl-C stops")
 
         server_state = ServerState(tenants, tokens, config.limits)
         server = uvicorn_server(
@@ -226,7 +227,7 @@ def mcp(
     ] = False,
 ) -> None:
     """Offer the memory to a model as tools (MCP), over stdin and stdout or over HTTP."""
-    _require("memoriter mcp", _MCP_PACKAGES)
+    require_packages("memoriter mcp", _MCP_PACKAGES)
     if http and read_only:
         raise InputError(
             "read-only: cannot be combined with --http, where the right of each token decides",
@@ -234,7 +235,7 @@ def mcp(
             field="read-only",
         )
     if http:
-        _require("memoriter serve", _HTTP_PACKAGES)
+        require_packages("memoriter serve", HTTP_PACKAGES)
         _serve(PrintedOptions(at.store, at.tenant, at.embedder), net, reranker, tools)
     else:
         _serve_stdin(at, reranker, tools, read_only=read_only)

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from memoriter.core.errors import MemoriterError, NoSuchMethod, NotFound
-from memoriter.doors.http import rest, rpc
+from memoriter.doors.http import page, rest, rpc
 from memoriter.doors.http.guards import CREDENTIAL, Guard
 from memoriter.doors.http.headers import HostPolicy
 from memoriter.doors.http.metrics import MEDIA
@@ -47,11 +47,18 @@ class Mounted:
 
 
 def app(
-    server_state: ServerState, host_policy: HostPolicy | None = None, mounts: Sequence[Mounted] = ()
+    server_state: ServerState,
+    host_policy: HostPolicy | None = None,
+    mounts: Sequence[Mounted] = (),
+    link: page.OneTimeLink | None = None,
 ) -> ASGIApp:
-    """The whole server as an ASGI application; it closes `server_state` when it stops."""
+    """The whole server as an ASGI application; it closes `server_state` when it stops.
+
+    `link` is one that signs in to the page without a token.
+    """
     routes: list[BaseRoute] = [
         *_own_routes(server_state),
+        *page.routes(server_state, link),
         *rest.routes(server_state),
         *(route for each in mounts for route in _mount_routes(each)),
     ]

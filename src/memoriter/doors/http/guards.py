@@ -26,7 +26,26 @@ from memoriter.doors.tokens import Credential
 
 CREDENTIAL: Final = "memoriter.credential"
 """The key of the ASGI scope under which the caller's credential is."""
-OPEN: Final = frozenset({"/healthz"})
+PAGE: Final = "/page/"
+LINK: Final = f"{PAGE}link"
+"""Where the page exchanges the secret of a link for a token."""
+PAGE_FILES: Final = {
+    "": "text/html",
+    "app.js": "text/javascript",
+    "ask.js": "text/javascript",
+    "drawing.css": "text/css",
+    "drawing.js": "text/javascript",
+    "memory.js": "text/javascript",
+    "notices.js": "text/javascript",
+    "page.css": "text/css",
+    "prove.js": "text/javascript",
+    "server.js": "text/javascript",
+    "sliders.js": "text/javascript",
+}
+"""The files of the page and their types; the one without a name is the document."""
+OPEN: Final = frozenset(
+    {"/healthz", PAGE.rstrip("/"), LINK, *(f"{PAGE}{name}" for name in PAGE_FILES)}
+)
 """Paths that need no token; they reveal nothing of any tenant."""
 _TENANT_HEADERS: Final = (b"x-tenant", b"x-tenant-id", b"x-memoriter-tenant")
 _DRAIN_S: Final = 1.0
@@ -72,7 +91,8 @@ class Guard:
             # What follows on this connection may be the hidden half of this request.
             answer.more.append((b"connection", b"close"))
             raise _ambiguous()
-        origin = self._welcome.check(scope["headers"])
+        opening = scope["method"] == "GET" and scope["path"] in (PAGE, PAGE.rstrip("/"))
+        origin = self._welcome.check(scope["headers"], opening=opening)
         if origin is not None:
             answer.more += [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
             if scope["method"] == "OPTIONS":

@@ -56,16 +56,19 @@ class HostPolicy:
             frozenset(each.lower() for each in origins),
         )
 
-    def check(self, headers: Headers) -> str | None:
+    def check(self, headers: Headers, *, opening: bool = False) -> str | None:
         """The allowed foreign origin of a request, or None if it has none.
 
-        Raises Misdirected for another host, Forbidden for a page of another site.
+        Raises Misdirected for another host, Forbidden for a page of another site. With `opening`,
+        somebody may follow a link from anywhere: the document that opens holds nothing of anybody.
         """
         listed = list(headers)
         host = self._host(header_values(listed, b"host"))
         origin = self._origin(header_values(listed, b"origin"), host)
         sites = header_values(listed, b"sec-fetch-site")
-        if origin is None and any(site not in _SAME_SITE for site in sites):
+        opening = opening and header_values(listed, b"sec-fetch-mode") == ["navigate"]
+        foreign = any(site not in _SAME_SITE for site in sites)
+        if origin is None and foreign and not opening:
             raise Forbidden(
                 "the request comes from a page of another site",
                 hint="memoriter serve --allow-origin allows the origin of a page",

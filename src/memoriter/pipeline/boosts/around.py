@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
@@ -36,6 +37,14 @@ class AroundBoost(Boost):
     about: ClassVar[str] = "shares of the scores of the turns around a record in its session"
     reads_score: ClassVar[bool] = True
     row_notes: ClassVar[tuple[str, ...]] = (*(f"row{n}" for n in range(1, 11)), "row_best")
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            **{f"row{n}": f"the better turn {n} away in the session" for n in range(1, 11)},
+            **{f"score{n}": f"the score of the better turn {n} away" for n in range(1, 11)},
+            "row_best": "the best turn nearby",
+            "score_best": "the score of the best turn nearby",
+        }
+    )
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
@@ -118,6 +127,16 @@ class AroundBoost(Boost):
             away = key.removeprefix("row")
             facts["nearby" if away == "_best" else f"{away} away"] = node.facts[key]
         return RecipePart.node_text(self, replace(node, facts=facts))
+
+    def picture(self, node: Explanation) -> Mapping[str, object]:
+        """The turns that lend it a share, nearest first, with their scores."""
+        turns: list[dict[str, object]] = []
+        for key in (key for key in self.row_notes if key in node.facts):
+            away = key.removeprefix("row")
+            name = "nearby" if away == "_best" else f"{away} away"
+            score = node.facts.get(f"score{away}")
+            turns.append({"away": name, "id": node.facts[key], "score": score})
+        return {"turns": turns} if turns else {}
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
         """How long the text of each record is, in words."""

@@ -6,6 +6,8 @@ So a record whose text ends in a question mark loses a little.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Final, Literal
 
 import numpy as np
@@ -24,6 +26,9 @@ class AskingBoost(Boost):
     """Minus the weight for records whose text ends in a question mark."""
 
     about: ClassVar[str] = "records that end in a question lose"
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"asks": "whether it ends in a question"}
+    )
     reads_score: ClassVar[bool] = True
 
     kind: Literal["asking"]

@@ -6,6 +6,8 @@ and rarely by one without.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -22,6 +24,9 @@ class DatedBoost(Boost):
     """Plus the weight for records with words for a time, when the question asks for one."""
 
     about: ClassVar[str] = "records with words for a time, when the question asks when or how long"
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"times": "whether it has words for a time"}
+    )
     reads_score: ClassVar[bool] = True
 
     kind: Literal["dated"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from memoriter.core.slate import Slate
@@ -17,6 +19,9 @@ class ImportanceBoost(Boost):
     """(importance − ½) · `unmatched`, or · `matched` · the lane's score if it found the record."""
 
     about: ClassVar[str] = "an importance above ½ adds to the score, one below takes away"
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"given": "the importance of the memory, 0 to 1"}
+    )
 
     kind: Literal["importance"]
     lane: Label = option("lane whose raw score is used", "words")

@@ -8,6 +8,7 @@ took its place, beside a weight of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -28,6 +29,12 @@ class PastBoost(Boost):
     about: ClassVar[str] = "superseded records, when the question asks about the past"
     reads_score: ClassVar[bool] = True
     row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "row": "the memory that superseded it",
+            "row_score": "the score of that memory",
+        }
+    )
 
     kind: Literal["past"]
     weight: float = option("what a superseded record gains", 0.1, ge=0.0, le=1000.0)

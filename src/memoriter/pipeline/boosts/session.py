@@ -6,6 +6,8 @@ neighbours in the same session counts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -26,6 +28,12 @@ class SessionBoost(Boost):
     about: ClassVar[str] = "a share of the better neighbour's score in the same session"
     reads_score: ClassVar[bool] = True
     row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "row": "the better neighbour in the session",
+            "score": "the score of that neighbour",
+        }
+    )
 
     kind: Literal["session"]
     weight: float = option("share of the neighbour's score", 0.3, ge=0.0, le=1000.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -25,6 +27,11 @@ class SourcesBoost(Boost):
     about: ClassVar[str] = "reflections lend a share of their score to what they were made from"
     reads_score: ClassVar[bool] = True
     row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "row": "the reflection that was made from it",
+        }
+    )
 
     kind: Literal["sources"]
     window: int = option("best rows among which reflections are looked for", 25, ge=1, le=10_000)

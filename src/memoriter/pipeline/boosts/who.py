@@ -7,6 +7,8 @@ the user's. A record without a speaker stays where it is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -24,6 +26,9 @@ class WhoBoost(Boost):
     """Plus the weight for records of a speaker whom the question names, minus it for others."""
 
     about: ClassVar[str] = "records of the speaker whom the question names"
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"match": "1 for the speaker whom the question names, −1 for another"}
+    )
 
     kind: Literal["who"]
     weight: float = option("what the right speaker gains and another one loses", 0.1, ge=0, le=1000)

@@ -1,0 +1,94 @@
+// @ts-check
+// The frame of the page: signing in, the views, errors.
+
+import { h } from "./drawing.js";
+import { askView } from "./ask.js";
+import { addView, agentsView, healthView, listView, memoryView, reflectionsView } from "./memory.js";
+import { problem } from "./notices.js";
+import { proveView } from "./prove.js";
+import { here, may, me, signIn, signOut, to } from "./server.js";
+
+/** @type {[string, string, string][]} view, title, operation that it needs */
+const VIEWS = [
+  ["ask", "Ask", "recall"],
+  ["memory", "Memories", "browse"],
+  ["add", "Add", "remember"],
+  ["agents", "Agents", "agents"],
+  ["reflections", "Reflections", "reflections"],
+  ["health", "Health", "status"],
+  ["prove", "Prove", "verify"],
+];
+/** @type {Record<string, (main: HTMLElement, rest: string[], values: URLSearchParams) => any>} */
+const DRAW = {
+  ask: askView, add: addView, agents: agentsView, reflections: reflectionsView, health: healthView, prove: proveView,
+  memory: (main, rest, values) => (rest.length ? memoryView(main, rest[0]) : listView(main, values)),
+};
+
+const main = /** @type {HTMLElement} */ (document.getElementById("main"));
+let turn = 0;
+
+async function show() {
+  const mine = ++turn;
+  const { view, rest, values } = here();
+  const title = VIEWS.find(([name]) => name === view)?.[1] ?? "Not found";
+  document.title = `${title} · Memoriter`;
+  for (const link of document.querySelectorAll("#views a")) {
+    if (link.getAttribute("href") === `#/${view}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const inner = h("div", { class: `view ${view}` }, h("p", { class: "quiet loading" }, "Loading …"));
+  main.replaceChildren(inner);
+  main.setAttribute("aria-busy", "true");
+  try {
+    if (!DRAW[view]) throw Object.assign(new Error("there is no such view"), { hint: "choose one above" });
+    const drawn = h("div", { class: `view ${view}` });
+    await DRAW[view](drawn, rest, values);
+    if (mine === turn) main.replaceChildren(drawn);
+  } catch (error) {
+    if (mine === turn) main.replaceChildren(problem(error));
+    if (/** @type {any} */ (error).status === 401) askToken(problem(error));
+  } finally {
+    if (mine === turn) main.removeAttribute("aria-busy");
+  }
+}
+
+function frame() {
+  document.getElementById("views")?.replaceChildren(
+    ...VIEWS.filter(([, , operation]) => may(operation)).map(([view, title]) => h("a", { href: `#/${view}` }, title)));
+  document.getElementById("me")?.replaceChildren(
+    h("span", {}, `${me?.tenant}`), " ", h("span", { class: "right" }, `may ${me?.right}`), " ",
+    h("button", { type: "button", class: "plain", onclick: () => { signOut(); askToken(); } }, "Sign out"));
+}
+
+/** @param {any} [above] */
+function askToken(above) {
+  document.getElementById("views")?.replaceChildren();
+  document.getElementById("me")?.replaceChildren();
+  document.title = "Sign in · Memoriter";
+  const field = h("input", { id: "token", type: "password", autocomplete: "off", required: true, spellcheck: "false" });
+  const form = h("form", { class: "panel sign-in", onsubmit: async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    try { await signIn(field.value); start(); } catch (error) { askToken(problem(error)); }
+  } },
+    h("h1", {}, "Sign in"), above ?? null,
+    h("label", { for: "token" }, "Token"), field, h("button", { type: "submit" }, "Sign in"),
+    h("p", { class: "quiet" }, "memoriter token create --right write makes one. On your own machine, memoriter page signs in by itself."));
+  main.replaceChildren(form);
+  field.focus();
+}
+
+function start() {
+  frame();
+  if (!location.hash.startsWith("#/")) history.replaceState(null, "", to("ask"));
+  show();
+}
+
+window.addEventListener("hashchange", () => { if (me && location.hash.startsWith("#/")) show().then(() => { if (!document.getElementById("token")) { main.focus({ preventScroll: true }); window.scrollTo(0, 0); } }); });
+document.querySelector(".skip")?.addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+
+try {
+  if (await signIn()) start();
+  else askToken();
+} catch (error) {
+  askToken(problem(error));
+}

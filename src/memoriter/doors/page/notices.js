@@ -1,0 +1,31 @@
+// @ts-check
+// What the page says beside its content: errors, and news for those who do not see it.
+
+import { h } from "./drawing.js";
+
+/** Say something to those who do not see the page. @param {string} text */
+export function say(text) {
+  const said = document.getElementById("said");
+  if (said) said.textContent = text;
+}
+
+/** An error with what to do next. @param {any} error */
+export function problem(error) {
+  return h("div", { class: "problem", role: "alert" }, h("p", {}, h("b", {}, error.message)),
+    error.hint ? h("p", {}, error.hint) : null);
+}
+
+/** Ask before something that cannot be undone; resolves to whether it is wanted.
+ * @param {string} title @param {any} content @param {string} word */
+export function confirmed(title, content, word) {
+  return new Promise((resolve) => {
+    const dialog = h("dialog", { "aria-labelledby": "dialog-title" },
+      h("h2", { id: "dialog-title" }, title), content,
+      h("p", { class: "actions" },
+        h("button", { type: "button", onclick: () => dialog.close("no") }, "Keep it"),
+        h("button", { type: "button", class: "danger", onclick: () => dialog.close("yes") }, word)));
+    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

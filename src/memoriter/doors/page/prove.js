@@ -1,0 +1,100 @@
+// @ts-check
+// Receipts: verified, replayed, and two of them compared.
+
+import { sideBySide } from "./ask.js";
+import { h, into } from "./drawing.js";
+import { problem, say } from "./notices.js";
+import { postReceipts, receiptText } from "./server.js";
+
+/** @param {HTMLElement} main @param {string[]} rest @param {URLSearchParams} values */
+export async function proveView(main, rest, values) {
+  /** @type {[Slot, Slot]} */
+  const slots = [new Slot("A receipt"), new Slot("Another, to compare with")];
+  const both = h("div");
+  for (const slot of slots) slot.changed = async () => {
+    if (!slots[0].receipt || !slots[1].receipt) { both.replaceChildren(); return; }
+    try {
+      const diff = await postReceipts("diff", { before: slots[0].text, after: slots[1].text });
+      both.replaceChildren(sideBySide(slots[0].drawing(), slots[1].drawing(), diff, slots[0].name, slots[1].name));
+    } catch (error) { both.replaceChildren(problem(error)); }
+  };
+  into(main, h("h1", {}, "Prove"),
+    h("p", { class: "quiet" }, "A receipt holds every input of an answer. Here every number is derived again from the others, and the search runs again on the memory as it was."),
+    h("div", { class: "slots" }, slots.map((slot) => slot.element)), both);
+  const of = values.get("of");
+  if (of) await slots[0].take(await receiptText(of), `receipt ${of.slice(0, 12)}`);
+}
+
+class Slot {
+  /** @param {string} title */
+  constructor(title) {
+    /** @type {any} */ this.receipt = null;
+    this.text = "";
+    this.replayed = null;
+    this.name = title;
+    this.changed = async () => {};
+    this.out = h("div");
+    const file = h("input", { type: "file", accept: "application/json,.json" });
+    file.addEventListener("change", () => { if (file.files[0]) this.read(file.files[0]); });
+    this.element = h("section", { class: "panel drop", "aria-label": title }, h("h2", {}, title), h("label", {}, h("span", {}, "Choose a file, or drop one here"), file), this.out);
+    this.element.addEventListener("dragover", (/** @type {DragEvent} */ event) => { event.preventDefault(); this.element.classList.add("over"); });
+    this.element.addEventListener("dragleave", () => this.element.classList.remove("over"));
+    this.element.addEventListener("drop", (/** @type {DragEvent} */ event) => {
+      event.preventDefault();
+      this.element.classList.remove("over");
+      const dropped = event.dataTransfer?.files[0];
+      if (dropped) this.read(dropped);
+    });
+  }
+
+  /** @param {File} file */
+  async read(file) {
+    try { await this.take(await file.text(), file.name); } catch (error) {
+      this.out.replaceChildren(problem(error instanceof SyntaxError ? Object.assign(new Error(`${file.name} is not JSON`), { hint: "choose a receipt, as the page downloads it" }) : error));
+    }
+  }
+
+  /** @param {string} text @param {string} name */
+  async take(text, name) {
+    this.name = name;
+    const receipt = JSON.parse(text);
+    this.text = text;
+    this.out.replaceChildren(h("p", { class: "quiet" }, "Verifying …"));
+    const verified = await postReceipts("verify", { receipt: text });
+    this.receipt = verified.ok ? receipt : null;
+    const parts = [verdict(verified, receipt)];
+    if (verified.ok) {
+      try {
+        this.replayed = await postReceipts("replay", { receipt: text });
+        parts.push(replay(this.replayed));
+      } catch (error) { parts.push(h("h3", {}, "Replay"), problem(error)); }
+    }
+    this.out.replaceChildren(...parts);
+    say(verified.ok ? "verified" : "not verified");
+    await this.changed();
+  }
+
+  /** What the two lists of a comparison show. */
+  drawing() {
+    const found = new Map((this.replayed?.result.hits ?? []).map((/** @type {any} */ hit) => [hit.record.id, hit.record.text]));
+    return { hits: this.receipt.hits.map((/** @type {string} */ id, /** @type {number} */ at) => ({ id, rank: at + 1, text: [{ text: found.get(id) ?? id }] })) };
+  }
+}
+
+/** @param {any} verified @param {any} receipt */
+function verdict(verified, receipt) {
+  const list = (/** @type {string} */ title, /** @type {string[]} */ items) => h("details", {}, h("summary", {}, `${title}: ${items.length}`), h("ul", {}, items.slice(0, 200).map((each) => h("li", {}, each))));
+  return h("div", {},
+    h("p", { class: verified.ok ? "good" : "bad", "data-verified": String(verified.ok) }, verified.ok ? "Verified: every number that follows from others was derived again and is equal." : "Not verified."),
+    receipt?.query?.text ? h("p", {}, "The question: ", h("q", {}, receipt.query.text)) : null,
+    verified.problems.length ? h("ul", {}, verified.problems.slice(0, 20).map((/** @type {string} */ each) => h("li", { class: "bad" }, each))) : null,
+    list("Proved, derived again", verified.checked), list("Attested, covered by the digest alone", verified.attested));
+}
+
+/** @param {any} replayed */
+function replay(replayed) {
+  return h("div", {}, h("h3", {}, "Replay"),
+    h("p", { class: replayed.same ? "good" : "bad", "data-replayed": String(replayed.same) }, replayed.same ? "The same search on the same view gives the same answer, bit for bit." : "The answer differs."),
+    replayed.forgotten ? h("p", {}, `${replayed.forgotten} memories of that view were forgotten since.`) : null,
+    replayed.differences.length ? h("ul", {}, replayed.differences.slice(0, 20).map((/** @type {string} */ each) => h("li", {}, each))) : null);
+}

@@ -1,0 +1,136 @@
+// @ts-check
+// Requests to the server, who is signed in, and the state that the address holds.
+
+const BASE = new URL("../", import.meta.url);
+const KEY = "memoriter.token";
+const tabs = new BroadcastChannel("memoriter");
+
+/** What the server refused, with what to do next. */
+export class Refused extends Error {
+  /** @param {any} problem @param {number} status */
+  constructor(problem, status) {
+    super(problem.message ?? problem.detail ?? `the server answered ${status}`);
+    this.hint = problem.hint ?? "";
+    this.status = status;
+    this.field = problem.field ?? "";
+  }
+}
+
+let token = sessionStorage.getItem(KEY);
+/** @type {{tenant: string, right: string, may: string[], version: string, name: string | null} | null} */
+export let me = null;
+
+tabs.addEventListener("message", (event) => {
+  if (event.data === "token?" && token) tabs.postMessage({ token });
+});
+
+/** @param {string} method @param {string} path @param {any} [body] */
+async function send(method, path, body) {
+  return JSON.parse(await sendText(method, path, body === undefined ? undefined : JSON.stringify(body)));
+}
+
+/** The reply as the server wrote it. A receipt travels as text: 1.0 and 1 are one number to
+ * JavaScript, and two to a digest. @param {string} method @param {string} path @param {string} [body] */
+async function sendText(method, path, body) {
+  /** @type {Record<string, string>} */
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(new URL(path, BASE), { method, headers, body, cache: "no-store", redirect: "error" });
+  } catch {
+    throw new Refused({ message: "the server does not answer", hint: "is memoriter still running?" }, 0);
+  }
+  const reply = await response.text();
+  if (response.ok) return reply;
+  let problem = {};
+  try { problem = JSON.parse(reply); } catch { /* a proxy may answer in its own words */ }
+  throw new Refused(problem, response.status);
+}
+
+/** @param {string} path @param {any} body */
+export const post = (path, body) => send("POST", `v1/${path}`, body);
+/** The receipt of an answer, as text. @param {string} handle */
+export const receiptText = (handle) => sendText("POST", "v1/receipt", JSON.stringify({ receipt: handle }));
+/** A request about receipts, each as text. @param {string} path @param {Record<string, string>} receipts */
+export const postReceipts = async (path, receipts) =>
+  JSON.parse(await sendText("POST", `v1/${path}`, `{${Object.entries(receipts).map(([name, text]) => `"${name}":${text}`).join(",")}}`));
+/** @param {string} path @param {any} body */
+export const patch = (path, body) => send("PATCH", `v1/${path}`, body);
+/** @param {string} path @param {any} body */
+export const put = (path, body) => send("PUT", `v1/${path}`, body);
+/** @param {string} path @param {Record<string, string>} [query] */
+export const get = (path, query = {}) => {
+  const sent = new URLSearchParams(query).toString();
+  return send("GET", `v1/${path}${sent ? `?${sent}` : ""}`);
+};
+
+/** Whether the token may run an operation. @param {string} operation */
+export const may = (operation) => me?.may.includes(operation) ?? false;
+
+/** Sign in by the link in the address, by a token that was typed, or by another tab.
+ * @param {string} [typed] */
+export async function signIn(typed) {
+  const link = new URLSearchParams(location.hash.slice(1)).get("link");
+  if (typed) token = typed.trim();
+  if (link) {
+    history.replaceState(null, "", location.pathname);
+    token = (await send("POST", "page/link", { secret: link })).token;
+  }
+  token ??= await fromOtherTab();
+  if (!token) return false;
+  try {
+    me = await send("GET", "page/me");
+  } catch (error) {
+    signOut();
+    throw error;
+  }
+  sessionStorage.setItem(KEY, token ?? "");
+  return true;
+}
+
+export function signOut() {
+  token = null;
+  me = null;
+  sessionStorage.removeItem(KEY);
+}
+
+/** @returns {Promise<string | null>} */
+function fromOtherTab() {
+  return new Promise((resolve) => {
+    const answered = (/** @type {MessageEvent} */ event) => { if (event.data?.token) resolve(event.data.token); };
+    tabs.addEventListener("message", answered);
+    tabs.postMessage("token?");
+    setTimeout(() => { tabs.removeEventListener("message", answered); resolve(null); }, 150);
+  });
+}
+
+// -- the address ------------------------------------------------------------------------------
+
+/** The view and its values: `#/ask?q=ssh`. */
+export function here() {
+  const [, path = "", query = ""] = /^#?\/?([^?]*)\??(.*)$/s.exec(location.hash) ?? [];
+  const parts = path.split("/").map(decodeURIComponent);
+  return { view: parts[0] || "ask", rest: parts.slice(1), values: new URLSearchParams(query) };
+}
+
+/** An address. @param {string} view @param {Record<string, any>} [values] */
+export function to(view, values = {}) {
+  const kept = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const query = new URLSearchParams(kept.map(([key, value]) => [key, String(value)])).toString();
+  return `#/${view}${query ? `?${query}` : ""}`;
+}
+
+/** The address of a memory. @param {string} id */
+export const toMemory = (id) => `#/memory/${encodeURIComponent(id)}`;
+
+/** Change values of the present address without leaving the view. @param {Record<string, any>} changes */
+export function note(changes) {
+  const { view, rest, values } = here();
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === "" || value === null || value === undefined) values.delete(key);
+    else values.set(key, String(value));
+  }
+  const path = [view, ...rest.map(encodeURIComponent)].join("/");
+  history.replaceState(null, "", to(path, Object.fromEntries(values)));
+}

@@ -1,0 +1,65 @@
+// @ts-check
+// A slider for every number of a recipe. The server says what each means and how far it goes.
+
+import { h } from "./drawing.js";
+
+/** @param {any[]} numbers @param {Record<string, number>} changes @param {(changes: Record<string, number>) => void} changed */
+export function sliders(numbers, changes, changed) {
+  const current = { ...changes };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waiting;
+  const tell = () => { clearTimeout(waiting); waiting = setTimeout(() => changed({ ...current }), 120); };
+  const groups = new Map();
+  for (const each of numbers) groups.set(each.group, [...(groups.get(each.group) ?? []), each]);
+  const rows = [...groups.values()].map((group) => {
+    const touched = group.some((/** @type {any} */ each) => each.path in current);
+    return h("details", { class: "group", open: touched || group[0].group.endsWith("fuse") },
+      h("summary", {}, group[0].title), group.map((/** @type {any} */ each) => slider(each, current, tell)));
+  });
+  const copies = h("div", { class: "copies" });
+  const reset = h("button", { type: "button", onclick: () => {
+    for (const path of Object.keys(current)) delete current[path];
+    for (const input of element.querySelectorAll("input")) input.value = input.dataset.first ?? "";
+    for (const row of element.querySelectorAll(".slider")) row.classList.remove("changed");
+    changed({});
+  } }, "As the recipe has it");
+  const element = h("div", { class: "sliders" }, h("p", { class: "quiet" }, "Move a number: the order moves. Nothing is stored."), h("p", { class: "actions" }, reset), copies, rows);
+  /** @param {Record<string, string> | null} spelled */
+  const show = (spelled) => copies.replaceChildren(...(spelled ? Object.entries({ python: "Python", command: "Command", toml: "Recipe as TOML" }).map(([key, title]) => copy(title, spelled[key])) : []));
+  return { element, spelled: show };
+}
+
+/** @param {string} title @param {string} text */
+function copy(title, text) {
+  const button = h("button", { type: "button", class: "plain", onclick: async () => {
+    try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch { button.textContent = "Select and copy"; }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  } }, "Copy");
+  return h("details", { class: "copy" }, h("summary", {}, title), h("pre", { tabindex: "0" }, text), button);
+}
+
+/** @param {any} each @param {Record<string, number>} current @param {() => void} tell */
+function slider(each, current, tell) {
+  const id = `n-${each.path.replaceAll(".", "-")}`;
+  const first = each.value ?? "";
+  const value = current[each.path] ?? each.value ?? each.low;
+  const name = each.path.slice(each.group.length + 1);
+  const range = h("input", { type: "range", id, min: each.low, max: each.high, step: each.step, value, "data-path": each.path, "data-first": first, "aria-describedby": `${id}-about` });
+  const exact = h("input", { type: "number", value: each.path in current ? value : first, step: "any", min: each.least, max: each.most, "aria-label": `${each.path}, exactly`, "data-first": first, placeholder: "off" });
+  const row = h("div", { class: `slider ${each.path in current ? "changed" : ""}` },
+    h("label", { for: id }, name), range, exact, h("small", { id: `${id}-about` }, each.about));
+  /** @param {number} now */
+  const set = (now) => {
+    if (now === each.value) delete current[each.path];
+    else current[each.path] = now;
+    row.classList.toggle("changed", each.path in current);
+    tell();
+  };
+  range.addEventListener("input", () => { exact.value = range.value; set(Number(range.value)); });
+  exact.addEventListener("change", () => {
+    if (exact.value === "" || !exact.checkValidity()) { exact.reportValidity(); return; }
+    range.value = exact.value;
+    set(Number(exact.value));
+  });
+  return row;
+}

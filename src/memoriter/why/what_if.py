@@ -1,0 +1,65 @@
+"""A finished search with other numbers in its recipe: the answer that `recall` would give.
+
+The view, the question and its vector stay. `run_plan` reuses the ranking of every lane whose
+options are the same, so that a changed weight costs a fusion and no search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from memoriter.core.errors import BadQuery
+from memoriter.core.names import metadata
+from memoriter.lanes.port import Context
+from memoriter.pipeline.bind import asked_text
+from memoriter.pipeline.load import overridden
+from memoriter.pipeline.plan import plan
+from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.run import Ran, run_plan
+from memoriter.why.case import Generations, with_outcomes
+from memoriter.why.result import Result
+
+_FIXED: Final = ("select", "analyzer", "ties", "apart")
+"""Parts of a recipe that decide which records a search reads, and how: they stay."""
+_HINT: Final = "recall again with these overrides"
+
+
+def what_if(
+    ran: Ran,
+    ctx: Context,
+    overrides: Mapping[str, object],
+    answer: Callable[[Ran, Context], Result],
+) -> Result:
+    """The answer with overrides; raises BadQuery if they change what the search reads."""
+    checked = metadata(overrides, "overrides", BadQuery)
+    recipe = overridden(ran.plan.recipe, checked)
+    query = replace(ctx.query, overrides=cast("Any", {**ctx.query.overrides, **checked}))
+    _check_same_reading(ran.plan.recipe, recipe, ctx)
+    changed = replace(ctx, query=query, memo={})
+    _check_vectors(plan(recipe, changed).running, recipe, ctx)
+    again = run_plan(plan(recipe, changed), changed, before=ran)
+    through = Generations(**cast("dict[str, Any]", ran.outcomes["generations"]))
+    return answer(with_outcomes(again, changed, through), changed)
+
+
+def _check_same_reading(before: Recipe, after: Recipe, ctx: Context) -> None:
+    for part in _FIXED:
+        if getattr(before, part) != getattr(after, part):
+            raise BadQuery(f"overrides: {part} cannot change here", hint=_HINT, field=part)
+    if asked_text(ctx.query, after) != ctx.asked:
+        raise BadQuery("overrides: another text would be embedded", hint=_HINT, field="overrides")
+
+
+def _check_vectors(running: tuple[str, ...], recipe: Recipe, ctx: Context) -> None:
+    """A lane that reads vectors can start to run only if the question was embedded."""
+    serving = ctx.spaces[0]
+    if serving.vector is not None or serving.lacks is not None:
+        return
+    if needing := [name for name in running if recipe.lanes[name].generation == "vectors"]:
+        raise BadQuery(
+            f"overrides: {needing[0]} needs a vector that was not made",
+            hint=_HINT,
+            field=needing[0],
+        )

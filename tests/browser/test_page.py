@@ -1,0 +1,412 @@
+"""The page in a real browser: what it shows is what the library says, and everything works."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from tests.browser.chrome import Tab
+from tests.browser.conftest import EVIL, MANY
+from tests.http.live import TENANT, Live, live
+from tools.browser import AXE, FETCH
+
+from memoriter.memory.facade import Memory
+from memoriter.text.figures import figure
+
+Open = Callable[..., Tab]
+ASKED = "#/ask?q=ssh%20port%20firewall"
+QUESTION = "ssh port firewall"
+VIEWS = (
+    ASKED, "#/ask", "#/memory", "#/memory/port-new", "#/add", "#/agents", "#/reflections",
+    "#/health", "#/prove", "#/nowhere",
+)  # fmt: skip
+
+
+@pytest.fixture
+def memory(site: Live) -> Memory:
+    return site.server_state.tenants.memory(TENANT)
+
+
+def hits(tab: Tab) -> list[str]:
+    tab.wait("document.querySelector('.hit')")
+    return tab.run("[...document.querySelectorAll('.hit')].map((e) => e.dataset.id)")
+
+
+def settle(tab: Tab) -> None:
+    tab.wait("!document.querySelector('[aria-busy]') && !document.querySelector('.loading')")
+
+
+def panel(tab: Tab, name: str) -> None:
+    tab.click(f'[data-panel="{name}"] > summary')
+
+
+def test_an_answer_is_that_of_the_library(opened: Open, memory: Memory) -> None:
+    tab = opened()
+    tab.fill('input[name="q"]', QUESTION)
+    tab.press("Enter")
+    result = memory.recall(QUESTION)
+    assert hits(tab) == [hit.id for hit in result]
+    assert tab.texts(".hit .score") == [figure(hit.score) for hit in result]
+    assert [int(rank) for rank in tab.texts(".hit .rank")] == [hit.rank for hit in result]
+    marked = tab.run(
+        "[...document.querySelectorAll('[data-id=\"staging\"] .text mark')].map((e) => e.innerText)"
+    )
+    assert marked == ["firewall", "ssh"]
+    rows = {step.name: step.rows for step in result.plan.steps if step.rows is not None}
+    shown = tab.texts(".funnel li")
+    for name, count in rows.items():
+        assert name == "select" or any(
+            line.split("\n")[0] == name and str(count) in line for line in shown
+        ), name
+    assert any("did not run: the question names no time" in line for line in shown)
+
+
+def test_the_parts_add_up_as_they_are_shown(opened: Open) -> None:
+    tab = opened(ASKED)
+    sums = tab.run(
+        "[...document.querySelectorAll('.sum')].map((e) => "
+        "[[...e.querySelectorAll('[data-part]')].map((p) => p.dataset.part), "
+        "e.querySelector('[data-total]').dataset.total])"
+    )
+    assert len(sums) > 3
+    for parts, total in sums:
+        assert sum(map(Decimal, parts)) == Decimal(total)
+    tab.click(".why-of > summary")
+    tab.wait("document.querySelector('.tree')")
+    nodes = tab.run(
+        "[...document.querySelectorAll('.tree li[data-op=\"sum\"]')].map((e) => "
+        "[e.querySelector('[data-value]').dataset.value, "
+        "[...e.querySelectorAll(':scope > details > ul > li')].map((p) => "
+        "p.querySelector('[data-value]').dataset.value)])"
+    )
+    assert len(nodes) > 2
+    for total, parts in nodes:
+        assert sum(map(Decimal, parts)) == Decimal(total)
+    tab.run("document.querySelectorAll('.tree details').forEach((e) => { e.open = true; })")
+    text = tab.run("document.querySelector('.why').innerText")
+    for word in ("tf", "df", "idf", "length", "cosine", "how rare the word is", "rank"):
+        assert word in text
+    assert tab.run("document.querySelectorAll('.pairs line').length") > 0
+    assert tab.run("document.querySelectorAll('.journey circle').length") > 2
+
+
+def test_only_the_path_that_lifted_a_hit_is_drawn(opened: Open) -> None:
+    tab = opened(f"{ASKED}&recipe=linked&hit=door")
+    tab.wait("document.querySelector('[data-id=\"door\"] .path')")
+    label = tab.run("document.querySelector('[data-id=\"door\"] .path').getAttribute('aria-label')")
+    assert "port-new" in label
+    assert "related_to" in label
+
+
+def test_why_not_names_the_stage_and_one_click_applies_the_change(
+    opened: Open, memory: Memory
+) -> None:
+    tab = opened(ASKED)
+    before = hits(tab)
+    assert "port-old" not in before
+    panel(tab, "why-not")
+    tab.fill('[data-panel="why-not"] input', "port-old")
+    tab.press("Enter")
+    tab.wait("document.querySelector('.obstacle')")
+    why = memory.why_not(memory.recall(QUESTION), "port-old")
+    assert tab.texts("[data-stage]") == [why.stage]
+    assert why.reason in tab.run("document.querySelector('.obstacle').innerText")
+    assert tab.run("document.querySelector('.funnel .stopped .chip').innerText") == "hidden"
+    tab.click(".obstacle button")
+    tab.wait("document.querySelector('.side')")
+    after = memory.recall(QUESTION, **why.changed({}))
+    assert hits(tab) == [hit.id for hit in after]
+    assert "port-old" in hits(tab)
+    lists = tab.run(
+        "[...document.querySelectorAll('.side .pair ol')].map((e) => e.childElementCount)"
+    )
+    assert lists == [len(before), len(after)]
+    assert "port-old entered at #" in tab.run("document.querySelector('.side').innerText")
+    assert "what changed is recipe" in tab.run("document.querySelector('.side h2').innerText")
+
+
+def test_a_slider_moves_a_rank_and_equals_a_recall_with_the_override(
+    opened: Open, memory: Memory
+) -> None:
+    tab = opened(ASKED)
+    first = hits(tab)
+    panel(tab, "what-if")
+    path = "pass.0.fuse.weights.kin"
+    slider = f'input[type="range"][data-path="{path}"]'
+    tab.wait(f"document.querySelector('{slider}')")
+    tab.run(f"document.querySelector('{slider}').focus()")
+    tab.press("End")
+    tab.wait("document.querySelector('.hit .moved')")
+    value = float(tab.run(f"document.querySelector('{slider}').value"))
+    overrides = {path: value}
+    result = memory.recall(QUESTION, overrides=overrides)
+    assert hits(tab) == [hit.id for hit in result] != first
+    assert tab.texts(".hit .score") == [figure(hit.score) for hit in result]
+    assert json.dumps(path) in tab.run("decodeURIComponent(location.hash)")
+    assert f"{path}={value:g}" in tab.run("document.querySelector('.copies').textContent")
+    tab.run("window.before = true; location.reload()")
+    tab.wait("!window.before && document.querySelector('.hit .moved')")
+    assert hits(tab) == [hit.id for hit in result]
+    tab.run("document.querySelector('.sliders .actions button').click()")
+    tab.wait("!document.querySelector('.hit .moved')")
+    assert hits(tab) == first
+
+
+def test_every_number_of_the_recipe_has_a_slider(opened: Open, site: Live) -> None:
+    tab = opened(ASKED)
+    panel(tab, "what-if")
+    tab.wait("document.querySelector('.slider')")
+    numbers = site.client("read").get("/v1/recipes/memoriter").json()["numbers"]
+    shown = tab.run(
+        "[...document.querySelectorAll('.slider [type=range]')].map((e) => e.dataset.path)"
+    )
+    assert shown == [each["path"] for each in numbers]
+    assert len(shown) > 50
+
+
+def test_pages_of_memories_have_a_true_total_and_leave_none_out(
+    opened: Open, memory: Memory
+) -> None:
+    tab = opened("#/memory?kind=leaf&sort=oldest")
+    seen: list[str] = []
+    while True:
+        tab.wait("document.querySelector('.records')")
+        seen += tab.run("[...document.querySelectorAll('.record')].map((e) => e.dataset.id)")
+        total = int(tab.run("document.querySelector('[data-total]').dataset.total"))
+        assert total == memory.count(where={"kind": "leaf"}) == MANY
+        if not tab.run("document.querySelector('a[rel=\"next\"]') !== null"):
+            break
+        last = len(seen)
+        tab.click('a[rel="next"]')
+        tab.wait(f"document.querySelector('[data-total]').innerText.startsWith('{last + 1} to')")
+    assert seen == [f"note-{n}" for n in range(MANY)]
+
+
+def test_a_memory_is_added_edited_linked_expired_and_forgotten(
+    opened: Open, memory: Memory
+) -> None:
+    tab = opened("#/add")
+    tab.fill('textarea[name="text"]', "The page wrote this")
+    tab.fill('input[name="tags"]', "one, two")
+    tab.press("Enter")
+    tab.wait("location.hash.startsWith('#/memory/')")
+    settle(tab)
+    tab.sees("The page wrote this")
+    [record] = memory.browse(where={"tags": "two"}).records
+    assert record.tags == ("one", "two")
+
+    def do(title: str, field: str, value: str, seen: str) -> None:
+        tab.click(f'.doing [data-form="{title}"] > summary')
+        tab.fill(f".doing details[open] {field}", value)
+        tab.run("document.querySelector('.doing details[open] form').requestSubmit()")
+        tab.sees(seen)
+        settle(tab)
+
+    do("Edit", "textarea", "The page changed this", "2 versions")
+    do("Link", 'input[name="target"]', "port-new", "related_to →")
+    do("Expire", 'input[name="at"]', "2099-01-01", "3 versions")
+    assert [version.text for version in memory.history(record.id)][-1] == "The page changed this"
+    assert [edge.target for edge in memory.links(record.id)] == ["port-new"]
+
+
+def test_forgetting_names_what_goes_and_asks_first(opened: Open, memory: Memory) -> None:
+    memory.remember("A passing thought", id="thought", tags=["thin"])
+    memory.update("thought", text="A passing thought, changed")
+    memory.link("thought", "door")
+    tab = opened("#/memory/thought")
+    tab.click(".doing > button.danger")
+    tab.wait("document.querySelector('dialog[open]')")
+    words = tab.run("document.querySelector('dialog').innerText")
+    for word in ("thought", "2 versions", "1 link", "A passing thought, changed"):
+        assert word in words
+    tab.press("Escape")
+    tab.wait("!document.querySelector('dialog')")
+    assert memory.get("thought")
+    tab.click(".doing > button.danger")
+    tab.wait("document.querySelector('dialog[open]')")
+    tab.press("Tab")
+    tab.press("Enter")
+    tab.wait("location.hash === '#/memory'")
+    assert not memory.browse(where={"tags": "thin"}).records
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["#/ask?q=ssh", "#/memory?tags=", "#/memory/evil {}", "#/agents", "#/health", "#/ask?q={}"],
+)
+def test_what_a_stranger_wrote_is_shown_as_text(opened: Open, address: str) -> None:
+    tab = opened(address.replace("{}", quote(EVIL[:60], safe="")).replace("evil ", "evil%20"))
+    settle(tab)
+    tab.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    tab.wait("!document.body.innerText.includes('Looking …')")
+    assert tab.run("document.querySelectorAll('main img, main script, main iframe').length") == 0
+    text = tab.run("document.body.textContent")
+    assert not set(text) & set("\u202e\u2066\u200f")
+    assert "<img src=x onerror=alert(1)>" in text or address == "#/health"
+    wide = tab.run("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0
+
+
+def test_a_receipt_is_verified_replayed_and_compared(
+    opened: Open, memory: Memory, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    memory.recall(QUESTION).receipt.save(one)
+    memory.recall(QUESTION, overrides={"select.superseded": "show"}).receipt.save(two)
+    forged = tmp_path / "forged.json"
+    body = json.loads(one.read_text())
+    body["hits"] = body["hits"][::-1]
+    forged.write_text(json.dumps(body))
+    tab = opened("#/prove")
+    tab.drop(".drop input", one)
+    tab.wait("document.querySelector('[data-verified=\"true\"]')")
+    tab.wait("document.querySelector('[data-replayed=\"true\"]')")
+    tab.drop(".drop + .drop input", two)
+    tab.wait("document.querySelector('.side')")
+    assert "port-old entered at #" in tab.run("document.querySelector('.side').innerText")
+    tab.drop(".drop input", forged)
+    tab.wait("document.querySelector('[data-verified=\"false\"]')")
+    tab.drop(".drop input", Path(__file__))
+    tab.sees("is not JSON")
+
+
+def test_the_block_of_a_prompt_has_its_tokens(opened: Open, memory: Memory) -> None:
+    tab = opened(ASKED)
+    panel(tab, "block")
+    tab.wait("document.querySelector('.block')")
+    block = memory.recall(QUESTION, budget_tokens=500).context()
+    assert tab.run("document.querySelector('.block').textContent") == str(block)
+    assert f"{block.tokens} tokens" in tab.run(
+        "document.querySelector('[data-panel=block]').innerText"
+    )
+
+
+def test_a_right_decides_what_the_page_offers(opened: Open) -> None:
+    tab = opened("#/memory/port-new", "read")
+    assert tab.texts("#views a") == ["Ask", "Memories", "Agents", "Reflections", "Health", "Prove"]
+    assert tab.texts(".doing button") == []
+    assert "may read" in tab.run("document.getElementById('me').innerText")
+    writer = opened("#/memory/port-new", "write")
+    assert "Forget" in writer.texts(".doing button")
+
+
+def test_a_link_leads_to_the_same_state_in_another_tab(opened: Open, site: Live) -> None:
+    tab = opened(f"{ASKED}&hit=port-new&not=port-old")
+    tab.wait("document.querySelector('.obstacle')")
+    other = tab.beside()
+    other.open(f"{site.url}/page/{tab.run('location.hash')}")
+    other.wait("document.querySelector('.obstacle')")
+    assert hits(other) == hits(tab)
+    assert other.run("document.querySelector('[data-id=\"port-new\"] .why-of').open")
+    assert other.errors == []
+
+
+def test_everything_can_be_done_by_keyboard(opened: Open) -> None:
+    tab = opened()
+    tab.run("document.activeElement.blur()")
+
+    def tab_to(script: str) -> None:
+        for _ in range(80):
+            tab.press("Tab")
+            if tab.run(f"(() => {{ const at = document.activeElement; return {script}; }})()"):
+                return
+        raise AssertionError(script)
+
+    tab_to("at.name === 'q'")
+    tab.type(QUESTION)
+    tab.press("Enter")
+    hits(tab)
+    tab_to("at.matches('.why-of > summary')")
+    outline = tab.run("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"
+    tab.press("Enter")
+    tab.wait("document.querySelector('.hit .tree')")
+    tab_to("at.matches('[data-panel=\"what-if\"] > summary')")
+    tab.press("Enter")
+    tab.wait("document.querySelector('.slider')")
+    tab_to("at.dataset.path === 'pass.0.fuse.weights.kin'")
+    tab.press("End")
+    tab.wait("document.querySelector('.hit .moved')")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_keeps_anybody_out(opened: Open, scheme: str) -> None:
+    if not AXE.exists():
+        pytest.skip(f"axe-core is not there: {FETCH}")
+    tab = opened()
+    tab.scheme(scheme)
+    script = AXE.read_text("utf-8")
+    for view in VIEWS if scheme == "light" else (ASKED, "#/memory/port-new"):
+        tab.run(f"location.hash = {view!r}")
+        settle(tab)
+        if view == ASKED:
+            for name in ("what-if", "why-not", "block"):
+                panel(tab, name)
+            tab.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+            tab.wait("document.querySelector('.slider') && document.querySelector('.block')")
+        tab.run(script)
+        found: list[Any] = tab.run(
+            "axe.run(document, { resultTypes: ['violations'] }).then((made) => made.violations"
+            ".filter((each) => ['serious', 'critical'].includes(each.impact))"
+            ".map((each) => [each.id, each.nodes.slice(0, 3).map((n) => n.html.slice(0, 160))]))"
+        )
+        assert found == [], (view, scheme)
+
+
+@pytest.mark.parametrize("width", [360, 1024, 3840])
+def test_no_width_cuts_anything_off(opened: Open, width: int) -> None:
+    tab = opened()
+    tab.size(width, 900)
+    for view in VIEWS:
+        tab.run(f"location.hash = {view!r}")
+        settle(tab)
+        tab.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        over = tab.run(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert over <= 0, view
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[Live]:
+    """A server without a memory, which is stopped by its test."""
+    with live() as made:
+        yield made
+
+
+def test_what_is_empty_wrong_or_gone_says_what_to_do_next(opened: Open, bare: Live) -> None:
+    tab = opened("#/ask", where=bare)
+    tab.sees("Nothing is remembered yet")
+    tab.run("location.hash = '#/memory'")
+    tab.sees("No memory passes these filters")
+    tab.run("location.hash = '#/ask?q=x&where=nonsense'")
+    tab.sees("the filter is not JSON")
+    tab.run("location.hash = '#/ask?q=x&recipe=nothing'")
+    tab.sees("known: ")
+    tab.run("location.hash = '#/memory/nobody'")
+    tab.sees("browse lists what exists")
+    for token in bare.server_state.tokens.list():
+        bare.server_state.tokens.revoke(token.id)
+    tab.run("location.hash = '#/health'")
+    tab.sees("the token is unknown")
+    assert tab.run("document.activeElement.id") == "token"
+    # Refusals are in the log of the browser by themselves: it notes every status from 400 on.
+    assert all("Failed to load resource" in each for each in tab.errors)
+    tab.errors.clear()
+
+
+def test_an_answer_without_a_lane_says_which_and_one_without_a_hit_says_so(opened: Open) -> None:
+    with live(opening={"embedder": None}) as plain:
+        plain.server_state.tenants.memory(TENANT).remember("a cat sleeps", id="cat")
+        tab = opened("#/ask?q=cat&mode=hybrid", where=plain)
+        tab.wait("document.querySelector('.answer .bad')")
+        assert "meaning did not run: " in tab.texts(".answer .bad")[1]
+        assert tab.run("document.querySelectorAll('.funnel .missed').length") == 2
+        tab.run("location.hash = '#/ask?q=zebra&recipe=lexical'")
+        tab.wait("document.querySelector('.verdict')")
+        assert tab.texts(".verdict") == ["nothing found"]

@@ -1,0 +1,152 @@
+"""What if a number were another: the answer of a recall with that override, without a search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import memoriter
+from memoriter.core.errors import BadQuery, BadRecipe, NothingToRun
+from memoriter.lanes.bm25 import Bm25Lane
+from memoriter.lanes.vector import VectorLane
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import library, overridden, recipe_of
+from memoriter.pipeline.numbers import RecipeNumber, numbers_of
+from memoriter.why.result import Result
+
+QUESTION = "which ssh port do we use?"
+
+
+@pytest.fixture(scope="module")
+def stored() -> Memory:
+    memory = memoriter.open(":memory:")
+    for n, text in enumerate(
+        ("Prod SSH listens on port 22", "The firewall knows ports", "ssh keys, not passwords",
+         "the harbour is a port for ships", "Ana prefers tea", "a shell through a tunnel")
+    ):  # fmt: skip
+        memory.remember(text, id=f"m{n}", session="s", importance=n / 10, tags=["ops"])
+    memory.link("m4", "m0", "related_to")
+    return memory
+
+
+def same(stored: Memory, result: Result, recipe: str, overrides: dict[str, Any]) -> None:
+    """A what-if and a recall at the same moment have the same receipt, byte for byte."""
+    now = result.receipt.body["query"]["now"]  # type: ignore[index]
+    again = stored.recall(QUESTION, 5, recipe=recipe, overrides=overrides, now=now)
+    assert result.what_if(overrides).receipt.to_bytes() == again.receipt.to_bytes(), overrides
+
+
+def other(number: RecipeNumber) -> float | int:
+    """Another value within the bounds."""
+    low, high, step = number.reach
+    value = number.value or 0.0
+    now = value + step if value + step <= high else low
+    return int(now) if number.whole else round(now, 6)
+
+
+@pytest.mark.parametrize("recipe", sorted(library()))
+def test_every_number_of_every_recipe_gives_what_a_recall_gives(
+    stored: Memory, recipe: str
+) -> None:
+    try:
+        result = stored.recall(QUESTION, 5, recipe=recipe)
+    except NothingToRun:
+        pytest.skip("it needs seeds or a list")
+    for number in numbers_of(recipe_of(recipe))[:: 1 if recipe == "memoriter" else 3]:
+        changed = {number.path: other(number)}
+        try:
+            overridden(recipe_of(recipe), changed)
+        except BadRecipe:  # knots must ascend, weak stays below strong: a bound between numbers
+            continue
+        same(stored, result, recipe, changed)
+
+
+def test_several_changes_and_a_switched_off_lane_too(stored: Memory) -> None:
+    result = stored.recall(QUESTION, 5)
+    same(stored, result, "memoriter", {"lanes.kin.enabled": False})
+    both = {"pass.0.fuse.weights.words": 1.0, "lanes.words.k1": 0.0, "boosts.around.enabled": False}
+    same(stored, result, "memoriter", both)
+    linked = stored.recall(QUESTION, 5, recipe="linked")
+    same(stored, linked, "linked", {"lanes.words.pool": 1})
+    same(stored, linked, "linked", {"lanes.links.max_depth": 1})
+
+
+def test_a_changed_weight_runs_no_lane(stored: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = stored.recall(QUESTION, 5)
+    ran: list[str] = []
+    for lane in (Bm25Lane, VectorLane):
+        rank = lane.rank
+
+        def counted(self: Any, ctx: Any, rank: Any = rank) -> Any:
+            if ctx.turn.judges:  # the search of the lane, not a question about single rows
+                ran.append(ctx.label)
+            return rank(self, ctx)
+
+        monkeypatch.setattr(lane, "rank", counted)
+    result.what_if({"pass.0.fuse.weights.meaning": 2.0})
+    assert ran == []
+    result.what_if({"lanes.words.k1": 2.0})
+    assert ran == ["words"]
+
+
+def test_it_stays_on_its_view(stored: Memory) -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("ssh port 22", id="old")
+    result = memory.recall("ssh port")
+    memory.remember("ssh port 49222", id="new")
+    assert [hit.id for hit in result.what_if({"lanes.words.k1": 2.0})] == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"select.archived": "show"}, "select cannot change here"),
+        ({"analyzer": "code"}, "analyzer|there is no"),
+        ({"ties": ["id"]}, "ties cannot change here"),
+        ({"lanes.nothing.k1": 1}, "the recipe has no"),
+        ({"lanes.words.k1": "many"}, "k1"),
+    ],
+)
+def test_what_would_read_other_records_is_refused(
+    stored: Memory, overrides: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((BadQuery, BadRecipe), match=message):
+        stored.recall(QUESTION).what_if(overrides)
+
+
+def test_a_lane_whose_vector_was_never_made_is_refused(stored: Memory) -> None:
+    lane = {"kind": "vector", "pool": 10, "min_cosine": 0.0}
+    fused = {"pass.0.fuse.weights": {"words": 1.0, "meaning": 1.0}}
+    with pytest.raises(BadQuery, match="needs a vector that was not made"):
+        stored.recall(QUESTION, recipe="lexical").what_if({"lanes.meaning": lane, **fused})
+
+
+def test_a_number_inside_a_list_can_be_overridden() -> None:
+    recipe = overridden(recipe_of("memoriter"), {"boosts.around.shares.1": 0.25})
+    assert recipe.to_data()["boosts"]["around"]["shares"] == [0.3, 0.25, 0.1]
+    with pytest.raises(BadRecipe, match="known there: 0, 1, 2"):
+        overridden(recipe_of("memoriter"), {"boosts.around.shares.3": 0.25})
+
+
+@pytest.mark.parametrize("recipe", sorted(library()))
+def test_a_slider_reaches_its_value_and_stays_within_the_bounds(recipe: str) -> None:
+    numbers = numbers_of(recipe_of(recipe))
+    assert len({number.path for number in numbers}) == len(numbers) > 5
+    for number in numbers:
+        low, high, step = number.reach
+        assert low < high
+        assert step > 0
+        assert number.about
+        assert number.value is None or low <= number.value <= high
+        assert number.most is None or high <= number.most
+        if number.value is not None:
+            assert overridden(recipe_of(recipe), {number.path: number.value}) == recipe_of(recipe)
+
+
+def test_timings_are_for_people_only(stored: Memory) -> None:
+    result = stored.recall(QUESTION)
+    assert set(result.timings) >= {"words", "kin", "meaning", "fuse"}
+    assert all(spent >= 0 for spent in result.timings.values())
+    assert "timings" not in result.to_dict()
+    assert "timings" not in result.receipt.body
