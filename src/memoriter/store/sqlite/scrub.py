@@ -21,6 +21,8 @@ from memoriter.store.sqlite.openers import OPENERS
 _CHUNK: Final = 4 * 1024**2
 _HEADER: Final = 100
 """Bytes of the file's header, before the first page's own."""
+_LARGEST_ROOT: Final = 52
+"""Where the header has the largest root page; it is 0 unless the file uses auto-vacuum."""
 _TREES: Final = np.array([2, 5, 10, 13], np.uint8)
 """First bytes of pages that hold cells: inner pages (2, 5) and leaves (10, 13)."""
 _INNER: Final = 5
@@ -37,9 +39,11 @@ def zero_free_space(path: Path) -> int:
         size = file.xFileSize()
         page = int.from_bytes(file.xRead(2, 16), "big")
         page = 65536 if page == 1 else page
-        if size // page >= _MOST_PAGES:
+        # With auto-vacuum, which we never use, other pages may begin like one that holds cells.
+        vacuums = any(file.xRead(4, _LARGEST_ROOT))
+        if size // page >= _MOST_PAGES or vacuums:
             raise Unsupported(
-                f"{path.name} is too large to be cleaned of what was forgotten",
+                f"{path.name} is too large, or laid out otherwise, to be cleaned",
                 hint="export the tenant and load it into a new store",
             )
         zeroed = 0
