@@ -25,6 +25,7 @@ from memoriter.embed.calibrate import (
     calibration_of,
     packaged_calibration,
     probes,
+    quantiles,
 )
 from memoriter.embed.hash import Hash
 from memoriter.embed.static import Static
@@ -33,7 +34,6 @@ from memoriter.index.calibrations import committed_calibration
 from memoriter.memory import calibrating
 from memoriter.memory.facade import Memory
 from memoriter.rank.grid import STEP, unit
-from memoriter.rank.quantiles import quantiles
 from memoriter.testing.fakes import START, CountedEntropy, HandClock, ToyEmbedder
 
 EXAMPLE = Calibration((0.0, 0.125, 0.25, 0.375, 0.5))

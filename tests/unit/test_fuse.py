@@ -8,10 +8,10 @@ from numpy.testing import assert_array_equal
 
 from memoriter import rank
 from memoriter.core.errors import BadQuery
+from memoriter.pipeline.orderings.collapse import fingerprint
 from memoriter.rank.diverse import mmr_picks, near_duplicates
 from memoriter.rank.fuse import SCALES, rrf_parts, scaled, shares, smooth_parts
 from memoriter.rank.grid import STEP, snap_one
-from memoriter.text.fingerprint import fingerprint
 
 NAN = np.nan
 ALL = np.ones(3, np.bool_)

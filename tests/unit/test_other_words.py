@@ -168,6 +168,28 @@ def test_an_object_that_is_read_like_a_mapping_names_the_attribute(
     assert str(caught.value) == says
 
 
+@pytest.mark.parametrize(
+    ("look", "right"),
+    [
+        (lambda m: m.plan("port").lanes, "use running for those that run"),
+        (lambda m: m.plan("port").weights, "use recipe"),
+        (lambda m: m.recall("port")[0].to_json(), r"use to_dict\(\)"),
+        (lambda m: m.recall("port")[0].get("text"), "use hit.record"),
+        (lambda m: m.recall("port")[0].explanation.children, "use parts"),
+        (lambda m: m.replay(m.recall("port")).ok, "use same"),
+        (lambda m: memoriter.diff(m.recall("port"), m.recall("port")).removed, "use left"),
+        (lambda m: m.why_not(m.recall("port"), "port").message, "use reason"),
+        (lambda _: memoriter.version, "use memoriter.__version__"),  # pyright: ignore[reportAttributeAccessIssue]  # the first guess
+        (lambda _: memoriter.from_config, r"use memoriter\.open"),  # pyright: ignore[reportAttributeAccessIssue]  # as above
+    ],
+)
+def test_an_attribute_of_another_library_names_ours(
+    memory: Any, look: Callable[[Any], object], right: str
+) -> None:
+    with pytest.raises(AttributeError, match=right):
+        look(memory)
+
+
 def test_async_for_over_an_answer_is_led_to_for(memory: Any) -> None:
     async def main(what: Any) -> None:
         async for _ in what:

@@ -14,11 +14,11 @@ from memoriter.core.query import Query
 from memoriter.core.scope import Scope
 from memoriter.core.where import parse_where
 from memoriter.lanes.port import Context, Effects, Wording
-from memoriter.lanes.reflection_sources import sources_of
+from memoriter.lanes.sources import Sources, sources_of
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
+from memoriter.pipeline.boosts.sources import Lift, lifted
 from memoriter.pipeline.load import recipe_of
-from memoriter.rank.sources import Lift, Sources, lifted
 from memoriter.text.default import DefaultAnalyzer
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 from importlib import resources
+from math import ceil
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,8 +20,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.calibration import LEVELS, Calibration
 from memoriter.embed.vector_space import parse_space
-from memoriter.rank.grid import exact_cosines
-from memoriter.rank.quantiles import quantiles
+from memoriter.rank.grid import exact_cosines, snap
 
 PACKAGED_FILE: Final = "static_en/calibration.json"
 """The calibration of the packaged table, with the fingerprint of its embedder."""
@@ -74,3 +75,20 @@ def _packaged() -> dict[str, Calibration]:
     except OSError:  # a package without the table: there is nothing to calibrate
         return {}
     return {data["embedder"]: Calibration.of_dict(data["cosines"])}
+
+
+def quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> tuple[float, ...]:
+    """For each level the smallest value that at least this share of the values does not exceed.
+
+    This is the inverse of the empirical distribution function ("nearest rank"; definition 1 of
+    Hyndman and Fan, 1996): of n values in ascending order the one at place ⌈level · n⌉, counted
+    from 1. It is one of the values, never a mean of two, rounded to the grid. The place is computed
+    with the level as it is written in decimals, so .999 of 1,000 values is the 999th.
+
+    >>> quantiles(np.array([0.5, 0.25, 0.75, 0.0]), (0.5, 0.9))
+    (0.25, 0.75)
+    """
+    if not values.size or not np.isfinite(values).all():
+        raise ValueError("quantiles need at least one value, and finite ones only")
+    places = [max(ceil(Fraction(str(level)) * values.size), 1) - 1 for level in levels]
+    return tuple(snap(np.sort(values)[places]).tolist())

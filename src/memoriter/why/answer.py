@@ -18,8 +18,7 @@ from memoriter.lanes.port import Context
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE, Strength, unknown_because
 from memoriter.pipeline.run import Ran
-from memoriter.why.explain import Reasons
-from memoriter.why.explain_relevance import explain_relevance
+from memoriter.why.explain import Reasons, explain_relevance
 from memoriter.why.lane_score import LaneScore
 from memoriter.why.later import Later
 from memoriter.why.remarks import remarks_of

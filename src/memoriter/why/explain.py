@@ -1,4 +1,4 @@
-"""Builds explanations of scores and ranks from the columns and steps of the slate.
+"""Builds explanations of scores, ranks and relevance from the columns and steps of the slate.
 
 It only reads what the pipeline wrote; there is no formula in this file. `why.answer` calls it.
 """
@@ -18,13 +18,31 @@ from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.orderings.budget import SIZES
 from memoriter.pipeline.plan import ordering_steps
 from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.relevance import RELEVANCE
+from memoriter.pipeline.run import Ran
 
+KNOTS = "knots"
+"""The fact that holds the two knots around the evidence of a relevance."""
 FROM = ".from"
 """The suffix of columns that hold the rank of a row before a stage."""
 _WHOLE = ("rank", *SIZES)
 """Notes of the pipeline itself that are integers, although columns hold floats."""
 Ids = Callable[[Rows], list[str]]
 """Rows → ids of their records."""
+
+
+def explain_relevance(ran: Ran, row: int) -> Explanation | None:
+    """The relevance of a candidate with its parts as facts; None if the recipe has none."""
+    if ran.judged is None:
+        return None
+    rows, judged = ran.judged
+    at = int(np.flatnonzero(rows == row)[0])
+    parts = {
+        name: float(values[at]) if isinstance(values, np.ndarray) else float(values)
+        for name, values in judged.parts.items()
+    }
+    knots = [list(knot) for knot in judged.rule.knots_around(parts["evidence"])]
+    return Explanation(RELEVANCE, float(judged.values[at]), facts={**parts, KNOTS: knots})
 
 
 class Reasons:

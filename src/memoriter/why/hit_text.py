@@ -17,7 +17,7 @@ from memoriter.pipeline.plan import ordering_steps
 from memoriter.pipeline.relevance import PARTS
 from memoriter.text.figures import NodeText, figure, node_text, pairs, short
 from memoriter.text.safe import one_line
-from memoriter.why.explain_relevance import KNOTS
+from memoriter.why.explain import KNOTS
 from memoriter.why.result import Hit
 
 _IDLE: Final = {"sum": 0.0, "product": 1.0, "max": -math.inf, "min": math.inf}

@@ -10,7 +10,7 @@ from tests.oracle.rules import OrderingOracle, Spec
 from tests.oracle.table import Scene, Table, attribute, unit_of
 
 from memoriter.core.times import to_micros
-from memoriter.text.fingerprint import fingerprint
+from memoriter.pipeline.orderings.collapse import fingerprint
 
 
 def _rows(spec: Spec, scene: Scene, table: Table) -> list[int]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self, cast
 
 import numpy as np
 from pydantic import model_validator
 
 from memoriter.core.attributes import ATTRIBUTES
+from memoriter.core.fold import fold
 from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.slate import Slate
@@ -21,10 +22,21 @@ from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
 from memoriter.rank.diverse import near_duplicates
-from memoriter.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
+
+HEAD: Final = 200
+"""Only so many characters are compared: texts that begin alike count as copies."""
+
+
+def fingerprint(text: str) -> str:
+    """The beginning of a text, stripped and case-folded.
+
+    >>> fingerprint("  The Plan ") == fingerprint("the plan")
+    True
+    """
+    return fold(text.strip()[:HEAD]).strip()
 
 
 class CollapseOrdering(Ordering):
