@@ -16,6 +16,7 @@ BENCHES = {
     "commit": "bench.commit",
     "ingest": "bench.ingest",
     "recall": "bench.recall",
+    "beside": "bench.beside",
     "ablation": "bench.ablation",
     "words": "bench.words",
     "meaning": "bench.meaning",

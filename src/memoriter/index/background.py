@@ -20,6 +20,8 @@ class Background:
         """When each job is due."""
         self._thread: threading.Thread | None = None
         self.closed = False
+        self.over = False
+        """Whether running jobs shall end: the store is about to be closed under them."""
 
     def ask(self, job: str, delay: float = 0.0) -> None:
         """Have a job done in so many seconds, or sooner if it is due sooner already."""
@@ -60,3 +62,4 @@ class Background:
             self._state.notify_all()
             self._state.wait_for(lambda: self._thread is None, seconds)
             self._due.clear()
+            self.over = True

@@ -6,7 +6,6 @@ background thread.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 import time
@@ -20,8 +19,9 @@ from memoriter.core.clock import Clock
 from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable, message_of
 from memoriter.index.background import Background
 from memoriter.index.erase import erase
+from memoriter.index.pace import Pace
 from memoriter.index.tenant import IndexSpaces, TenantIndex
-from memoriter.index.upkeep import FLUSH_ROWS, keep_up, sweep
+from memoriter.index.upkeep import FLUSH_ROWS, UpkeepTask, keep_up, sweep
 from memoriter.index.view import View
 from memoriter.store.port import Log, Manifest
 from memoriter.store.rows import VECTORS
@@ -174,11 +174,10 @@ class IndexCache:
 
         Raises Forbidden if the store is read-only.
         """
-        home = self._writable()
-        done = home is None or erase(self._log, home, tenant, wait=wait)
-        if done and home is not None:
-            self._take_over(tenant)
-        return done
+        task = self._task(wait=wait)
+        with self._lock:
+            indexes = [each for key, each in self._indexes.items() if key[0] == tenant]
+        return task is None or erase(task, tenant, [each for each in indexes if each.home])
 
     def erase_now(self, tenant: str) -> None:
         """Erase what was forgotten; Unavailable if a reader prevents it for too long."""
@@ -192,29 +191,24 @@ class IndexCache:
                 )
             time.sleep(0.05)
 
-    def _take_over(self, tenant: str) -> None:
-        """Let every index of a tenant reload, so that none keeps a dropped segment mapped."""
-        with self._lock:
-            indexes = [each for key, each in self._indexes.items() if key[0] == tenant]
-        for index in indexes:
-            with contextlib.suppress(Corrupt):  # told to whoever asks it
-                index.view()
-
-    def _writable(self) -> Segments | None:
-        """The home of segments, if there is one; Forbidden if it may only be read."""
-        if self._upkeep.segments is not None and not self._upkeep.writable:
+    def _task(self, *, wait: bool) -> UpkeepTask | None:
+        """What upkeep works on; None if nothing is published, Forbidden if it may only be read."""
+        home = self._upkeep.segments
+        if home is None:
+            return None
+        if not self._upkeep.writable:
             raise Forbidden("the store may only be read", hint="open it for writing")
-        return self._upkeep.segments
+        return UpkeepTask(self._log, home, Pace(lambda: self._background.over), wait)
 
     def tidy(self, tenant: str, flush_rows: int | None = None, *, wait: bool = False) -> bool:
         """Publish and merge what is due; returns whether anything changed.
 
         Raises Forbidden if the store is read-only.
         """
-        home, changed = self._writable(), False
-        if home is not None:
+        task, changed = self._task(wait=wait), False
+        if task is not None:
             for index in self._published(tenant):
-                changed |= self._tidy_index(index, home, flush_rows, wait=wait)
+                changed |= self._tidy_index(task, index, flush_rows)
         return changed
 
     def _published(self, tenant: str) -> list[TenantIndex]:
@@ -230,13 +224,11 @@ class IndexCache:
             and index.spaces.differs_only_in_analyzer(own.spaces)
         ]
 
-    def _tidy_index(
-        self, index: TenantIndex, home: Segments, flush_rows: int | None, *, wait: bool
-    ) -> bool:
+    def _tidy_index(self, task: UpkeepTask, index: TenantIndex, flush_rows: int | None) -> bool:
         horizon = self._clock.now() - int(self._upkeep.horizon_days * DAY)
         floor = self._log.seq_at(index.tenant, horizon)
         rows = self._upkeep.flush_rows if flush_rows is None else flush_rows
-        return keep_up(index, self._log, home, floor, rows, wait=wait)
+        return keep_up(task, index, floor, rows)
 
     def drop(self, analyzer: Analyzer) -> None:
         """Drop every index under an analyzer: its words were added or deleted."""

@@ -89,7 +89,9 @@ def dictionary_of(arrays: Arrays, name: str) -> Dictionary:
     return Dictionary(arrays[f"{name}.blob"], arrays[f"{name}.at"])
 
 
-def merged_columns(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+def merged_columns(
+    parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]], pace: Callable[[], None]
+) -> Arrays:
     """The columns of several segments as one, with only the rows under `keeps`."""
     out: Arrays = {}
     for name in STRING_COLUMNS:
@@ -98,15 +100,18 @@ def merged_columns(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) 
                 name,
                 parts,
                 [part[f"{name}.codes"][k] for part, k in zip(parts, keeps, strict=True)],
+                pace,
             )
         )
+        pace()
     for name in SET_COLUMNS:
         kept = [_kept_sets(part, name, k) for part, k in zip(parts, keeps, strict=True)]
         sizes = np.concatenate([size for _, size in kept])
-        out.update(_joined_strings(name, parts, [codes for codes, _ in kept]))
+        out.update(_joined_strings(name, parts, [codes for codes, _ in kept], pace))
         out[f"{name}.starts"] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS):
         out[name] = np.concatenate([part[name][k] for part, k in zip(parts, keeps, strict=True)])
+        pace()
     return out
 
 
@@ -117,7 +122,12 @@ def _kept_sets(
     return part[f"{name}.codes"][np.repeat(keep, sizes)], sizes[keep]
 
 
-def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[Any]]) -> Arrays:
+def _joined_strings(
+    name: str,
+    parts: Sequence[Arrays],
+    codes: Sequence[NDArray[Any]],
+    pace: Callable[[], None],
+) -> Arrays:
     """One string column of several, with a dictionary of only the strings in use."""
     olds = [dictionary_of(part, name) for part in parts]
     every = np.concatenate(codes)
@@ -125,8 +135,9 @@ def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[
     if all(map(olds[0].equals, olds[1:])) and np.unique(every[every >= 0]).size == len(olds[0]):
         return {f"{name}.codes": every, **olds[0].arrays(name)}
     used = [np.unique(code[code >= 0]) for code in codes]
-    slim = [Dictionary.of([old[int(n)] for n in use]) for old, use in zip(olds, used, strict=True)]
-    dictionary, maps = union(slim)
+    masks = [np.isin(np.arange(len(old)), use) for old, use in zip(olds, used, strict=True)]
+    slim = [old.kept(mask) for old, mask in zip(olds, masks, strict=True)]
+    dictionary, maps = union(slim, pace)
     renamed: list[NDArray[np.int32]] = []
     for code, use, new in zip(codes, used, maps, strict=True):
         out = np.full(code.size, -1, np.int32)

@@ -6,14 +6,19 @@ Segments keep their terms, surface words and string columns in such dictionaries
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.index.pace import unpaced
+
 _EMPTY: Final = np.zeros(0, np.uint8)
 _NO_OFFSETS: Final = np.zeros(1, np.int64)
+_PART: Final = 2048
+"""How many strings are handled before other threads may go on."""
 
 
 class Dictionary(Sequence[str]):
@@ -32,7 +37,11 @@ class Dictionary(Sequence[str]):
     @classmethod
     def of(cls, strings: Iterable[str]) -> Dictionary:
         """A dictionary of these strings, given sorted and distinct."""
-        encoded = [string.encode() for string in strings]
+        return cls.of_bytes([string.encode() for string in strings])
+
+    @classmethod
+    def of_bytes(cls, encoded: Sequence[bytes]) -> Dictionary:
+        """A dictionary of these strings in UTF-8, given sorted and distinct."""
         if not encoded:
             return cls(_EMPTY, _NO_OFFSETS)
         at = np.zeros(len(encoded) + 1, np.int64)
@@ -64,6 +73,21 @@ class Dictionary(Sequence[str]):
         begins, ends = self.at[ordinals].tolist(), self.at[ordinals + 1].tolist()
         return [str(whole[a:b], "utf-8") for a, b in zip(begins, ends, strict=True)]
 
+    def parts(self) -> Iterator[list[bytes]]:
+        """All strings in UTF-8, some at a time."""
+        whole = self._bytes
+        for at in range(0, len(self), _PART):
+            bounds = self.at[at : at + _PART + 1].tolist()
+            yield [bytes(whole[a:b]) for a, b in pairwise(bounds)]
+
+    def kept(self, keep: NDArray[np.bool_]) -> Dictionary:
+        """The dictionary with only the strings under a mask."""
+        if keep.all():
+            return self
+        lengths = np.diff(self.at)
+        at = np.concatenate([_NO_OFFSETS, np.cumsum(lengths[keep])])
+        return Dictionary(self.blob[np.repeat(keep, lengths)], at)
+
     def equals(self, other: Dictionary) -> bool:
         """Whether it has the same strings as another."""
         if (self.blob.size, self.at.size) != (other.blob.size, other.at.size):
@@ -89,12 +113,30 @@ class Dictionary(Sequence[str]):
         return at if at < len(self) and self.raw(at) == wanted else -1
 
 
-def union(dictionaries: Sequence[Dictionary]) -> tuple[Dictionary, list[NDArray[np.int64]]]:
+def union(
+    dictionaries: Sequence[Dictionary], pace: Callable[[], None] = unpaced
+) -> tuple[Dictionary, list[NDArray[np.int64]]]:
     """(one dictionary of all strings, for each old one an array old ordinal → new ordinal)."""
-    everything = sorted({string for dictionary in dictionaries for string in dictionary})
-    place = {string: n for n, string in enumerate(everything)}
-    maps = [
-        np.fromiter((place[string] for string in dictionary), np.int64, len(dictionary))
-        for dictionary in dictionaries
-    ]
-    return Dictionary.of(everything), maps
+    first = dictionaries[0]
+    if all(map(first.equals, dictionaries[1:])):
+        return first, [np.arange(len(first))] * len(dictionaries)
+    strings: list[bytes] = []
+    for dictionary in dictionaries:
+        for some in dictionary.parts():
+            strings += some
+            pace()
+    strings.sort()  # quick: it merges runs that are sorted already
+    pace()
+    place: dict[bytes, int] = {}
+    for at in range(0, len(strings), _PART):
+        for string in strings[at : at + _PART]:
+            place.setdefault(string, len(place))
+        pace()
+    maps: list[NDArray[np.int64]] = []
+    for dictionary in dictionaries:
+        ordinals = [np.zeros(0, np.int64)]
+        for some in dictionary.parts():
+            ordinals.append(np.array([place[string] for string in some], np.int64))
+            pace()
+        maps.append(np.concatenate(ordinals))
+    return Dictionary.of_bytes(list(place)), maps

@@ -8,7 +8,9 @@ copies of what was deleted. `erase` rewrites the segments and then has the log c
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -17,48 +19,67 @@ from memoriter.core.errors import Corrupt, StorageFull
 from memoriter.index.file import IndexOwner, load_segment, save_segment
 from memoriter.index.merge import Gone, merge
 from memoriter.index.segment import Segment
-from memoriter.index.upkeep import sweep
-from memoriter.store.port import Log, Manifest, SegmentRef
-from memoriter.store.segments import Segments
+from memoriter.index.tenant import TenantIndex
+from memoriter.index.upkeep import UpkeepTask, sweep, warm
+from memoriter.store.port import Manifest, SegmentRef
 
 _log: Final = logging.getLogger(__name__)
 
 
-def erase(log: Log, home: Segments, tenant: str, *, wait: bool) -> bool:
+def erase(task: UpkeepTask, tenant: str, indexes: Sequence[TenantIndex]) -> bool:
     """Erase what was forgotten so far; False if another process is at it, or a reader prevents it.
 
     Segments of every index of the tenant are rewritten, also of indexes that this process cannot
-    read with. With `wait`, waits for another process.
+    read with. `indexes` are those in use: they take the new segments over.
     """
+    log, home = task.log, task.home
     if not log.unerased(tenant).count:
         return True
-    with home.turn(tenant, wait=wait) as taken:
+    with home.turn(tenant, wait=task.wait) as taken:
         if not taken:
             return False
         unerased = log.unerased(tenant)
         gone = Gone(np.array(unerased.rows, np.int64), np.array(unerased.positions, np.int64))
+        used = {each.name: each for each in indexes}
         for index in log.manifests(tenant):
-            while not _rewritten(log, home, IndexOwner(tenant, index), gone):
+            while not _rewritten(task, IndexOwner(tenant, index), gone, used.get(index)):
                 pass  # published meanwhile by somebody who takes no turns: look again
         sweep(log, home, tenant)
         return log.scrub(tenant, unerased.upto)
 
 
-def _rewritten(log: Log, home: Segments, owner: IndexOwner, gone: Gone) -> bool:
+def _rewritten(task: UpkeepTask, owner: IndexOwner, gone: Gone, index: TenantIndex | None) -> bool:
     """Publish the segments of an index without the forgotten records; False if it changed."""
-    old = log.manifest(owner.tenant, owner.index)
+    old = task.log.manifest(owner.tenant, owner.index)
     refs: list[SegmentRef] = []
+    ready: dict[str, Segment] = {}
     try:
         for ref in old.segments:
-            segment = load_segment(home, ref, owner)
-            clean = _touches(segment, gone)
-            refs.append(save_segment(merge([segment], 0, gone), home, owner) if clean else ref)
+            segment = load_segment(task.home, ref, owner)
+            task.pace()
+            if not _touches(segment, gone):
+                refs.append(ref)
+                continue
+            clean = save_segment(merge([segment], 0, gone, task.pace), task.home, owner)
+            refs.append(clean)
+            if index is not None:
+                ready[clean.name] = warm(load_segment(task.home, clean, owner), index.segments)
     except (Corrupt, StorageFull) as error:
         # It and all after it leave the manifest: an index reads from the log what it does not list.
         # So a full disk does not prevent erasing.
         _log.warning("%s; erasing drops it, to be built again", error.message)
     new = Manifest(tuple(refs), old.floor if refs else 0)
-    return new == old or log.publish(owner.tenant, owner.index, old, new)
+    if new == old:
+        return True
+    if index is None:
+        return task.log.publish(owner.tenant, owner.index, old, new)
+    index.ready = ready
+    try:
+        return task.log.publish(owner.tenant, owner.index, old, new)
+    finally:
+        with contextlib.suppress(Corrupt):  # told to whoever asks it
+            index.view()  # takes the new segments over, so that no old one stays mapped
+        index.ready = {}
 
 
 def _touches(segment: Segment, gone: Gone) -> bool:

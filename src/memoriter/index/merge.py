@@ -7,7 +7,7 @@ them: no string, vector or edge of theirs is left in the arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from memoriter.index.columns import Arrays, dictionary_of, merged_columns
 from memoriter.index.dictionary import Dictionary, union
+from memoriter.index.pace import unpaced
 from memoriter.index.segment import GONE, Segment
 from memoriter.index.windows import merged_windows
 
@@ -32,10 +33,16 @@ class Gone(NamedTuple):
 _NONE: Final = Gone(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def merge(segments: Sequence[Segment], floor: int, gone: Gone = _NONE) -> Segment:
+def merge(
+    segments: Sequence[Segment],
+    floor: int,
+    gone: Gone = _NONE,
+    pace: Callable[[], None] = unpaced,
+) -> Segment:
     """One segment of consecutive ones, oldest first, without rows that ended by `floor`.
 
-    Tombstones inside the segments count; `gone` names what later ones erase.
+    Tombstones inside the segments count; `gone` names what later ones erase. `pace` is called every
+    few milliseconds.
     """
     # At least GONE: forgotten rows are dropped whatever the floor.
     keeps = [
@@ -49,9 +56,10 @@ def merge(segments: Sequence[Segment], floor: int, gone: Gone = _NONE) -> Segmen
         "born": np.concatenate([s.born[k] for s, k in zip(segments, keeps, strict=True)]),
         "tombs": np.concatenate([part["tombs"] for part in parts]),
     }
-    arrays.update(_postings(segments, keeps))
-    arrays.update(merged_windows(parts, keeps))
-    arrays.update(merged_columns(parts, keeps))
+    arrays.update(_postings(segments, keeps, pace))
+    arrays.update(merged_windows(parts, keeps, pace))
+    arrays.update(merged_columns(parts, keeps, pace))
+    pace()
     arrays.update(_vectors(segments, keeps, gone.rows))
     arrays.update(_edges(parts, np.concatenate([arrays["tombs"], gone.positions])))
     arrays.update(_events(parts, segments[0].first))
@@ -66,12 +74,14 @@ def _events(parts: Sequence[Arrays], first: int) -> Arrays:
     return {"events.rows": rows[before], "events.ends": ends[before]}
 
 
-def _postings(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+def _postings(
+    segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]], pace: Callable[[], None]
+) -> Arrays:
     """The merged posting lists, positions, lengths and surface words.
 
     Within a term each segment's postings follow those of the one before, so rows stay sorted.
     """
-    dictionary, maps = union([segment.terms for segment in segments])
+    dictionary, maps = union([segment.terms for segment in segments], pace)
     pieces: list[tuple[NDArray[np.int64], Arrays]] = []
     offset = 0
     for segment, keep, new in zip(segments, keeps, maps, strict=True):
@@ -85,10 +95,11 @@ def _postings(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -
         taken["places"] = arrays["places"][np.repeat(alive, arrays["postings.tfs"])]
         pieces.append((np.repeat(new, sizes)[alive], taken))
         offset += int(keep.sum())
+        pace()
     tokens = [(np.repeat(terms, t["tfs"]), {"places": t["places"]}) for terms, t in pieces]
     postings = [(terms, {k: t[k] for k in ("docs", "fields", "tfs")}) for terms, t in pieces]
-    starts, dealt = _dealt(postings, len(dictionary))
-    place_starts, places = _dealt(tokens, len(dictionary))
+    starts, dealt = _dealt(postings, len(dictionary), pace)
+    place_starts, places = _dealt(tokens, len(dictionary), pace)
     used = np.diff(starts) > 0
     lengths = [s.lengths[:, keep] for s, keep in zip(segments, keeps, strict=True)]
     return {
@@ -96,14 +107,14 @@ def _postings(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -
         **places,
         "postings.starts": np.concatenate([starts[:1], starts[1:][used]]),
         "places.starts": np.concatenate([place_starts[:1], place_starts[1:][used]]),
-        **_slim(dictionary, used).arrays("terms"),
-        **_surfaces(segments, keeps),
+        **dictionary.kept(used).arrays("terms"),
+        **_surfaces(segments, keeps, pace),
         "lengths": np.concatenate(lengths, axis=1),
     }
 
 
 def _dealt(
-    pieces: Sequence[tuple[NDArray[np.int64], Arrays]], terms: int
+    pieces: Sequence[tuple[NDArray[np.int64], Arrays]], terms: int, pace: Callable[[], None]
 ) -> tuple[NDArray[np.int64], Arrays]:
     """(offset of each term, the arrays of all pieces grouped by term).
 
@@ -116,15 +127,19 @@ def _dealt(
     for (owners, arrays), count in zip(pieces, counts, strict=True):
         within = np.arange(owners.size) - np.repeat(np.cumsum(count) - count, count)
         at = begin[owners] + within
+        pace()
         for key, array in arrays.items():
             out[key][at] = array
+            pace()
         begin += count
     return starts, out
 
 
-def _surfaces(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+def _surfaces(
+    segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]], pace: Callable[[], None]
+) -> Arrays:
     """The surface words of the kept rows."""
-    dictionary, maps = union([segment.surfaces for segment in segments])
+    dictionary, maps = union([segment.surfaces for segment in segments], pace)
     pieces: list[tuple[NDArray[np.int64], Arrays]] = []
     offset = 0
     for segment, keep, new in zip(segments, keeps, maps, strict=True):
@@ -134,17 +149,10 @@ def _surfaces(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -
         owners = np.repeat(new, np.diff(segment.arrays["surfaces.starts"]))[alive]
         pieces.append((owners, {"surfaces.docs": place[docs[alive]]}))
         offset += int(keep.sum())
-    starts, dealt = _dealt(pieces, len(dictionary))
+    starts, dealt = _dealt(pieces, len(dictionary), pace)
     used = np.diff(starts) > 0
     used_starts = np.concatenate([starts[:1], starts[1:][used]])
-    return {**dealt, "surfaces.starts": used_starts, **_slim(dictionary, used).arrays("surfaces")}
-
-
-def _slim(dictionary: Dictionary, used: NDArray[np.bool_]) -> Dictionary:
-    """The dictionary without unused strings."""
-    if used.all():
-        return dictionary
-    return Dictionary.of([dictionary[int(n)] for n in np.flatnonzero(used)])
+    return {**dealt, "surfaces.starts": used_starts, **dictionary.kept(used).arrays("surfaces")}
 
 
 def _vectors(

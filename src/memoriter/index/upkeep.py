@@ -9,11 +9,14 @@ published.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
 from memoriter.index.file import load_segment, save_segment
 from memoriter.index.merge import due, merge
+from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
 from memoriter.store.port import Log, Manifest
 from memoriter.store.segments import Segments
@@ -22,24 +25,34 @@ FLUSH_ROWS: Final = 8192
 """A tail of this many rows is published as a segment; smaller stores have none."""
 
 
-def keep_up(
-    index: TenantIndex, log: Log, home: Segments, floor: int, flush_rows: int, *, wait: bool
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class UpkeepTask:
+    """What upkeep works on, and how: for an index, the log and the home of its segments."""
+
+    log: Log
+    home: Segments
+    pace: Callable[[], None]
+    wait: bool
+    """Whether to wait while another process is at it."""
+
+
+def keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) -> bool:
     """Publish a tail of at least `flush_rows` rows, merging what is due; whether anything changed.
 
     Rows that ended at or before `floor` are dropped. If a published segment is damaged or missing,
     the whole index is published anew, however small. Does nothing if another process is at it,
     unless it ends while this one waits.
     """
-    with home.turn(index.tenant, wait=wait) as taken:
+    with task.home.turn(index.tenant, wait=task.wait) as taken:
         if not taken:
             return False
-        changed = _keep_up(index, log, home, floor, flush_rows)
-        sweep(log, home, index.tenant)
+        changed = _keep_up(task, index, floor, flush_rows)
+        sweep(task.log, task.home, index.tenant)
         return changed
 
 
-def _keep_up(index: TenantIndex, log: Log, home: Segments, floor: int, flush_rows: int) -> bool:
+def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) -> bool:
+    log, home = task.log, task.home
     index.view()  # catches up with the log
     with index.lock:
         old, used, tail, segments = index.stored, index.manifest, index.tail, index.segments
@@ -50,15 +63,23 @@ def _keep_up(index: TenantIndex, log: Log, home: Segments, floor: int, flush_row
     refs = list(used.segments)
     run = due([*(ref.rows for ref in refs), sum(map(len, tail))])
     start = len(refs) if run is None else run.start
-    ref = save_segment(merge(segments[start:], floor), home, index.owner)
+    ref = save_segment(merge(segments[start:], floor, pace=task.pace), home, index.owner)
+    task.pace()
     # Opened before it is published: checking its bytes under the index's lock would stop readers.
-    index.ready = {ref.name: load_segment(home, ref, index.owner)}
+    index.ready = {ref.name: warm(load_segment(home, ref, index.owner), segments[start:])}
     # Order matters: a segment is durable before a manifest names it, and dropped only after no
     # manifest names it. A crash in between leaves an unused one, which the next `sweep` drops.
     published = log.publish(index.tenant, index.name, old, Manifest((*refs[:start], ref), floor))
     index.view()  # takes the published segments over
     index.ready = {}
     return published
+
+
+def warm(fresh: Segment, used: Sequence[Segment]) -> Segment:
+    """A segment that will take the place of others, with what searches made of those."""
+    if any("codes" in vars(each) for each in used):
+        _ = fresh.codes  # computed on first use, which would be a search
+    return fresh
 
 
 def sweep(log: Log, home: Segments, tenant: str) -> None:

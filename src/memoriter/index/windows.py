@@ -7,7 +7,7 @@ for each row the range of its windows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Final
@@ -108,7 +108,9 @@ def _arrays(
     }
 
 
-def merged_windows(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+def merged_windows(
+    parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]], pace: Callable[[], None]
+) -> Arrays:
     """The window index of several segments as one, with only the rows under `keeps`."""
     tokens: list[NDArray[np.uint16]] = []
     windows: list[NDArray[np.int32]] = []
@@ -123,6 +125,7 @@ def merged_windows(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) 
         windows.append(place[part["kin.windows"][alive]])
         counts.append(sizes[keep])
         offset += int(stays.sum())
+        pace()
     every, where = np.concatenate(tokens), np.concatenate(windows)
     order = np.argsort(every, kind="stable")  # stable: windows stay ascending
     return _arrays(every[order], where[order], _starts(np.concatenate(counts)))

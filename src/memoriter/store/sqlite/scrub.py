@@ -67,12 +67,15 @@ def _dirty(pages: NDArray[np.uint8], *, first: bool) -> list[tuple[int, int]]:
     width = pages.shape[1]
     end = np.where(end == 0, 65536, end)
     trees = np.isin(kind, _TREES) & (begin < end) & (end <= width)
-    out: list[tuple[int, int]] = []
-    for n in np.flatnonzero(trees).tolist():
-        low, high = int(begin[n]), int(end[n])
-        if pages[n, low:high].any():
-            out.append((n * width + low, n * width + high))
-    return out
+    at_trees = np.flatnonzero(trees)
+    bounds = np.stack([begin[at_trees], end[at_trees]], axis=1) + (at_trees * width)[:, None]
+    if not bounds.size:
+        return []
+    # The bytes from each begin to its end as one, or-ed; a zero byte, since the last end may be
+    # that of the whole.
+    every = np.append(pages.reshape(-1), np.uint8(0))
+    held = np.bitwise_or.reduceat(every, bounds.reshape(-1))[::2]
+    return [(int(low), int(high)) for low, high in bounds[held != 0]]
 
 
 def _byte(pages: NDArray[np.uint8], at: NDArray[np.int64]) -> NDArray[Any]:
