@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from .fusing import first_fusion, interpolated
 from .kinds import lane_rules
-from .numbers import Column, Data, either, snap
+from .numbers import STEP, Column, Data, either, snap
 from .ranking import lanes_run
 from .search import Search
 
@@ -16,7 +17,8 @@ def check_relevance(s: Search) -> None:
     rule: Data | None = s.recipe["relevance"]
     if rule is None:
         return
-    terms, names = s.body["question"]["terms"], s.body["question"]["names"]
+    question: Data = s.body["question"]
+    terms, names = question["terms"], question["names"]
     s.attested["question"] = None
     mass = math.fsum(idf for _, idf, _ in terms)
     seen = snap(math.fsum(idf for _, idf, df in terms if df) / mass) if mass else 0.0
@@ -32,6 +34,7 @@ def check_relevance(s: Search) -> None:
     whole = math.fsum(weights[label] for label in together) or 1.0
     has_model = s.body["outcomes"].get("has_model", False)
     knots = rule["model_knots"] if has_model and rule["model_knots"] else rule["knots"]
+    size, times, least = _size(rule, question), _times(s, rule), _weak_evidence(rule, knots)
     out: Column = []
     for at, words in enumerate(s.columns["of.words"]):
         score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in together)
@@ -42,8 +45,43 @@ def check_relevance(s: Search) -> None:
         beside = max(beside, named if apart else 0.0)
         evidence = snap(content * damp * factor * length)
         evidence += snap(beside * rule["apart"] * (1.0 - damp))
-        out.append(interpolated(evidence, knots))
+        evidence = snap(evidence * size)
+        over = snap(max(evidence - least, 0.0) * times[at])
+        out.append(interpolated(min(evidence, least) + over, knots))
     s.derived("relevance", out)
+
+
+def _size(rule: Data, question: Data) -> float:
+    """The factor for the number of records."""
+    if rule["few"] is None:
+        return 1.0
+    here, usual = (snap(math.log(max(n, 1))) for n in (question["records"], rule["records"]))
+    return snap((rule["few"] + usual) / (rule["few"] + here))
+
+
+def _times(s: Search, rule: Data) -> list[float]:
+    """How often evidence beyond that of a weak hit counts, by row."""
+    spread = s.body["question"]["spread"]
+    scores = s.columns.get(f"{rule['stands_out']}.score")
+    if spread is None or scores is None:
+        return [1.0] * len(s.rows)
+    records, total, squares = spread
+    count, mean, deviation = rule["prior"]
+    whole = records + count
+    middle = (total + count * mean) / whole
+    squares += count * (mean * mean + deviation * deviation)
+    width = math.sqrt(max(squares / whole - middle * middle, STEP)) * rule["deviations"]
+    return [snap(min(max((either(score, 0.0) - middle) / width, 0.25), 2.0)) for score in scores]
+
+
+def _weak_evidence(rule: Data, knots: list[list[float]]) -> float:
+    """The evidence whose relevance is just weak."""
+    weak = rule["weak"]
+    for (x0, y0), (x1, y1) in pairwise([[0.0, 0.0], *knots]):
+        if y1 >= weak:
+            rises = y1 not in (weak, y0)
+            return snap(x0 + (x1 - x0) * ((weak - y0) / (y1 - y0))) if rises else x1
+    return 1.0
 
 
 def check_strength(s: Search) -> None:
