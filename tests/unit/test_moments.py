@@ -27,7 +27,7 @@ def spelled(time: int) -> str:
 _SPANS = {
     # ranges of two times
     "what happened between 2 and 4 November?": "2025-11-02 2025-11-05",
-    "who came 2–4 November 2025": "2025-11-02 2025-11-05",  # noqa: RUF001  # as people write it
+    "who came 2–4 November 2025": "2025-11-02 2025-11-05",  # as people write it
     "what was on Nov 2-4": "2025-11-02 2025-11-05",
     "between November 2 and 4, 2024": "2024-11-02 2024-11-05",
     "between the 3rd and 5th of March": "2026-03-03 2026-03-06",

@@ -196,7 +196,8 @@ class Relevance(Spec):
         """The evidence of a hit whose relevance is just `weak`."""
         for (x0, y0), (x1, y1) in pairwise(((0.0, 0.0), *_knots(self.knots))):
             if y1 >= self.weak:
-                return x1 if y1 == self.weak or y1 == y0 else _between(self.weak, y0, y1, x0, x1)
+                level = y1 in (self.weak, y0)
+                return x1 if level else _between(self.weak, y0, y1, x0, x1)
         return 1.0
 
     def knots_around(self, evidence: float) -> Knots:

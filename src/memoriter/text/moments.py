@@ -64,15 +64,16 @@ _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 _END: Final = (
     rf"(?:(?:the\s+)?{_DAY}(?:\s+(?:of\s+)?{_MONTH})?|{_MONTH}(?:\s+{_DAY}\b)?"
     rf"|(?:{_either(tuple(WEEKDAYS))})|(?:early|mid|late)[\s-]+{_MONTH}"
-    rf"|(?:{_either((*SEASONS, *FEASTS, 'easter'))})|yesterday|today|now)(?:,?\s+(?:of\s+)?{_YEAR})?"
+    rf"|(?:{_either((*SEASONS, *FEASTS, 'easter'))})|yesterday|today|now)"
+    rf"(?:,?\s+(?:of\s+)?{_YEAR})?"
     rf"|{_YEAR}|\d{{4}}-\d\d-\d\d"
 )
 """A time that may begin or end a range."""
 _RANGE: Final = re.compile(
     rf"\b(?:between\s+(?P<a>{_END})\s+and\s+(?P<b>{_END})"
-    rf"|from\s+(?P<c>{_END})\s*(?:to|until|till|through|-|–|—)\s*(?P<d>{_END})"  # noqa: RUF001
+    rf"|from\s+(?P<c>{_END})\s*(?:to|until|till|through|-|–|—)\s*(?P<d>{_END})"
     rf"|(?P<e>(?:{_DAY}|{_MONTH}|{_MONTH}\s+{_DAY}|{_DAY}\s+{_MONTH}))"
-    rf"(?:\s*[-–—]\s*|\s+(?:to|until|till|through)\s+)(?P<f>{_END}))(?!\w)"  # noqa: RUF001
+    rf"(?:\s*[-–—]\s*|\s+(?:to|until|till|through)\s+)(?P<f>{_END}))(?!\w)"
 )
 _IS_DAY: Final = re.compile(rf"(?:the\s+)?({_DAY})")
 _HAS_MONTH: Final = re.compile(rf"\b{_MONTH}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Final
 
 from .fusing import first_fusion, interpolated
 from .kinds import lane_rules
@@ -11,14 +12,15 @@ from .numbers import STEP, Column, Data, either, snap
 from .ranking import lanes_run
 from .search import Search
 
+_COULD_NOT_RUN: Final = " could not run: "
+
 
 def check_relevance(s: Search) -> None:
     """Derive the relevance of each row; the facts about the question are inputs."""
     rule: Data | None = s.recipe["relevance"]
     if rule is None:
         return
-    question: Data = s.body["question"]
-    terms, names = question["terms"], question["names"]
+    terms, names = s.body["question"]["terms"], s.body["question"]["names"]
     s.attested["question"] = None
     mass = math.fsum(idf for _, idf, _ in terms)
     seen = snap(math.fsum(idf for _, idf, df in terms if df) / mass) if mass else 0.0
@@ -32,10 +34,7 @@ def check_relevance(s: Search) -> None:
     together = [label for label in own if label not in s.recipe["apart"]]
     apart = [label for label in own if label in s.recipe["apart"]]
     whole = math.fsum(weights[label] for label in together) or 1.0
-    has_model = s.body["outcomes"].get("has_model", False)
-    knots = rule["model_knots"] if has_model and rule["model_knots"] else rule["knots"]
-    size, times, least = _size(rule, question), _times(s, rule), _weak_evidence(rule, knots)
-    out: Column = []
+    evidence: list[float] = []
     for at, words in enumerate(s.columns["of.words"]):
         score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in together)
         content = snap(snap(score / whole) * (1.0 - rule["seen"]) + rule["seen"] * seen)
@@ -43,12 +42,22 @@ def check_relevance(s: Search) -> None:
         named = either(s.columns["of.named"][at], 0.0)
         beside = max((either(s.known[f"{label}.scaled"][at], 0.0) for label in apart), default=0.0)
         beside = max(beside, named if apart else 0.0)
-        evidence = snap(content * damp * factor * length)
-        evidence += snap(beside * rule["apart"] * (1.0 - damp))
-        evidence = snap(evidence * size)
-        over = snap(max(evidence - least, 0.0) * times[at])
-        out.append(interpolated(min(evidence, least) + over, knots))
-    s.derived("relevance", out)
+        evidence.append(snap(content * damp * factor * length))
+        evidence[-1] += snap(beside * rule["apart"] * (1.0 - damp))
+    s.derived("relevance", _relevant(s, rule, evidence))
+
+
+def _relevant(s: Search, rule: Data, evidence: list[float]) -> Column:
+    """What evidence becomes: by the size of the store, by how far a row stands out, by knots."""
+    has_model = s.body["outcomes"].get("has_model", False)
+    knots = rule["model_knots"] if has_model and rule["model_knots"] else rule["knots"]
+    size, least = _size(rule, s.body["question"]), _weak_evidence(rule, knots)
+    out: Column = []
+    for each, times in zip(evidence, _times(s, rule), strict=True):
+        sized = snap(each * size)
+        over = snap(max(sized - least, 0.0) * times)
+        out.append(interpolated(min(sized, least) + over, knots))
+    return out
 
 
 def _size(rule: Data, question: Data) -> float:
@@ -87,7 +96,8 @@ def _weak_evidence(rule: Data, knots: list[list[float]]) -> float:
 def check_strength(s: Search) -> None:
     """Derive the strength of the answer and of each hit from relevance and thresholds.
 
-    Why a strength is unknown is an input; for a blank question it must be.
+    Why a strength is unknown is an input; for a blank question it must be, and a lane that could
+    not run must have been skipped for the reason that is given.
     """
     rule: Data | None = s.recipe["relevance"]
     if rule is None:
@@ -99,6 +109,7 @@ def check_strength(s: Search) -> None:
     s.attested["strength/unknown"] = None
     if unknown is None and (why := _cannot_be_known(s)):
         s.wrong("strength/unknown", f"is null, but {why}")
+    _check_reason(s, unknown)
     relevance = [either(each, 0.0) for each in s.known["relevance"]]
 
     def strength(value: float) -> str:
@@ -114,6 +125,13 @@ def check_strength(s: Search) -> None:
         s.same(f"strength/{key}", claimed[key], value)
     if more := sorted(set(claimed) - {*expected, "unknown"}):
         s.wrong(f"strength/{more[0]}", "is no part of a strength")
+
+
+def _check_reason(s: Search, unknown: str | None) -> None:
+    """Check that a lane which could not run, as the reason says, was skipped for that reason."""
+    label, could_not, why = (unknown or "").partition(_COULD_NOT_RUN)
+    if could_not and s.skipped.get(label) != why:
+        s.wrong("strength/unknown", f"says that {label} could not run, but it was not skipped so")
 
 
 def _cannot_be_known(s: Search) -> str | None:
