@@ -38,6 +38,7 @@ def variants() -> dict[str, Recipe]:
     for boost in ("around", "who", "past"):
         out[f"without {boost}"] = recipe_of({**_without(data, boost), "name": "ablated"})
     out["times embedded too"] = overridden(default, {"apart": []})
+    out["names embedded too"] = overridden(default, {"boosts.who.embedded": True})
     out["superseded hidden"] = overridden(default, {"select.superseded": "hide"})
     out["without copies"] = recipe_of({**data, "order": [], "name": "ablated"})
     first, *rest = data["pass"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 import memoriter
+from memoriter.embed.port import Side
 from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import ToyEmbedder
 from memoriter.text.speakers import named_speakers, side_asked
 
 Scores = dict[str, float]
@@ -128,3 +131,41 @@ def test_a_common_word_names_a_speaker_only_if_it_is_written_like_a_name(
     question: str, named: set[str]
 ) -> None:
     assert named_speakers(question, ["Will", "May", "The Manager", "Lena"]) == named
+
+
+# --- names in the embedded question -----------------------------------------------------------
+
+
+class Listening(ToyEmbedder):
+    """Keeps the questions that it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.questions: list[str] = []
+
+    def embed(self, texts: Sequence[str], side: Side) -> list[Any]:
+        if side == "query":
+            self.questions += texts
+        return super().embed(texts, side)
+
+
+@pytest.mark.parametrize(
+    ("question", "embedded"),
+    [
+        ("What does Marcus like?", "What does like?"),
+        ("Does Marcus like Lena's dog?", "Does like dog?"),
+        ("What does Ana like?", "What does Ana like?"),  # no speaker of the store
+        ("Who is Marcus?", "Who is Marcus?"),  # asks for nothing else
+        ("What did Marcus say yesterday about tea?", "What did say about tea?"),
+    ],
+)
+def test_speakers_are_left_out_of_the_embedded_question(question: str, embedded: str) -> None:
+    model = Listening()
+    memory = memoriter.open(":memory:", embedder=model)
+    memory.remember("Marcus: tea", source={"who": "Marcus Webb"})
+    memory.remember("Lena: coffee", source={"who": "Lena"})
+    result = memory.recall(question)
+    assert model.questions[-1] == embedded
+    assert memoriter.verify(result.receipt).ok
+    memory.recall(question, overrides={"boosts.who.embedded": True, "apart": []})
+    assert model.questions[-1] == question

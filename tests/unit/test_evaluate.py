@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.times import micros
+from memoriter.embed.call import Patience
+from memoriter.evaluate import run as eval_run
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord, longmemeval
 from memoriter.evaluate.find import VARIABLE, find_datasets
 from memoriter.evaluate.metrics import (
@@ -22,6 +25,9 @@ from memoriter.evaluate.metrics import (
 )
 from memoriter.evaluate.run import evaluate
 from memoriter.evaluate.score import score_run
+from memoriter.memory.facade import Memory
+from memoriter.memory.opening import open_memory
+from memoriter.memory.spaces import patience_of
 from memoriter.pipeline.load import recipe_of
 
 RANKED = ["a", "x", "b", "y", "c"]
@@ -267,3 +273,20 @@ def test_recipes_are_scored_on_the_same_questions() -> None:
     assert lexical.figures["R@10"].value == 0.5
     assert lexical.types["ops"]["MRR"].value == 1.0
     assert lexical.types["home"]["MRR"].value == 1 / 3
+
+
+def test_an_evaluation_waits_longer_for_an_embedder_than_a_search_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[Any] = []
+
+    def opening(*args: Any, **options: Any) -> Memory:
+        opened.append(options["embed_timeout"])
+        return open_memory(*args, **options)
+
+    monkeypatch.setattr(eval_run, "open_memory", opening)
+    case = EvalCase((EvalRecord("tea", "Ann drinks green tea"),), ())
+    evaluate(Dataset("x", "", (case,)), {"lexical": recipe_of("lexical")}, lambda _: None)
+    (seconds,) = opened
+    patience = patience_of(seconds)
+    assert min(patience.query, patience.record) >= 60 * Patience().query

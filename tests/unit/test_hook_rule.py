@@ -17,6 +17,8 @@ from memoriter.text.question import has_topic, is_question
 
 CHATTER: Final = Path(__file__).with_name("chatter.txt").read_text(encoding="utf-8").splitlines()
 """Sixty prompts of small talk and commands to a coding agent; none asks for a memory."""
+COMMANDS: Final = Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines()
+"""Sixty commands of a shell, requests and prompts about a time, written before the rule was."""
 STORES: Final = ("assistant", "coding", "company", "chat")
 MOST_UNASKED: Final = 0.05
 LINEAR: Final = {"relevance.knots": [[0.0, 0.0], [1.0, 1.0]]}
@@ -54,6 +56,13 @@ def test_small_talk_and_commands_get_no_memories(project: Memory) -> None:
     assert len(unasked) <= MOST_UNASKED * len(CHATTER), unasked
 
 
+def test_commands_of_a_shell_and_prompts_about_a_time_get_no_memories(project: Memory) -> None:
+    hook = Hook(project)
+    unasked = [prompt for prompt in COMMANDS if hook(prompt)]
+    assert len(COMMANDS) == 60
+    assert len(unasked) <= MOST_UNASKED * len(COMMANDS), unasked
+
+
 def test_a_question_gets_its_memory(project: Memory) -> None:
     block = Hook(project)("how do I run the integration tests?")
     assert "docker" in block
@@ -86,11 +95,12 @@ def test_an_answer_of_unknown_relevance_is_never_put_into_a_prompt(project: Memo
 
 def test_a_weak_answer_must_lie_in_the_upper_half_of_what_is_weak(project: Memory) -> None:
     hook, question = Hook(project), "which ssh port?"
-    relevance = project.recall(question, overrides=LINEAR).relevance
+    only = {**LINEAR, "relevance.few": None, "relevance.stands_out": None}
+    relevance = project.recall(question, overrides=only).relevance
     assert relevance is not None
     assert 0.0 < relevance < 0.5
     for strong, wanted in ((2 * relevance, True), (2 * relevance + 0.01, False)):
-        overrides = {**LINEAR, "relevance.weak": 0.0, "relevance.strong": strong}
+        overrides = {**only, "relevance.weak": 0.0, "relevance.strong": strong}
         block = hook(question, overrides=overrides)
         assert (bool(block), block.strength) == (wanted, "weak")
 

@@ -25,6 +25,21 @@ def spelled(time: int) -> str:
 
 
 _SPANS = {
+    # ranges of two times
+    "what happened between 2 and 4 November?": "2025-11-02 2025-11-05",
+    "who came 2–4 November 2025": "2025-11-02 2025-11-05",  # as people write it
+    "what was on Nov 2-4": "2025-11-02 2025-11-05",
+    "between November 2 and 4, 2024": "2024-11-02 2024-11-05",
+    "between the 3rd and 5th of March": "2026-03-03 2026-03-06",
+    "between 28 February and 3 March": "2026-02-28 2026-03-04",
+    "where was I from Monday to Wednesday": "2026-04-13 2026-04-16",
+    "what did I do from Thursday to Tuesday": "2026-04-09 2026-04-15",
+    "from November to January": "2025-11-01 2026-02-01",
+    "between March and May 2025": "2025-03-01 2025-06-01",
+    "from 2023 to 2024": "2023-01-01 2025-01-01",
+    "from 2026-03-01 to 2026-03-05": "2026-03-01 2026-03-06",
+    "between Christmas and New Year": "2025-12-24 2026-01-02",
+    "what changed from March until now": "2026-03-01 2026-04-18T15",
     # counted from today
     "where was I yesterday": "2026-04-17 2026-04-18",
     "what happened today?": "2026-04-18 2026-04-19",

@@ -14,7 +14,7 @@ from memoriter.core.errors import BadRecipe, UnknownRecipe
 from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "6ed310a65d57f866ddf04f54a158fbf02c8daddc528c8982c3998a6df5ec55a4",
+    "memoriter": "727a7b0dcfa72a5c0a50212cf88aa92fa77a8f2a5f317ad438b6d3bb80017f8f",
     "lexical": "f86c5bd583ab2e3615346fc8d58f91f7e34d7951d64cfa5a554f71e00ac5634d",
     "linked": "037e8028cfe44d11f6a9ee40cb09e83ccc8c01cb701c2f13512f430629ef30d4",
     "semantic": "0fe8c1675f8129859165cac58d3ff497c1a9bfc8dcce4afdaa3bcf50eb976772",

@@ -10,6 +10,7 @@ import pytest
 
 import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe
+from memoriter.core.ranking import Spread
 from memoriter.pipeline.relevance import Covered, QuestionFacts, Relevance
 from memoriter.text.analyzers import analyzer
 from memoriter.text.background import UNLISTED, background_idf
@@ -97,6 +98,31 @@ def test_a_name_that_no_record_has_lowers_the_relevance() -> None:
     assert unknown.unseen_names == ("Bo",)
     spec = rule(unseen_name=0.25)
     assert one(spec, unknown, 1.0) == 0.25 * one(spec, known, 1.0)
+
+
+def test_evidence_counts_the_less_the_more_records_there_are() -> None:
+    spec = rule(few=2.0, records=1)
+    alone = QuestionFacts((("port", 4.0, 1),), (), records=1)
+    assert one(spec, alone, 0.5) == 0.5
+    many = QuestionFacts((("port", 4.0, 1),), (), records=1_000)
+    assert one(spec, many, 0.5) == pytest.approx(0.5 * 2.0 / (2.0 + math.log(1_000)))
+    assert one(spec, QuestionFacts((("port", 4.0, 1),), ()), 0.5) == 0.5  # none counts as one
+
+
+@pytest.mark.parametrize(
+    ("score", "times"), [(0.5, 1.0), (0.75, 2.0), (1.0, 2.0), (0.25, 0.25), (0.0, 0.25)]
+)
+def test_evidence_beyond_weak_counts_by_how_far_a_record_stands_out(
+    score: float, times: float
+) -> None:
+    # Four records of which two score 0 and two score 0.5: the mean and the deviation are 0.25.
+    spec = rule(stands_out="kin", deviations=1.0, prior=(2.0, 0.25, 0.25), weak=0.25)
+    spread = Spread(2, 0.5, 0.25)
+    question = QuestionFacts((("port", 4.0, 1),), (), records=2, spread=spread)
+    covered = Covered(np.array([0.375]), np.zeros(1), np.ones(1), np.array([score]))
+    assert float(spec.of(question, covered).values[0]) == 0.25 + 0.125 * times
+    weak = covered._replace(share=np.array([0.2]))
+    assert float(spec.of(question, weak).values[0]) == pytest.approx(0.2)
 
 
 def test_knots_turn_evidence_into_relevance_and_thresholds_into_strength() -> None:
@@ -199,6 +225,18 @@ def test_the_arithmetic_of_a_whole_recall_by_hand(memory: memoriter.Memory) -> N
     hit = result[0]
     own = hit.score / whole * (1 - spec.seen) + spec.seen
     evidence = own * mass / (mass + spec.mass)  # the record is short, no time is named
+    assert body["question"]["records"] == 2
+    assert spec.few is not None
+    evidence *= (spec.few + math.log(spec.records)) / (spec.few + math.log(2))
+    # How far it stands out: in deviations of the kin scores of both records and of the prior.
+    kin = [hit.lanes["kin"].score, 0.0]
+    count, mean, deviation = spec.prior
+    middle = (sum(kin) + count * mean) / (2 + count)
+    squares = sum(each**2 for each in kin) + count * (mean**2 + deviation**2)
+    width = math.sqrt(squares / (2 + count) - middle**2)
+    times = min((kin[0] - middle) / width / spec.deviations, 2.0)
+    least = next(x for x, y in spec.knots if y == spec.weak)
+    evidence = least + (evidence - least) * times
     expected = np.interp(evidence, [x for x, _ in spec.knots], [y for _, y in spec.knots])
     assert hit.relevance == pytest.approx(float(expected), abs=1e-6)
 
@@ -211,7 +249,9 @@ def test_what_others_keep_in_the_store_changes_no_relevance() -> None:
     memory.scoped(user="alice").remember("Zanzibar is the name of the wifi")
     after = own.recall("What did we say about Zanzibar in the cabin?")
     assert after.remarks == before.remarks == ("no memory mentions Zanzibar",)
-    assert after.receipt.to_dict()["question"] == before.receipt.to_dict()["question"]
+    facts = [result.receipt.to_dict()["question"] for result in (before, after)]
+    for key in ("terms", "names", "records"):
+        assert facts[0][key] == facts[1][key]
 
 
 def test_a_budget_that_cuts_everything_is_not_nothing_relevant(memory: memoriter.Memory) -> None:
@@ -249,12 +289,13 @@ def test_the_time_that_a_question_names_is_no_part_of_what_it_asks() -> None:
         return memory.recall(question, mode=mode, now="2026-03-06").receipt.to_dict()
 
     named, plain = body("what about the boiler yesterday?"), body("what about the boiler?")
-    assert named["question"] == plain["question"]
+    assert named["question"]["terms"] == plain["question"]["terms"]
     assert named["outcomes"]["vector"] == plain["outcomes"]["vector"]
-    assert named["strength"]["relevance"] > plain["strength"]["relevance"]
+    other = body("what about the boiler last year?")
+    assert named["strength"]["relevance"] > other["strength"]["relevance"]
     # Where no lane reads the time, its words are words like others.
     words = body("what about the boiler yesterday?", "bm25")
-    assert words["question"] != plain["question"]
+    assert words["question"]["terms"] != plain["question"]["terms"]
 
 
 def test_a_question_about_a_time_alone_is_answered_by_what_happened_then() -> None:

@@ -189,7 +189,7 @@ def test_the_id_of_a_superseded_memory_is_printed_whole(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("narrow", [{"limit": 1}, {"budget_tokens": 1}])
-def test_a_successor_below_the_limit_or_outside_the_budget_counts_as_found(
+def test_a_successor_below_the_first_hit_is_named_whatever_limit_and_budget_cut_off(
     narrow: dict[str, Any],
 ) -> None:
     memory = memoriter.open(":memory:")
@@ -200,10 +200,11 @@ def test_a_successor_below_the_limit_or_outside_the_budget_counts_as_found(
     assert list(strengths(memory.recall(question, overrides=ALL_STRONG))) == ["other", "new"]
     result = memory.recall(question, overrides=ALL_STRONG, **narrow)
     assert "new" not in strengths(result)
-    assert not any("superseded" in remark for remark in result.remarks)
+    remark = "a superseded memory matches better: id 'old'; id 'new', a hit below the first,"
+    assert f"{remark} replaced it" in result.remarks
 
 
-def test_a_superseded_memory_is_not_named_if_a_successor_was_found(memory: Memory) -> None:
+def test_a_superseded_memory_is_not_named_if_a_successor_is_the_first_hit(memory: Memory) -> None:
     memory.remember("The wifi password of the office is in the blue folder", id="first")
     memory.remember("The wifi password of the office is in the red folder", id="second")
     memory.link("second", "first", "supersedes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,19 @@ class Attempt:
         return {**out, "near": list(self.near)} if self.near else out
 
 
+class Spread(NamedTuple):
+    """How a lane scores all records that the caller can read, whether they are candidates or not.
+
+    Sums of numbers on the grid are exact, so they do not depend on the order of the records.
+    """
+
+    records: int
+    total: float
+    """The sum of their scores; one without a score counts 0."""
+    squares: float
+    """The sum of the squares of their scores, each on the grid."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """One lane's rows, best first. Its invariants are checked here and nowhere else."""
@@ -89,6 +102,8 @@ class Ranking:
     coverage: Knots | None = None
     """From a score to the share of the question that it covers, 0 to 1, whatever the other rows
     score; None if the lane knows no such scale."""
+    spread: Spread | None = None
+    """The scores of all readable records; None if the lane did not score all of them."""
     memo: object = field(default=None, repr=False, compare=False)
     """Private state of the lane, for building its evidence later."""
 

@@ -22,7 +22,8 @@ from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import QuestionOptions
 from memoriter.models.http_client import Post, Server, ServerRole, key_for, parse_base_url
-from memoriter.text.question import has_topic, is_question, sentences_of
+from memoriter.text.moments import moment_of
+from memoriter.text.question import has_topic, is_question, is_sentence, sentences_of
 
 BUDGET_TOKENS: Final = 800
 MESSAGE_LIMIT: Final = 8192
@@ -191,19 +192,28 @@ def _as_json_values(value: object) -> object:
 def _is_wanted(query: str, reply: Mapping[str, Any]) -> bool:
     """Whether the memories of a reply belong into the prompt, though nobody asked for them.
 
-    For a question they do if the best is nearer to strong than to none. Any other prompt, such as
-    a command, needs a relevance nearer to 1 than to strong. Small talk and answers of unknown
-    strength get none. Without a strength there is nothing to go by.
+    For a question they do if the best is nearer to strong than to none. Any other prompt must be a
+    sentence, not a command of a shell, and needs a relevance nearer to 1 than to strong. Small talk
+    gets none, nor do a prompt whose only topic is a time, and answers of unknown strength. Without
+    a strength there is nothing to go by.
     """
     strength = reply.get("strength")
     if strength is None:
         return True
-    if strength not in ("strong", "weak") or not has_topic(query):
+    if strength not in ("strong", "weak") or not has_topic(_without_time(query)):
         return False
     asks = any(map(is_question, sentences_of(query)))
+    if not asks and not is_sentence(query):
+        return False
     weak, strong = reply["thresholds"]["weak"], reply["thresholds"]["strong"]
     low, high = (weak, strong) if asks else (strong, 1.0)
     return reply["relevance"] >= (low + high) / 2
+
+
+def _without_time(query: str) -> str:
+    """A prompt without the words that name a time: they say when, not what."""
+    moment = moment_of(query, 0)
+    return query if moment is None else query.lower().replace(moment.text, " ")
 
 
 def _asked(message: str) -> str:

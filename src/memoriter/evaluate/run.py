@@ -16,6 +16,9 @@ from memoriter.memory.options import DraftFields, OpenOptions
 from memoriter.pipeline.recipe import Recipe
 
 _DAY: Final = 86_400_000_000
+_PATIENCE: Final = 3600.0
+"""Seconds that an embedder has for a call. Nobody waits for the answer, and a figure must not
+depend on how busy the machine is, so the short deadline of a search does not apply here."""
 OnProgress = Callable[[int], None]
 """Called with the number of questions answered so far, over all recipes."""
 
@@ -149,7 +152,7 @@ def _run_case(
     done = sum(len(run.outcomes) + len(run.cross) for run in runs)
     clock = SetClock(0)
     outcomes: list[dict[int, EvalOutcome]] = [{} for _ in runs]
-    opened: OpenOptions = {"clock": clock}
+    opened: OpenOptions = {"clock": clock, "embed_timeout": _PATIENCE}
     if options.embedders is not None:
         opened["embedder"] = options.embedders or None
     with open_memory(":memory:", **opened) as memory:

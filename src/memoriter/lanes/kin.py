@@ -95,7 +95,9 @@ class KinLane(Lane):
         met = scores > 0.0
         order = ctx.best(scores[met], rows[met], self.pool)
         memo = _Memo(words, every)
-        return Ranking(rows[met][order], scores[met][order], coverage=SHARE, memo=memo)
+        spread = None if every is None else every.spread(ctx.selection.readable)
+        rows, scores = rows[met][order], scores[met][order]
+        return Ranking(rows, scores, coverage=SHARE, spread=spread, memo=memo)
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, with the words of the ranking."""

@@ -7,6 +7,7 @@ candidates. All numbers are on the grid, so skipping changes no bit of the answe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,9 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.ranking import Mask, Rows, Scores
+from memoriter.core.ranking import Mask, Rows, Scores, Spread
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
+from memoriter.rank.grid import snap
 
 SHORT: Final = 2_000
 """With fewer windows to read for a word, computing the threshold costs more than it saves."""
@@ -106,6 +108,18 @@ class KinScores:
             rows.append(segment.rows[met])
             scores.append(values[met])
         return np.concatenate(rows), np.concatenate(scores)
+
+    def spread(self, masks: Sequence[Mask]) -> Spread:
+        """How the rows inside some masks are scored."""
+        inside = [
+            values if mask.all() else values[mask]
+            for values, mask in zip(self._scores, masks, strict=True)
+        ]
+        return Spread(
+            sum(values.size for values in inside),
+            math.fsum(float(values.sum()) for values in inside),
+            math.fsum(float(snap(values * values).sum()) for values in inside),
+        )
 
     def of(self, rows: Rows) -> Scores:
         """The score of each of these rows; 0 if it has none."""

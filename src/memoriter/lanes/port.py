@@ -147,7 +147,9 @@ class Context:
     recorded: int | None = None
     """The last log entry at the queried time, if the recipe goes by append time; else None."""
     asked: str = ""
-    """The question without the words that lanes of the recipe's `apart` read: what is embedded."""
+    """The question without the words that lanes of the recipe's `apart` read."""
+    embedded: str = ""
+    """The same without the names of speakers, where the recipe says so: what is embedded."""
     keys: Keys = by_row
     """How the recipe orders rows with equal scores, inside lanes too."""
     memo: dict[str, object] = field(default_factory=dict[str, object], compare=False, repr=False)

@@ -97,7 +97,7 @@ class Engine:
             none = Skipped("this memory has no embedder")
             return replace(ctx, spaces=tuple(replace(each, lacks=none) for each in ctx.spaces))
         query, seq, tenant = ctx.query, ctx.view.seq, ctx.query.scope.tenant
-        vector = query_vector(self.vectors, query, ctx.asked, ctx.view) if embed else None
+        vector = query_vector(self.vectors, query, ctx.embedded, ctx.view) if embed else None
         spaces = [in_space(self.vectors.embedder.name, ctx.view, vector)]
         for each in self.other_spaces:
             view = each.index_cache.view(tenant, seq)
@@ -119,4 +119,4 @@ def _vector_in_other(space: OtherSpace, ctx: Context, view: View) -> QueryVector
     """The query's vector in a further space; the caller's own vector is of the serving space."""
     if ctx.query.vector is not None:
         return Skipped("the given vector belongs to the space in use", idle=True)
-    return query_vector(space.vectors, ctx.query, ctx.asked, view)
+    return query_vector(space.vectors, ctx.query, ctx.embedded, view)

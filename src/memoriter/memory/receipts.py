@@ -205,7 +205,7 @@ class Rerun:
         if self._case.vector is not None or not needs_vector(recipe, ctx.query.mode):
             return self._case.vector
         if self._live and self._engine.vectors.name == self._case.generations.vectors:
-            return query_vector(self._engine.vectors, ctx.query, ctx.asked, self.view)
+            return query_vector(self._engine.vectors, ctx.query, ctx.embedded, self.view)
         return Skipped("no vector was made then")
 
     def _recorded_reranker(self, query: Query) -> AskReranker | None:

@@ -13,6 +13,7 @@ from memoriter.text.speakers import named_speakers, side_asked
 SIDES: Final = frozenset({"user", "assistant"})
 _SPEAKER: Final = "source.who"
 _MEMO: Final = "asked_speakers"
+_KNOWN: Final = "speakers"
 
 
 class AskedSpeakers(NamedTuple):
@@ -35,11 +36,18 @@ def asked_speakers(ctx: Context) -> AskedSpeakers | None:
 
 def speakers_named(ctx: Context) -> frozenset[str]:
     """The speakers of records that may be found whom the question names, even if it is all."""
-    return named_speakers(ctx.query.text, _values(ctx, _SPEAKER) - SIDES)
+    return named_speakers(ctx.query.text, _speakers(ctx) - SIDES)
+
+
+def _speakers(ctx: Context) -> frozenset[str]:
+    """The speakers of records that may be found; asked for several times in a search."""
+    if _KNOWN not in ctx.memo:
+        ctx.memo[_KNOWN] = _values(ctx, _SPEAKER)
+    return cast("frozenset[str]", ctx.memo[_KNOWN])
 
 
 def _asked(ctx: Context) -> AskedSpeakers | None:
-    speakers = _values(ctx, _SPEAKER)
+    speakers = _speakers(ctx)
     named = named_speakers(ctx.query.text, speakers - SIDES)
     if named:
         return AskedSpeakers(_SPEAKER, named) if named < speakers else None

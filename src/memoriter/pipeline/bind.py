@@ -5,6 +5,8 @@ Called by `memory/search.py` before planning; embedding the query comes later.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from memoriter.core.errors import BadQuery
@@ -59,7 +61,8 @@ def bind(
         label: _listed(pairs, f"lists.{label}", view, selection)
         for label, pairs in query.lists.items()
     }
-    return Context(
+    asked = asked_text(query, recipe)
+    ctx = Context(
         query,
         view,
         selection,
@@ -68,9 +71,10 @@ def bind(
         call=CallRows(seeds, lists),
         effects=effects,
         recorded=recorded,
-        asked=asked_text(query, recipe),
+        asked=asked,
         keys=tie_keys(view, recipe.ties),
     )
+    return replace(ctx, embedded=embedded_text(ctx, recipe))
 
 
 def asked_text(query: Query, recipe: Recipe) -> str:
@@ -84,6 +88,15 @@ def asked_text(query: Query, recipe: Recipe) -> str:
     for label in recipe.apart:
         if label in running and recipe.lanes[label].enabled:
             text = leave_out_words(text, recipe.lanes[label].own_words(query))
+    return text
+
+
+def embedded_text(ctx: Context, recipe: Recipe) -> str:
+    """The question as it is embedded: without what boosts of the first pass read by themselves."""
+    text = ctx.asked
+    for label in recipe.passes[0].boosts:
+        if label in recipe.boosts:
+            text = recipe.boosts[label].asked_without(ctx, text)
     return text
 
 

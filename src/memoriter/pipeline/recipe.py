@@ -247,6 +247,8 @@ class Recipe(Spec):
 
     def _lanes_known(self) -> None:
         named = {"apart": {*self.apart}, "otherwise": {*filter(None, (self.otherwise,))}}
+        if self.relevance is not None:
+            named["relevance.stands_out"] = {*filter(None, (self.relevance.stands_out,))}
         for at, step in enumerate(self.passes):
             rule = None if step.rerank is None else step.rerank.unless
             named[f"pass.{at}.rerank.unless"] = set() if rule is None else set(rule.lanes)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, NamedTuple, Self
 
@@ -19,17 +20,17 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from memoriter.core.fold import fold
-from memoriter.core.ranking import Knots, Ranking, Rows, Scores
+from memoriter.core.ranking import Knots, Ranking, Rows, Scores, Spread
 from memoriter.index.field_stats import FieldStats, distinct
 from memoriter.index.match import PhrasePattern
 from memoriter.lanes.port import Context, Lane
 from memoriter.lanes.spec import Spec, option
 from memoriter.pipeline.asked_speakers import speakers_named
 from memoriter.rank.fuse import by_knots
-from memoriter.rank.grid import snap, snap_one
+from memoriter.rank.grid import STEP, snap, snap_one
 from memoriter.text.background import background_idf
 from memoriter.text.english import is_english
-from memoriter.text.question import informative_terms, question_names
+from memoriter.text.question import asks_nothing, informative_terms, question_names
 from memoriter.text.speakers import name_words
 
 RELEVANCE: Final = "relevance"
@@ -37,6 +38,7 @@ RELEVANCE: Final = "relevance"
 Strength = Literal["strong", "weak", "none", "unknown"]
 """What a relevance means; `unknown` if it cannot be told."""
 UnitShare = Annotated[float, Field(ge=0.0, le=1.0)]
+Prior = Annotated[float, Field(gt=0.0, le=1e6)]
 Knot = tuple[Annotated[float, Field(ge=0.0, le=1e6)], UnitShare]
 
 
@@ -48,7 +50,10 @@ PARTS: Final[Mapping[str, str]] = MappingProxyType(
         "damping": "factor for the mass; small if the question asks little",
         "names": "factor for names in the question that no record has",
         "length": "factor for the length of the record; long texts match anything a little",
+        "size": "factor for the number of records; of many, the best is better by chance",
         "apart": "what is covered of the words that a lane reads by itself, such as a time",
+        "stands_out": "factor for what exceeds the evidence of a weak hit: how far the record"
+        " stands out of all others",
         "evidence": "all of these together; the knots turn it into relevance",
     }
 )
@@ -65,6 +70,8 @@ class Covered(NamedTuple):
     text has these words; 0 without such a lane."""
     words: Scores
     """The length of each row's text."""
+    scores: Scores | None = None
+    """The score by the lane that says how far a record stands out; None if it did not run."""
 
 
 class Judged(NamedTuple):
@@ -92,6 +99,25 @@ class Relevance(Spec):
     apart: UnitShare = option(
         "weight of the lanes in `apart`; the fewer other words a question has, the more they count",
         0.16,
+    )
+    few: float | None = option(
+        "evidence counts (few + ln records) / (few + ln size of the store) times: the best of many"
+        " is better by chance; None: once",
+        None, gt=0.0, le=1000.0,
+    )  # fmt: skip
+    records: int = option("size of a store for which the knots hold", 160, ge=1, le=10**9)
+    stands_out: str | None = option(
+        "lane by whose scores a record may stand out of all others; None: none", None
+    )
+    deviations: float = option(
+        "standard deviations above the mean at which evidence beyond that of a weak hit counts"
+        " once; it counts a quarter at least and twice at most",
+        6.0, gt=0.0, le=1000.0,
+    )  # fmt: skip
+    prior: tuple[Prior, UnitShare, UnitShare] = option(
+        "number, mean score and deviation of records that count beside those of the store, so that"
+        " a small one has a deviation too",
+        (20.0, 0.04, 0.05),
     )
     knots: tuple[Knot, ...] = option(
         "from evidence to relevance, piecewise linear", min_length=2, max_length=32
@@ -134,7 +160,12 @@ class Relevance(Spec):
         length = snap(np.sqrt(np.sqrt(np.minimum(1.0, self.words / covered.words))))
         own = snap(covered.share * (1.0 - self.seen) + self.seen * question.seen)
         beside = snap(covered.apart * self.apart * (1.0 - damp))
-        evidence = snap(own * damp * named * length) + beside
+        size = question.size(self)
+        evidence = snap((snap(own * damp * named * length) + beside) * size)
+        times = self._times(question.spread, covered)
+        least = self.weak_evidence
+        over = snap(np.maximum(evidence - least, 0.0) * times)
+        evidence = np.minimum(evidence, least) + over
         parts: dict[str, Scores | float] = {
             "lanes": covered.share,
             "seen": question.seen,
@@ -143,9 +174,31 @@ class Relevance(Spec):
             "names": named,
             "length": length,
             "apart": covered.apart,
+            "size": size,
+            "stands_out": times,
             "evidence": evidence,
         }
         return Judged(by_knots(evidence, _knots(self.knots)), parts, self)
+
+    def _times(self, spread: Spread | None, covered: Covered) -> Scores:
+        """How often evidence beyond that of a weak hit counts, by how far each row stands out."""
+        if spread is None or covered.scores is None:
+            return np.ones(covered.share.size)
+        count, mean, deviation = self.prior
+        whole = spread.records + count
+        middle = (spread.total + count * mean) / whole
+        squares = spread.squares + count * (mean * mean + deviation * deviation)
+        width = math.sqrt(max(squares / whole - middle * middle, STEP)) * self.deviations
+        return snap(np.clip((covered.scores - middle) / width, 0.25, 2.0))
+
+    @property
+    def weak_evidence(self) -> float:
+        """The evidence of a hit whose relevance is just `weak`."""
+        for (x0, y0), (x1, y1) in pairwise(((0.0, 0.0), *_knots(self.knots))):
+            if y1 >= self.weak:
+                level = y1 in (self.weak, y0)
+                return x1 if level else _between(self.weak, y0, y1, x0, x1)
+        return 1.0
 
     def knots_around(self, evidence: float) -> Knots:
         """The two knots between which the relevance of some evidence lies; one beyond the ends."""
@@ -158,6 +211,10 @@ def _knots(knots: tuple[Knot, ...]) -> Knots:
     return tuple((float(x), float(y)) for x, y in knots)
 
 
+def _between(y: float, y0: float, y1: float, x0: float, x1: float) -> float:
+    return snap_one(x0 + (x1 - x0) * ((y - y0) / (y1 - y0)))
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
     """What is known about a question before any record is scored: inputs of the receipt."""
@@ -166,6 +223,10 @@ class QuestionFacts:
     """(informative term, its idf in general English, records that contain it)."""
     names: tuple[tuple[str, int], ...]
     """(name in the question, records that contain it, or 1 for a speaker)."""
+    records: int = 0
+    """How many records the caller can read."""
+    spread: Spread | None = None
+    """How the lane that the rule names scores all of them; None if it did not run."""
 
     @property
     def mass(self) -> float:
@@ -187,6 +248,13 @@ class QuestionFacts:
         """Mass / (mass + half): near 0 if the question asks next to nothing ("go on")."""
         mass = self.mass
         return snap_one(mass / (mass + half)) if mass else 0.0
+
+    def size(self, rule: Relevance) -> float:
+        """The factor for the size of the store: above 1 for a small one, below for a large one."""
+        if rule.few is None:
+            return 1.0
+        here, usual = (snap_one(math.log(max(n, 1))) for n in (self.records, rule.records))
+        return snap_one((rule.few + usual) / (rule.few + here))
 
 
 def unknown_because(
@@ -215,7 +283,7 @@ def unknown_because(
     return None
 
 
-def question_facts(ctx: Context) -> QuestionFacts:
+def question_facts(ctx: Context, rule: Relevance, rankings: Mapping[str, Ranking]) -> QuestionFacts:
     """The informative terms and the names of the question, with what the view knows of them.
 
     Records are counted in the caller's scope: a word that only others have tells nothing. A speaker
@@ -233,8 +301,10 @@ def question_facts(ctx: Context) -> QuestionFacts:
             count += 0 if hits is None else int(mask[distinct(hits.docs)].sum())
         return count
 
-    terms = informative_terms(ctx.asked, analyzer)
-    names = {name: analyzer.terms(name) for name in question_names(ctx.query.text)}
+    talk = asks_nothing(ctx.query.text)
+    terms = () if talk else informative_terms(ctx.asked, analyzer)
+    asked = () if talk else question_names(ctx.query.text)
+    names = {name: analyzer.terms(name) for name in asked}
     speakers = speakers_named(ctx) if names else frozenset[str]()
     spoken = {word for speaker in speakers for word in name_words(speaker)}
     counts = {
@@ -243,7 +313,13 @@ def question_facts(ctx: Context) -> QuestionFacts:
         if own
     }
     facts = tuple((term, background_idf(term), df(term)) for term in terms)
-    return QuestionFacts(facts, tuple(counts.items()))
+    own = None if rule.stands_out is None else rankings.get(rule.stands_out)
+    return QuestionFacts(
+        facts,
+        tuple(counts.items()),
+        sum(int(mask.sum()) for mask in ctx.selection.readable),
+        None if own is None else own.spread,
+    )
 
 
 def rows_with_words(ctx: Context, words: tuple[str, ...], rows: Rows) -> Scores:

@@ -88,7 +88,8 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     counts = {label: ranking.rows.size for label, ranking in pools.items()}
     counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
     counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
-    question = None if plan.recipe.relevance is None else question_facts(ctx)
+    rule = plan.recipe.relevance
+    question = None if rule is None else question_facts(ctx, rule, pools)
     judged = None
     if question is not None:
         made = relevance_of(plan.recipe, ctx, question, scored.slate)
@@ -188,7 +189,9 @@ def relevance_of(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: S
         if label in ran:
             apart = np.maximum(apart, np.nan_to_num(slate.columns[f"{label}.scaled"]))
     words = text_lengths(ctx.view, slate.rows)
-    return rule.of(question, Covered(snap(share / whole), apart, words))
+    column = slate.columns.get(f"{rule.stands_out}.score")
+    scores = None if column is None else np.nan_to_num(column)
+    return rule.of(question, Covered(snap(share / whole), apart, words, scores))
 
 
 def named_apart(recipe: Recipe, ctx: Context, slate: Slate) -> Scores:

@@ -125,6 +125,18 @@ def has_topic(text: str) -> bool:
     )
 
 
+def asks_nothing(text: str) -> bool:
+    """Whether a text is small talk: several words without a topic, and no question.
+
+    One word may be what somebody looks for.
+
+    >>> asks_nothing("good morning!"), asks_nothing("morning"), asks_nothing("Where do I work?")
+    (True, False, False)
+    """
+    several = len(_WORD.findall(text)) > 1
+    return several and not has_topic(text) and not any(map(_has_question_form, sentences_of(text)))
+
+
 def is_question(sentence: str) -> bool:
     """Whether a sentence asks for something that a memory may know.
 
@@ -134,6 +146,19 @@ def is_question(sentence: str) -> bool:
     >>> [is_question(text) for text in ("which port for ssh", "could you fix it?", "are you sure?")]
     [True, False, False]
     """
+    return _has_question_form(sentence) and has_topic(sentence)
+
+
+def _has_question_form(sentence: str) -> bool:
     plain = sentence.lower().replace("’", "'").strip()
     asks = plain.endswith(_QUESTION_MARKS) or _ASKS.match(plain) is not None
-    return asks and _REQUEST.search(plain) is None and has_topic(plain)
+    return asks and _REQUEST.search(plain) is None
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text has a word that joins others, as English sentences have and commands lack.
+
+    >>> is_sentence("deploy the billing service"), is_sentence("git push origin main")
+    (True, False)
+    """
+    return any(word in FUNCTION_WORDS for word in _WORD.findall(text.lower()))

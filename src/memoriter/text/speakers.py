@@ -55,6 +55,24 @@ def named_speakers(question: str, speakers: Iterable[str]) -> frozenset[str]:
     return frozenset(named)
 
 
+def without_names(question: str, speakers: Iterable[str]) -> str:
+    """A question without the names of speakers; whole if it asks for nothing else.
+
+    >>> without_names("What does Marcus like about Lena's dog?", ["Marcus Webb"])
+    "What does like about Lena's dog?"
+    >>> without_names("Who is Marcus?", ["Marcus"])
+    'Who is Marcus?'
+    """
+    names = {word for speaker in speakers for word in name_words(speaker)} - FUNCTION_WORDS
+    rest = _WORD.sub(lambda match: _unless_among(match.group(), names), question)
+    asks = any(word not in FUNCTION_WORDS for word in name_words(rest))
+    return " ".join(rest.split()) if asks and rest != question else question
+
+
+def _unless_among(word: str, names: set[str]) -> str:
+    return "" if names.issuperset(name_words(word)) else word
+
+
 def _capitals_inside(question: str) -> set[str]:
     """The words that have a capital though no sentence starts with them, as `name_words` has them.
 

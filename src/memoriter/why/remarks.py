@@ -57,19 +57,16 @@ def _remarks(ran: Ran, ctx: Context, best: Record | None, unknown: str | None) -
         yield f"the best match was said by {plain(speaker)}, not by {others}"
     better = None if unknown is not None else _better_superseded(ran, ctx)
     if better is not None:
-        yield (
-            f"a superseded memory matches better: id {better!r};"
-            " the override select.superseded=show searches such memories too"
-        )
+        yield better
 
 
 def _better_superseded(ran: Ran, ctx: Context) -> str | None:
-    """The id of the hidden superseded record that is relevant and matches better than every hit.
+    """The remark on a hidden superseded record that is relevant and matches better than every hit.
 
-    Hits are here those before limit and budget. One whose successor is a relevant hit does not
-    count: what holds now was found. It is scored as a candidate is, but without boosts, and so are
-    the hits it is compared with. It costs nothing where nothing was superseded. None where scores
-    depend on the other candidates.
+    Hits are here those before limit and budget. One whose successor is the first hit does not
+    count: what holds now comes first then. It is scored as a candidate is, but without boosts, and
+    so are the hits it is compared with. It costs nothing where nothing was superseded. None where
+    scores depend on the other candidates.
     """
     recipe = ran.plan.recipe
     fuse = recipe.passes[0].fuse
@@ -94,10 +91,18 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
     best_hit = max(ran.slate.columns[FIRST].tolist(), default=-math.inf)
     slate = slate.take(np.flatnonzero(slate.columns[FIRST] > best_hit))
     slate = _evident(ran, ctx, slate)
-    hits = numbers(ctx.view, _evident(ran, ctx, ran.slate).rows, "position")
+    hits = _evident(ran, ctx, ran.slate).rows
+    places = numbers(ctx.view, hits, "position")
     for row, position in zip(slate.rows, numbers(ctx.view, slate.rows, "position"), strict=True):
-        if not np.isin(hits, _successors(ctx, position)).any():
-            return ids_of(ctx.view, row[None])[0]
+        successors = hits[np.isin(places, _successors(ctx, position))]
+        if successors.size and successors[0] == ran.slate.rows[0]:
+            continue  # what holds now is the first hit
+        (better,) = ids_of(ctx.view, row[None])
+        advice = "the override select.superseded=show searches such memories too"
+        if successors.size:
+            (successor,) = ids_of(ctx.view, successors[:1])
+            advice = f"id {successor!r}, a hit below the first, replaced it"
+        return f"a superseded memory matches better: id {better!r}; {advice}"
     return None
 
 

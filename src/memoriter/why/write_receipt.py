@@ -95,9 +95,14 @@ def _question(ran: Ran) -> dict[str, object]:
     """What relevance depends on besides the scores."""
     if ran.question is None:
         return {}
-    terms, names = ran.question.terms, ran.question.names
+    facts = ran.question
     return {
-        "question": {"terms": [list(each) for each in terms], "names": [list(n) for n in names]}
+        "question": {
+            "terms": [list(each) for each in facts.terms],
+            "names": [list(each) for each in facts.names],
+            "records": facts.records,
+            "spread": None if facts.spread is None else list(facts.spread),
+        }
     }
 
 

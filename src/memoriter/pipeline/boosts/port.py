@@ -72,6 +72,11 @@ class Boost(RecipePart):
         del ctx, rows
         return np.zeros(0, np.int64)
 
+    def asked_without(self, ctx: Context, question: str) -> str:
+        """The question without the words that this boost reads and that need no embedding."""
+        del ctx
+        return question
+
     def largest_gain(self, best: float) -> float | None:
         """The most that it can add to any score if `best` is the highest; None if unknown."""
         del best

@@ -17,9 +17,10 @@ from memoriter.core.slate import Slate
 from memoriter.index.reads import codes
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.pipeline.asked_speakers import asked_speakers
+from memoriter.pipeline.asked_speakers import asked_speakers, speakers_named
 from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.rank.grid import snap
+from memoriter.text.speakers import without_names
 
 
 class WhoBoost(Boost):
@@ -32,6 +33,9 @@ class WhoBoost(Boost):
 
     kind: Literal["who"]
     weight: float = option("what the right speaker gains and another one loses", 0.1, ge=0, le=1000)
+    embedded: bool = option(
+        "whether the names of speakers are embedded with the question", default=True
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the question names a speaker of the store, or one side of a chat."""
@@ -39,6 +43,10 @@ class WhoBoost(Boost):
         if asked is None:
             return Skipped("the question names no speaker", idle=True)
         return Ready({**self.shows(), asked.attribute: sorted(asked.values)})
+
+    def asked_without(self, ctx: Context, question: str) -> str:
+        """The question without the names of speakers, unless they are embedded."""
+        return question if self.embedded else without_names(question, speakers_named(ctx))
 
     def largest_gain(self, best: float) -> float:
         """The weight."""

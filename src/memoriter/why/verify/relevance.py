@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from typing import Final
 
 from .fusing import first_fusion, interpolated
 from .kinds import lane_rules
-from .numbers import Column, Data, either, snap
+from .numbers import STEP, Column, Data, either, snap
 from .ranking import lanes_run
 from .search import Search
+
+_COULD_NOT_RUN: Final = " could not run: "
 
 
 def check_relevance(s: Search) -> None:
@@ -30,10 +34,9 @@ def check_relevance(s: Search) -> None:
     together = [label for label in own if label not in s.recipe["apart"]]
     apart = [label for label in own if label in s.recipe["apart"]]
     whole = math.fsum(weights[label] for label in together) or 1.0
-    has_model = s.body["outcomes"].get("has_model", False)
-    knots = rule["model_knots"] if has_model and rule["model_knots"] else rule["knots"]
-    out: Column = []
-    s.spend(len(s.rows) * (len(own) + len(knots) + 1))
+    most = max(len(rule["knots"]), len(rule["model_knots"]))
+    s.spend(len(s.rows) * (len(own) + most + 1))
+    evidence: list[float] = []
     for at, words in enumerate(s.columns["of.words"]):
         score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in together)
         content = snap(snap(score / whole) * (1.0 - rule["seen"]) + rule["seen"] * seen)
@@ -41,16 +44,62 @@ def check_relevance(s: Search) -> None:
         named = either(s.columns["of.named"][at], 0.0)
         beside = max((either(s.known[f"{label}.scaled"][at], 0.0) for label in apart), default=0.0)
         beside = max(beside, named if apart else 0.0)
-        evidence = snap(content * damp * factor * length)
-        evidence += snap(beside * rule["apart"] * (1.0 - damp))
-        out.append(interpolated(evidence, knots))
-    s.derived("relevance", out)
+        evidence.append(snap(content * damp * factor * length))
+        evidence[-1] += snap(beside * rule["apart"] * (1.0 - damp))
+    s.derived("relevance", _relevant(s, rule, evidence))
+
+
+def _relevant(s: Search, rule: Data, evidence: list[float]) -> Column:
+    """What evidence becomes: by the size of the store, by how far a row stands out, by knots."""
+    has_model = s.body["outcomes"].get("has_model", False)
+    knots = rule["model_knots"] if has_model and rule["model_knots"] else rule["knots"]
+    size, least = _size(rule, s.body["question"]), _weak_evidence(rule, knots)
+    out: Column = []
+    for each, times in zip(evidence, _times(s, rule), strict=True):
+        sized = snap(each * size)
+        over = snap(max(sized - least, 0.0) * times)
+        out.append(interpolated(min(sized, least) + over, knots))
+    return out
+
+
+def _size(rule: Data, question: Data) -> float:
+    """The factor for the number of records."""
+    if rule["few"] is None:
+        return 1.0
+    here, usual = (snap(math.log(max(n, 1))) for n in (question["records"], rule["records"]))
+    return snap((rule["few"] + usual) / (rule["few"] + here))
+
+
+def _times(s: Search, rule: Data) -> list[float]:
+    """How often evidence beyond that of a weak hit counts, by row."""
+    spread = s.body["question"]["spread"]
+    scores = s.columns.get(f"{rule['stands_out']}.score")
+    if spread is None or scores is None:
+        return [1.0] * len(s.rows)
+    records, total, squares = spread
+    count, mean, deviation = rule["prior"]
+    whole = records + count
+    middle = (total + count * mean) / whole
+    squares += count * (mean * mean + deviation * deviation)
+    width = math.sqrt(max(squares / whole - middle * middle, STEP)) * rule["deviations"]
+    return [snap(min(max((either(score, 0.0) - middle) / width, 0.25), 2.0)) for score in scores]
+
+
+def _weak_evidence(rule: Data, knots: list[list[float]]) -> float:
+    """The evidence whose relevance is just weak."""
+    weak = rule["weak"]
+    for (x0, y0), (x1, y1) in pairwise([[0.0, 0.0], *knots]):
+        if y1 >= weak:
+            rises = y1 not in (weak, y0)
+            return snap(x0 + (x1 - x0) * ((weak - y0) / (y1 - y0))) if rises else x1
+    return 1.0
 
 
 def check_strength(s: Search) -> None:
     """Derive the strength of the answer and of each hit from relevance and thresholds.
 
-    Why a strength is unknown is an input; for a blank question it must be.
+    Why a strength is unknown is an input; for a blank question it must be, and a lane that could
+    not run must have been skipped for the reason that is given.
     """
     rule: Data | None = s.recipe["relevance"]
     if rule is None:
@@ -62,6 +111,7 @@ def check_strength(s: Search) -> None:
     s.attested["strength/unknown"] = None
     if unknown is None and (why := _cannot_be_known(s)):
         s.wrong("strength/unknown", f"is null, but {why}")
+    _check_reason(s, unknown)
     relevance = [either(each, 0.0) for each in s.known["relevance"]]
 
     def strength(value: float) -> str:
@@ -77,6 +127,13 @@ def check_strength(s: Search) -> None:
         s.same(f"strength/{key}", claimed[key], value)
     if more := sorted(set(claimed) - {*expected, "unknown"}):
         s.wrong(f"strength/{more[0]}", "is no part of a strength")
+
+
+def _check_reason(s: Search, unknown: str | None) -> None:
+    """Check that a lane which could not run, as the reason says, was skipped for that reason."""
+    label, could_not, why = (unknown or "").partition(_COULD_NOT_RUN)
+    if could_not and s.skipped.get(label) != why:
+        s.wrong("strength/unknown", f"says that {label} could not run, but it was not skipped so")
 
 
 def _cannot_be_known(s: Search) -> str | None:
