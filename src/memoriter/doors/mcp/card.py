@@ -63,7 +63,8 @@ def draw_reply(tenant_session: TenantSession, data: object) -> JsonObject:
     result = tenant_session.receipts.answer(sent["receipt"])
     if sent.get("id") is None:
         return draw_answer(result)
-    return next((draw_hit(hit) for hit in result if hit.id == sent["id"]), {})
+    hits = [draw_hit(hit) for hit in result if hit.id == sent["id"]]
+    return hits[0] if hits else {}
 
 
 DRAW: Final = Tool(
