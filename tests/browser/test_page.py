@@ -350,12 +350,12 @@ def test_nothing_serious_keeps_anybody_out(opened: Open, scheme: str) -> None:
             tab.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
             tab.wait("document.querySelector('.slider') && document.querySelector('.block')")
         tab.run(script)
-        found: list[Any] = tab.run(
+        serious: list[Any] = tab.run(
             "axe.run(document, { resultTypes: ['violations'] }).then((made) => made.violations"
             ".filter((each) => ['serious', 'critical'].includes(each.impact))"
             ".map((each) => [each.id, each.nodes.slice(0, 3).map((n) => n.html.slice(0, 160))]))"
         )
-        assert found == [], (view, scheme)
+        assert serious == [], (view, scheme)
 
 
 @pytest.mark.parametrize("width", [360, 1024, 3840])

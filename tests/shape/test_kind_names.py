@@ -39,7 +39,7 @@ OTHER_MEANINGS: dict[str, Meaning] = {
     ),
     "copies": Meaning(
         "a field of a hit, and the plural of copy",
-        r"doors/handlers|doors/mcp/reply_text|why/(hit_text|result)",
+        r"doors/handlers|doors/mcp/reply_text|why/(card|drawing|hit_text|result)",
     ),
     "entity": Meaning("another system's name of a field", r"core/foreign"),
     "hops": Meaning("a limit of a server, which lanes refer to", r"doors/http/limits"),
@@ -59,7 +59,7 @@ OTHER_MEANINGS: dict[str, Meaning] = {
     ),
     "reflection": Meaning(
         "a kind of record",
-        r"doors/render/hits|index/selection|text/prompt|why/(card|result)|write/reflect",
+        r"doors/render/hits|index/selection|text/prompt|why/(drawing|result)|write/reflect",
     ),
     "sources": Meaning(
         "the start nodes of edges; a key of recipes",

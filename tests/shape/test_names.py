@@ -115,7 +115,7 @@ VERB = Allowed(
 )
 PROOF = Allowed(
     "the same verb; the function that does the work has its name too",
-    r"doors/handlers|doors/cli/\w+|memory/\w+|why/(diff|receipt|whynot|verify/__init__)",
+    r"doors/handlers|doors/cli/\w+|memory/\w+|why/(diff|receipt|what_if|whynot|verify/__init__)",
 )
 TOOL = Allowed(
     "another system's tool or method, which has that system's own name",
@@ -138,7 +138,7 @@ SEVERAL_HOMES: dict[str, Allowed] = {
         ),
         VERB,
     ),
-    **dict.fromkeys(("diff", "verify", "why_not"), PROOF),
+    **dict.fromkeys(("diff", "verify", "what_if", "why_not"), PROOF),
     **dict.fromkeys(("browse", "keywords", "recall", "search"), TOOL),
     **dict.fromkeys(("advise", "read", "recognise"), PORT),
     **dict.fromkeys(("canonical", "idf", "snap"), SECOND),

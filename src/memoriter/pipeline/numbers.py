@@ -158,7 +158,7 @@ def _arms(annotation: object) -> tuple[object, ...]:
 
 
 def _is_number(annotation: object) -> bool:
-    return any(arm in (int, float) for arm in _arms(annotation))
+    return any(arm is int or arm is float for arm in _arms(annotation))
 
 
 def _bound(hints: tuple[Any, ...], side: str) -> float | None:

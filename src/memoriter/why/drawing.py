@@ -355,7 +355,9 @@ def draw_node(line: NodeLine, colours: Colours, shown: str | None = None) -> Jso
 
 def _facts(line: NodeLine) -> list[JsonObject]:
     """The facts of a number that have plain words, each with its value."""
-    words = {} if line.part is None else line.part.fact_words
+    if line.part is None:
+        return []
+    words = line.part.fact_words
     return [
         {"name": name, "text": one_line(short(value)), "about": words[name]}
         for name, value in line.node.facts.items()

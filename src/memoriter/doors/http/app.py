@@ -58,7 +58,7 @@ def app(
     """
     routes: list[BaseRoute] = [
         *_own_routes(server_state),
-        *page.routes(server_state, link),
+        *page.page_routes(server_state, link),
         *rest.routes(server_state),
         *(route for each in mounts for route in _mount_routes(each)),
     ]

@@ -71,7 +71,7 @@ def page_file(name: str) -> bytes:
     return folder.joinpath(name or "index.html").read_bytes()
 
 
-def routes(server_state: ServerState, link: OneTimeLink | None = None) -> list[Route]:
+def page_routes(server_state: ServerState, link: OneTimeLink | None = None) -> list[Route]:
     """The files, the exchange of a link for a token, and what the caller's token allows."""
 
     async def bare(_: Request) -> Response:

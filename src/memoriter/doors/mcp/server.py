@@ -11,7 +11,8 @@ from typing import Any, Final, Protocol
 
 import anyio.to_thread
 import mcp_types as types
-from mcp.server import Server, ServerRequestContext
+from mcp.server import Server
+from mcp.server.apps import client_supports_apps
 from mcp.server.caching import CacheHint
 from mcp.shared.exceptions import MCPError
 
@@ -20,13 +21,21 @@ from memoriter.core.errors import Forbidden, MemoriterError
 from memoriter.core.names import JsonObject
 from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields
+from memoriter.doors.mcp.card import (
+    DRAWN,
+    EXTENSION,
+    META,
+    McpContext,
+    list_cards,
+    read_card,
+    with_drawing,
+)
 from memoriter.doors.mcp.tools import FULL, Choice, Tool, tools_of
 from memoriter.doors.port import Right
 from memoriter.doors.public import public
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.text.safe import one_line
 
-McpContext = ServerRequestContext[Any, Any]
 FRESH: Final = CacheHint(ttl_ms=3_600_000, scope="private")
 """How long a client may cache the list: it depends on the credential and on nothing else."""
 INSTRUCTIONS: Final = (
@@ -79,7 +88,8 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
         ctx: McpContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         del params
-        return types.ListToolsResult(tools=protocol_tools(choice, caller.right(ctx)))
+        drawn = client_supports_apps(ctx)
+        return types.ListToolsResult(tools=protocol_tools(choice, caller.right(ctx), drawn=drawn))
 
     async def call_tool(
         ctx: McpContext, params: types.CallToolRequestParams
@@ -96,9 +106,10 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
             reply = await caller.ask(ctx, tool, params.arguments or {})
         except Exception as error:  # as a result, not a protocol error: the model can correct it
             return _failed(public(error))
-        return types.CallToolResult(content=_text(tool.text(reply)), structured_content=reply)
+        result = types.CallToolResult(content=_text(tool.text(reply)), structured_content=reply)
+        return await with_drawing(ctx, caller.ask, params, result)
 
-    return Server(
+    server: Server[Any] = Server(
         "memoriter",
         version=__version__,
         title="Memoriter",
@@ -107,7 +118,11 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
         get_tool_input_schema=lambda name: by_name[name].input_schema if name in by_name else None,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=list_cards,
+        on_read_resource=read_card,
     )
+    server.extensions = EXTENSION
+    return server
 
 
 def tool_meant(name: str, choice: Choice, right: Right) -> str:
@@ -123,8 +138,11 @@ def tool_meant(name: str, choice: Choice, right: Right) -> str:
     return in_fields(operation_meant(name, here))
 
 
-def protocol_tools(choice: Choice, right: Right) -> list[types.Tool]:
-    """The tools of a set that a right allows, as the protocol describes them."""
+def protocol_tools(choice: Choice, right: Right, *, drawn: bool = False) -> list[types.Tool]:
+    """The tools of a set that a right allows, as the protocol describes them.
+
+    `drawn` says that the client is a host of MCP Apps: it learns which results have a card.
+    """
     return [
         types.Tool(
             name=tool.name,
@@ -132,6 +150,7 @@ def protocol_tools(choice: Choice, right: Right) -> list[types.Tool]:
             input_schema=tool.input_schema,
             output_schema=tool.output_schema,
             annotations=_hints(tool),
+            _meta=META if drawn and tool.name in DRAWN else None,
         )
         for tool in tools_of(choice, right)
     ]
