@@ -99,12 +99,7 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     plan, scored, outcomes = _second_pass(plan, ctx, scored, pools)
     slate, moves = _ordered(plan, ctx, scored.slate, watch)
     counts |= {name: move.at.size for name, move in moves.items()}
-    shown = slate.head(ctx.query.limit)
-    counts["limit"] = shown.rows.size
-    if ctx.query.budget:
-        moves[BUDGET] = move = fit_budget(ctx, shown)
-        shown = apply_move(shown, BUDGET, move)
-        counts[BUDGET] = shown.rows.size
+    shown = _cut(ctx, slate, moves, counts)
     proof = whether_proved(plan.recipe, ctx, pools, first, plan.boosting)
     notes = {**scored.noted, "fuse": proof, **{name: move.noted for name, move in moves.items()}}
     plan = _with_notes(_with_counts(plan, counts, rankings), notes)
@@ -122,6 +117,17 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
         pools=pools,
         spent=watch.laps,
     )
+
+
+def _cut(ctx: Context, slate: Slate, moves: dict[str, Moved], counts: dict[str, int]) -> Slate:
+    """The hits within the limit and the token budget; adds the move and the counts of both."""
+    shown = slate.head(ctx.query.limit)
+    counts["limit"] = shown.rows.size
+    if ctx.query.budget:
+        moves[BUDGET] = move = fit_budget(ctx, shown)
+        shown = apply_move(shown, BUDGET, move)
+        counts[BUDGET] = shown.rows.size
+    return shown
 
 
 def boosted_count(slate: Slate, label: str) -> int:
