@@ -177,9 +177,9 @@ def test_an_object_that_is_read_like_a_mapping_names_the_attribute(
         (lambda m: m.recall("port")[0].get("text"), "use hit.record"),
         (lambda m: m.recall("port")[0].explanation.children, "use parts"),
         (lambda m: m.replay(m.recall("port")).ok, "use same"),
-        (lambda m: memoriter.diff(m.recall("port"), m.recall("port")).removed, "use left"),
+        (lambda m: memoriter.diff(m.recall("port"), m.recall("port")).gone, "use left"),  # pyright: ignore[reportAttributeAccessIssue]  # the first guess
         (lambda m: m.why_not(m.recall("port"), "port").message, "use reason"),
-        (lambda _: memoriter.version, "use memoriter.__version__"),  # pyright: ignore[reportAttributeAccessIssue]  # the first guess
+        (lambda _: memoriter.version, "use memoriter.__version__"),  # pyright: ignore[reportAttributeAccessIssue]  # as above
         (lambda _: memoriter.from_config, r"use memoriter\.open"),  # pyright: ignore[reportAttributeAccessIssue]  # as above
     ],
 )

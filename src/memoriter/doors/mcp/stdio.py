@@ -76,8 +76,8 @@ class _Wire:
 
     async def listen(self, inbox: Inbox) -> None:
         """Pass on every message of the input; answer a line that is not one with an error."""
-        async with inbox:
-            async for line in self._lines():
+        async with inbox, self._lines() as lines:
+            async for line in lines:
                 message = _message(line, self._limit)
                 if isinstance(message, types.JSONRPCError):
                     await self._write(message)
