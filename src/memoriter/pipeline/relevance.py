@@ -50,10 +50,9 @@ PARTS: Final[Mapping[str, str]] = MappingProxyType(
         "damping": "factor for the mass; small if the question asks little",
         "names": "factor for names in the question that no record has",
         "length": "factor for the length of the record; long texts match anything a little",
-        "size": "factor for the number of records; of many, the best is better by chance",
         "apart": "what is covered of the words that a lane reads by itself, such as a time",
-        "stands_out": "factor for what exceeds the evidence of a weak hit: how far the record"
-        " stands out of all others",
+        "size": "factor for the number of records; of many, the best is better by chance",
+        "stands_out": "factor beyond weak: how far the record stands out of all others",
         "evidence": "all of these together; the knots turn it into relevance",
     }
 )
