@@ -6,6 +6,7 @@ background thread.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -166,8 +167,9 @@ class IndexCache:
 
     def resume(self, tenant: str) -> None:
         """Have erased in the background what an earlier process left to erase."""
-        if self._upkeep.automatic and self._log.unerased(tenant).count:
-            self._start(tenant)
+        with contextlib.suppress(Corrupt):  # a damaged store opens, so that it can be looked at
+            if self._upkeep.automatic and self._log.unerased(tenant).count:
+                self._start(tenant)
 
     def erase(self, tenant: str, *, wait: bool = False) -> bool:
         """Erase what was forgotten from all files; False if that is not possible just now.

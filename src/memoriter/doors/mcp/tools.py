@@ -88,7 +88,7 @@ CORE: Final = (
     ),
     ToolSpec("explain", "Use it when asked why, or when a memory is missing.", ("receipt", "id")),
     ToolSpec("browse", "Use it to see what is stored.", ("sort", "cursor", "limit")),
-    ToolSpec("forget", "Use it only when the user asks to.", ("id",)),
+    ToolSpec("forget", "Use it only when the user asks to.", ("id", "now")),
     ToolSpec("status", "Use it to see whether anything is stored."),
 )
 """The small set, in the order that lists show."""
