@@ -91,7 +91,7 @@ def _grow(tree: Tree, shown: NodeLine, lanes: Mapping[str, Ink]) -> None:
 
 
 def _label(shown: NodeLine, lanes: Mapping[str, Ink]) -> Text:
-    node, words, _ = shown
+    node, words = shown.node, shown.text
     ink = lanes.get(node.label)
     line = Text().append(f"{figure(node.value)}  ", STRONG)
     if words.matched:
