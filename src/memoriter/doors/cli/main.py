@@ -9,7 +9,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
-from memoriter.doors.cli import ask, demo, hooks, look, measure, prove, serve, store, tune, write
+from memoriter.doors.cli import (
+    ask,
+    backups,
+    demo,
+    hooks,
+    look,
+    measure,
+    prove,
+    serve,
+    store,
+    tune,
+    write,
+)
 from memoriter.doors.cli.declare import Command, command, spread
 from memoriter.doors.cli.errors import INTERRUPTED, arguments, check_arguments, exit_process, report
 from memoriter.doors.cli.options import Completion, JsonOption
@@ -69,6 +81,8 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
         store.maintain,
         store.calibrate,
         store.export,
+        backups.backup,
+        backups.restore,
         store.verify_store,
         store.doctor,
     ),

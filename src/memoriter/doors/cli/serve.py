@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from memoriter.doors.tokens import Credential, Tokens
     from memoriter.memory.options import OpenOptions
 
+SWITCH_S: Final = 0.001
+"""After how many seconds a thread of a server lets another one run."""
 _PANEL: Final = "Network"
 _HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 _MCP_PACKAGES: Final = ("mcp",)
@@ -106,6 +108,18 @@ class NetworkOptions:
         ),
     ] = None
 
+    log: Annotated[
+        str,
+        typer.Option(
+            "--log",
+            metavar="FORMAT",
+            rich_help_panel=_PANEL,
+            help="Write a log to stderr: off, text or json. It has no text of a memory or a "
+            "question.",
+            autocompletion=complete_words("off", "text", "json"),
+        ),
+    ] = "off"
+
     def url(self, port: int) -> str:
         """The address of the server."""
         name = f"[{self.host}]" if ":" in self.host else self.host
@@ -149,6 +163,7 @@ def _require(command_line: str, packages: tuple[str, ...]) -> None:
 
 def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
     from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
+    from memoriter.doors.http.logs import log_format, start_logging  # noqa: PLC0415  # as above
     from memoriter.doors.http.serving import ServerConfig, bind_socket, run_server, uvicorn_server  # noqa: PLC0415  # as above
     from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.http import mcp_mount  # noqa: PLC0415  # as above
@@ -157,6 +172,7 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
     from memoriter.memory.tenants import Tenants  # noqa: PLC0415  # as above
 
     choice = choice_of(tools)
+    start_logging(log_format(net.log), sys.stderr)
     values = settings(
         {"store": at.store, "tenant": at.tenant, "embedder": at.embedder, "reranker": reranker}
     )
@@ -186,6 +202,9 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
             note(f"serving {place} at {url}; Ctrl-C stops")
 
         server_state = ServerState(tenants, tokens, config.limits)
+        server_state.heap.limit_arenas()
+        # Threads that compute give way to those that answer others five times as often as usual.
+        sys.setswitchinterval(SWITCH_S)
         server = uvicorn_server(
             app(server_state, config.host_policy, [mcp_mount(server_state, choice)]),
             config,
