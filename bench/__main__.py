@@ -27,6 +27,7 @@ BENCHES = {
     "installed": "bench.installed",
     "mcp": "bench.mcp",
     "http": "bench.http",
+    "hostile": "bench.hostile",
 }
 
 

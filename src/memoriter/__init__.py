@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memoriter.core.explanation import Explanation
     from memoriter.core.record import Record
     from memoriter.doors.hook import Hook
+    from memoriter.memory.backups import restore
     from memoriter.memory.facade import Memory
     from memoriter.memory.opening import open_memory as open  # the public name
     from memoriter.memory.options import DraftFields
@@ -68,6 +69,7 @@ _LAZY = {
     "aopen": "memoriter.aio",
     "diff": "memoriter.why.diff",
     "open": "memoriter.memory.opening",
+    "restore": "memoriter.memory.backups",
     "verify": "memoriter.why.receipt",
 }
 """Names and their modules, imported on first use, so that `import memoriter` stays fast."""
@@ -106,6 +108,7 @@ __all__ = [
     "diff",
     "open",
     "rank",
+    "restore",
     "verify",
 ]
 
@@ -127,7 +130,8 @@ if not TYPE_CHECKING:  # type checkers read the imports above
         value = getattr(
             importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name
         )
-        if name in ("diff", "verify"):  # wrong arguments raise InputError, as those of methods do
+        # Wrong arguments of functions raise InputError, as those of methods do.
+        if name in ("diff", "restore", "verify"):
             value = importlib.import_module("memoriter.core.options").guided(value)
             value.__module__ = __name__  # so that pickle finds the guided one
         globals()[name] = value  # the next access does not come here

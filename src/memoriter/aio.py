@@ -127,6 +127,7 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
     get = _as_coroutine(Memory.get)
     history = _as_coroutine(Memory.history)
     export = _as_coroutine(Memory.export)
+    backup = _as_coroutine(Memory.backup)
     load = _as_coroutine(Memory.load)
     import_file = _as_coroutine(Memory.import_file)
     maintain = _as_coroutine(Memory.maintain)

@@ -242,7 +242,7 @@ def test_logs_at_info_have_no_memory_text_no_query_and_no_token(
     client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "canaryquery"})
     client.get("/v1/status", headers={"X-Tenant": "canarytag"})
     lines = [each.getMessage() for each in caplog.records if each.name != "httpx"]
-    assert any(line.startswith("remember by") for line in lines)
+    assert any(line.startswith("request operation=remember") for line in lines)
     for secret in (*canaries, token):
         assert not [line for line in lines if secret in line]
 

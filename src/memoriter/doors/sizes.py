@@ -6,7 +6,7 @@ a few megabytes costs little more than reading it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from memoriter.core.draft import MAX_DIMENSION
@@ -28,8 +28,7 @@ RECEIPTS: Final = frozenset({"receipt", "before", "after"})
 
 def check_sizes(fields: Mapping[str, Any]) -> None:
     """Raise InputError for too many fields, too long a list or an object with too many keys."""
-    if len(fields) > FIELDS:
-        raise _too_many("request", len(fields), FIELDS, "fields")
+    _check_length("request", len(fields), FIELDS, "fields")
     drafts = fields.get("memories")
     if isinstance(drafts, list) and len(cast("list[Any]", drafts)) > BATCH:
         count = len(cast("list[Any]", drafts))
@@ -52,21 +51,24 @@ def _check(path: str, value: object) -> None:
 
 def _inside(path: str, value: object) -> Iterator[tuple[str, object]]:
     """The lists and objects directly inside a value, each with its path."""
+    entries: Iterable[tuple[object, object]] = ()
     if isinstance(value, dict):
-        entries, most, what = list(cast("dict[str, object]", value).items()), KEYS, "keys"
-    else:
-        items = cast("list[object]", value) if isinstance(value, list) else []
-        entries, most, what = [(str(at), each) for at, each in enumerate(items)], LENGTH, "entries"
-    if len(entries) > most:
-        raise _too_many(path, len(entries), most, what)
+        parts = cast("dict[str, object]", value)
+        _check_length(path, len(parts), KEYS, "keys")
+        entries = parts.items()
+    elif isinstance(value, list):
+        items = cast("list[object]", value)
+        _check_length(path, len(items), LENGTH, "entries")
+        entries = enumerate(items)
     for key, inner in entries:
         if isinstance(inner, dict | list):
             yield f"{path}.{str(key)[:_SHOWN]}", cast("object", inner)
 
 
-def _too_many(path: str, count: int, most: int, what: str) -> InputError:
-    return InputError(
-        f"{path}: {count:,} {what}, at most {most:,} are taken",
-        hint="send less at once",
-        field=path,
-    )
+def _check_length(path: str, count: int, most: int, what: str) -> None:
+    if count > most:
+        raise InputError(
+            f"{path}: {count:,} {what}, at most {most:,} are taken",
+            hint="send less at once",
+            field=path,
+        )

@@ -6,26 +6,25 @@ inside the methods, so that opening a memory stays fast.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from memoriter.core.batch import Commit
-from memoriter.core.edge import Edge, edge_of
-from memoriter.core.errors import BadQuery, BadRecord, InputError, NotFound
-from memoriter.core.names import integer, name
+from memoriter.core.edge import Edge
+from memoriter.core.errors import BadQuery, BadRecord, InputError
+from memoriter.core.names import integer
 from memoriter.core.options import check_known, explained, takes
 from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
-from memoriter.core.times import TimeLike, micros
+from memoriter.core.times import TimeLike
 from memoriter.index.pages import Sort
 from memoriter.memory.analyzers import Analyzers
-from memoriter.memory.browsing import Page, browse_page
+from memoriter.memory.browsing import Page, browse_page, edges_at, versions_of
 from memoriter.memory.calibrating import calibrate
 from memoriter.memory.embedding import Embedding, fill_vectors
 from memoriter.memory.engine import Engine
@@ -48,6 +47,7 @@ from memoriter.write.writer import Writer
 
 if TYPE_CHECKING:
     from memoriter.memory.agents import Agents
+    from memoriter.memory.backups import Backup
     from memoriter.memory.importing import Imported
     from memoriter.memory.spaces import SpaceCalibration
     from memoriter.pipeline.plan import Plan
@@ -268,9 +268,6 @@ class Memory(NotAContainer):
 
         return build_query(query, limit, options, self._scope, self._engine.clock.now)
 
-    def _time(self, value: TimeLike | None, field: str) -> int | None:
-        return None if value is None else micros(value, field, BadQuery, self._engine.clock.now)
-
     @takes(BrowseKwargs)
     def browse(
         self,
@@ -294,23 +291,11 @@ class Memory(NotAContainer):
 
     def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:
         """All versions of a memory, oldest first; raises NotFound."""
-        tenant, log = self._scope.tenant, self._engine.log
-        moment = self._time(known_at, "known_at")
-        seq = log.head(tenant).seq if moment is None else log.seq_at(tenant, moment)
-        versions = log.versions(tenant, name(id, "id", BadQuery), seq)
-        if not versions or not self._scope.contains(versions[-1]):
-            raise NotFound(
-                f"there is no record {id!r}", hint="browse lists what exists", field="id"
-            )
-        return tuple(versions)
+        return versions_of(self._engine, self._scope, id, known_at)
 
     def links(self, id: str) -> tuple[Edge, ...]:
         """The edges from and to a memory, the latest of each (source, target, kind, valid_from)."""
-        record = self.get(id)
-        rows = self._engine.log.edges(self._scope.tenant, record.position, 2**62)
-        edges = [edge_of(row.seq, json.loads(row.body)) for row in rows]
-        latest = {(e.source, e.target, e.kind, e.valid_from): e for e in edges}
-        return tuple(sorted(latest.values(), key=lambda e: e.seq))
+        return edges_at(self._engine, self._scope.tenant, self.get(id).position)
 
     # -- maintaining -------------------------------------------------------------------------------
 
@@ -344,6 +329,14 @@ class Memory(NotAContainer):
         return import_rows(
             self._engine, self._writer, place, format, show=progress, dry_run=dry_run
         )
+
+    def backup(
+        self, path: str | Path, *, verify: bool = False, progress: bool | ProgressCallback = False
+    ) -> Backup:
+        """Copy the whole store, all its tenants, to a file while it is in use; see `restore`."""
+        from memoriter.memory.backups import write_backup  # noqa: PLC0415  # rarely used
+
+        return write_backup(self._engine, Path(path), verify=verify, show=progress)
 
     def verify_store(self) -> Checkup:
         """Verify all digests, chain links, checksums and segments of the store; changes nothing."""

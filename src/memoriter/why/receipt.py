@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt, TooCostly
 from memoriter.core.other_words import Hinting
+from memoriter.core.private_file import write_private
 from memoriter.core.shown import counted, plain, shown
 from memoriter.why import verify as verifier
 from memoriter.why.verify import Verified
@@ -55,8 +56,8 @@ class Receipt(Hinting):
         return dict(self.body)
 
     def save(self, path: str | Path) -> None:
-        """Write the receipt to a file."""
-        Path(path).write_bytes(self.to_bytes() + b"\n")
+        """Write the receipt to a file; a new one is readable by its owner alone."""
+        write_private(Path(path), self.to_bytes() + b"\n")
 
 
 def sealed(body: Mapping[str, object]) -> Receipt:

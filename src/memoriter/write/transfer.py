@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, cast, get_type_hints
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadRecord, Corrupt
 from memoriter.core.names import name as name_of
+from memoriter.core.private_file import replacing
 from memoriter.core.record import decode
 from memoriter.core.strict_json import strict_json
 from memoriter.core.words import RecordWords
@@ -73,17 +74,11 @@ def write_lines(target: Path, lines: Iterable[bytes]) -> int:
 
     They go to a temporary file first, which is renamed at the end: a failed export leaves no file.
     """
-    part = target.with_name(target.name + ".part")
     count = 0
-    with os_errors(target):
-        try:
-            with part.open("wb") as out:
-                for line in lines:
-                    out.write(line)
-                    count += 1
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+    with os_errors(target), replacing(target) as out:
+        for line in lines:
+            out.write(line)
+            count += 1
     return count
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memoriter.core.errors import InputError
+from memoriter.core.private_file import write_private
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import (
@@ -156,7 +157,7 @@ def _print_answer(result: Result, answer: AnswerOptions, *, as_json: bool) -> No
 
 def _save(path: Path, content: bytes) -> None:
     try:
-        path.write_bytes(content)
+        write_private(path, content)
     except OSError as error:
         raise InputError(
             f"{path}: {error.strerror}", hint="name a file that can be written"

@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from memoriter import __version__
 from memoriter.doors.cli import (
     ask,
+    backups,
     demo,
     hooks,
     look,
@@ -82,6 +83,8 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
         store.maintain,
         store.calibrate,
         store.export,
+        backups.backup,
+        backups.restore,
         store.verify_store,
         store.doctor,
     ),

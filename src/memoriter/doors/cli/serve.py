@@ -31,9 +31,12 @@ from memoriter.doors.cli.options import (
 from memoriter.doors.cli.output import note, print_json, show
 
 if TYPE_CHECKING:
+    from memoriter.doors.http.state import ServerState
     from memoriter.doors.tokens import Credential, Tokens
     from memoriter.memory.options import OpenOptions
 
+SWITCH_S: Final = 0.001
+"""After how many seconds a thread of a server lets another one run."""
 _PANEL: Final = "Network"
 HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 _MCP_PACKAGES: Final = ("mcp",)
@@ -106,6 +109,18 @@ class NetworkOptions:
         ),
     ] = None
 
+    log: Annotated[
+        str,
+        typer.Option(
+            "--log",
+            metavar="FORMAT",
+            rich_help_panel=_PANEL,
+            help="Write a log to stderr: off, text or json. It has no text of a memory or a "
+            "question.",
+            autocompletion=complete_words("off", "text", "json"),
+        ),
+    ] = "off"
+
     def url(self, port: int) -> str:
         """The address of the server."""
         name = f"[{self.host}]" if ":" in self.host else self.host
@@ -150,6 +165,7 @@ def require_packages(command_line: str, packages: tuple[str, ...]) -> None:
 def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
     from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
     from memoriter.doors.http.guards import PAGE  # noqa: PLC0415  # as above
+    from memoriter.doors.http.logs import log_format, start_logging  # noqa: PLC0415  # as above
     from memoriter.doors.http.serving import ServerConfig, bind_socket, run_server, uvicorn_server  # noqa: PLC0415  # as above
     from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.http import mcp_mount  # noqa: PLC0415  # as above
@@ -158,6 +174,7 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
     from memoriter.memory.tenants import Tenants  # noqa: PLC0415  # as above
 
     choice = choice_of(tools)
+    start_logging(log_format(net.log), sys.stderr)
     values = settings(
         {"store": at.store, "tenant": at.tenant, "embedder": at.embedder, "reranker": reranker}
     )
@@ -186,7 +203,7 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
                 note(f"an admin token, shown this once: {first}")
             note(f"serving {place} at {url}, its page at {url}{PAGE}; Ctrl-C stops")
 
-        server_state = ServerState(tenants, tokens, config.limits)
+        server_state = _shared_fairly(ServerState(tenants, tokens, config.limits))
         server = uvicorn_server(
             app(server_state, config.host_policy, [mcp_mount(server_state, choice)]),
             config,
@@ -195,6 +212,14 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
         # Made last: it is shown only once, and a start that fails must not use it up.
         first = _first_token(tokens, str(values["tenant"].value))
         run_server(server, listening)
+
+
+def _shared_fairly(state: ServerState) -> ServerState:
+    """Bound what one tenant's burst takes from the others: memory kept, and turns of threads."""
+    state.heap.limit_arenas()
+    # Threads that compute give way to those that answer others five times as often as usual.
+    sys.setswitchinterval(SWITCH_S)
+    return state
 
 
 def _first_token(tokens: Tokens, tenant: str) -> str | None:

@@ -25,7 +25,6 @@ from memoriter.doors.cli.options import (
 from memoriter.doors.cli.output import show
 
 if TYPE_CHECKING:
-    from memoriter.memory.facade import Memory
     from memoriter.write.doctor import Checkup
 
 
@@ -96,24 +95,9 @@ def export(
     if file.exists() and not force:
         raise InputError(f"{file} exists already", hint="name another file, or give --force")
     with opened_memory(at, "read") as memory:
-        count = _export(memory, file, test)
+        count = memory.export(file, where=test)
     line = f"wrote {count} lines to {file}"
     show({"file": str(file), "lines": count}, lambda: line, as_json=at.json)
-
-
-def _export(memory: Memory, file: Path, where: dict[str, object] | None) -> int:
-    """Write to a file beside the target first, so that a failure leaves no partial file."""
-    part = file.with_name(file.name + ".part")
-    try:
-        count = memory.export(part, where=where)
-        part.replace(file)
-    except OSError as error:
-        raise InputError(
-            f"{file}: {error.strerror}", hint="name a file that can be written"
-        ) from None
-    finally:
-        part.unlink(missing_ok=True)
-    return count
 
 
 # --- checks -----------------------------------------------------------------------------------

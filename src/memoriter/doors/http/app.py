@@ -68,6 +68,8 @@ def app(
         async with contextlib.AsyncExitStack() as stack:
             # First on the stack, so last to run: mounts end before the store is closed.
             stack.push_async_callback(asyncio.to_thread, server_state.close)
+            trimming = asyncio.create_task(server_state.heap.keep_trimmed())
+            stack.callback(trimming.cancel)
             for each in mounts:
                 if each.lifespan is not None:
                     await stack.enter_async_context(each.lifespan())

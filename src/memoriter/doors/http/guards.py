@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Final
 
 from starlette.datastructures import QueryParams
@@ -18,6 +19,7 @@ from memoriter.doors.http.headers import (
     header_values,
     require_json,
 )
+from memoriter.doors.http.logs import log_event
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.public import public
@@ -79,7 +81,13 @@ class Guard:
                 return
             if answer.began:  # too late for an error response: let the server cut the connection
                 raise
-            await problem(public(error))(scope, receive, answer)
+            refused = public(error)
+            log_event(
+                logging.INFO, "refused", status=refused.status, error=type(refused).__name__,
+                address=(scope.get("client") or ("",))[0],
+                token=scope[CREDENTIAL].id if CREDENTIAL in scope else None,
+            )  # fmt: skip
+            await problem(refused)(scope, receive, answer)
 
     async def _served(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Check a request and pass it on; raises the error that refuses it.
@@ -131,6 +139,7 @@ class Guard:
             raise TooSlow(
                 "the body did not arrive in time", hint="send the whole body without pauses"
             ) from None
+        self._server_state.heap.saw(len(body))
         if body:
             require_json(scope["headers"])
         return body

@@ -29,6 +29,8 @@ class Limits:
     """How deeply JSON may be nested."""
     hits: int = 1000
     """Largest `limit` of a question or a page."""
+    rows: int = 20_000
+    """Candidates of a receipt."""
     text: int = 1024 * 1024
     """Characters of one memory's text."""
     words: int = 256
@@ -112,6 +114,16 @@ class Limits:
             self.check({"query": parts.get("text"), "limit": parts.get("limit")}, view=True)
         if isinstance(recipe, dict):
             self._check_work(cast("dict[str, Any]", recipe).get("data"), f"{path}.recipe")
+        slate = receipt.get("slate")
+        rows = cast("dict[str, Any]", slate).get("rows") if isinstance(slate, dict) else None
+        for name, part, most in (("hits", receipt.get("hits"), self.hits),
+                                 ("slate.rows", rows, self.rows)):  # fmt: skip
+            if isinstance(part, list) and len(cast("list[object]", part)) > most:
+                raise InputError(
+                    f"{path}.{name}: at most {most:,} through a server",
+                    hint="the library verifies larger ones",
+                    field=f"{path}.{name}",
+                )
 
     def _check_work(self, part: object, path: str) -> None:
         """Raise InputError for an option of a lane that allows too much work, anywhere in a part.

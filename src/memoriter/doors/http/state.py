@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 from memoriter.core.errors import MemoriterError
+from memoriter.doors.http.heap import Heap
 from memoriter.doors.http.limits import Limits, RateLimiter
+from memoriter.doors.http.logs import log_event
 from memoriter.doors.http.metrics import Metrics
 from memoriter.doors.http.workers import WorkerPool
 from memoriter.doors.json_bodies import to_json
@@ -19,7 +21,6 @@ from memoriter.doors.tokens import Credential, Tokens
 from memoriter.memory.tenants import Tenants
 
 DONE: Final = 200
-_LOG: Final = logging.getLogger("memoriter.http")
 
 
 class ServerState:
@@ -33,6 +34,7 @@ class ServerState:
         self.metrics = Metrics()
         self.rates = RateLimiter(self.limits)
         self.workers = WorkerPool(self.limits)
+        self.heap = Heap()
 
     async def answer(
         self,
@@ -61,19 +63,22 @@ class ServerState:
             return body
 
         began = time.perf_counter()
-        status = DONE
+        status, failed = DONE, None
         try:
             credential.need(target.right)
             # A write has no deadline: an error would leave the caller unsure whether it happened.
             deadline = target.right == "read"
             return await self.workers.run(credential.tenant, work, deadline=deadline)
         except MemoriterError as error:
-            status = error.status
+            status, failed = error.status, type(error).__name__
             raise
         finally:
             spent = time.perf_counter() - began
             self.metrics.count_request(credential.tenant, target.name, status, spent)
-            _LOG.info("%s by %s: %d, %.1f ms", target.name, credential.id, status, 1000 * spent)
+            log_event(
+                logging.INFO, "request", operation=target.name, token=credential.id,
+                tenant=credential.tenant, status=status, error=failed, ms=round(1000 * spent, 1),
+            )  # fmt: skip
 
     def close(self) -> None:
         """Wait for running requests, then close the store."""

@@ -2,8 +2,8 @@
 
 Requests of one tenant wait in a queue of their own. A thread that becomes free goes to the tenant
 that runs least, and of those to the one that used least processor time lately. A tenant may use
-only some of the threads. If it used much processor time lately and others are active too, it gets
-one thread: threads share one interpreter, so each further one would slow the others down.
+only some of the threads. While others are active too it gets two, and the one that used most
+processor time gets one: threads share one interpreter, so each further one would slow others down.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import asyncio
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -23,8 +23,10 @@ from memoriter.doors.http.limits import Limits
 _T = TypeVar("_T")
 HALF_LIFE_S: Final = 2.0
 """After so many seconds, used processor time counts half."""
-BUSY_S: Final = 0.5
-"""From this much processor time on, a tenant shares with others by one thread."""
+BUSY_S: Final = 0.1
+"""Below this much processor time, a tenant is not taken for the one that uses most."""
+SHARED: Final = 2
+"""How many threads a tenant has while others are active."""
 ACTIVE_S: Final = 2.0
 """A tenant is active until so many seconds after its last request ended."""
 _TENANTS: Final = 1024
@@ -63,15 +65,13 @@ class UseLedger:
         seconds, then = self._of.get(tenant, (0.0, 0.0))
         return seconds * 0.5 ** ((self._clock() - then) / HALF_LIFE_S)
 
-    def others_active(self, tenant: str) -> bool:
-        """Whether a request of another tenant ended a short while ago."""
+    def active(self) -> Iterator[str]:
+        """The tenants of which a request ended a short while ago."""
         now = self._clock()
-        for other, (_, then) in reversed(self._of.items()):
+        for tenant, (_, then) in reversed(self._of.items()):
             if now - then > ACTIVE_S:
-                return False
-            if other != tenant:
-                return True
-        return False
+                return
+            yield tenant
 
 
 class WorkerPool:
@@ -166,11 +166,12 @@ class WorkerPool:
         running = self._running[tenant]
         if running == 0:
             return True
-        shared = len(self._waiting) > 1 or len(self._running) > 1
-        shared = shared or self._uses.others_active(tenant)
-        if shared and self._uses.used(tenant) > BUSY_S:
-            return False
-        return running < self._limits.per_tenant
+        others = {*self._waiting, *self._running, *self._uses.active()} - {tenant}
+        if not others:
+            return running < self._limits.per_tenant
+        used = self._uses.used(tenant)
+        heaviest = used > max(BUSY_S, *(self._uses.used(other) for other in others))
+        return running < (1 if heaviest else min(SHARED, self._limits.per_tenant))
 
     def _do(self, job: _Job) -> None:
         """Run a job in a thread of the pool."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import quote
@@ -24,6 +25,7 @@ from memoriter.core.errors import (
     earlier_name_error,
 )
 from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
+from memoriter.store.sqlite.migrations import bring_forward, check_current, is_older
 from memoriter.store.sqlite.openers import OPENERS
 from memoriter.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
 
@@ -59,18 +61,20 @@ _PRAGMAS: Final = (
 )
 
 
-def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> apsw.Connection:
+def connect(
+    path: Path, *, read_only: bool, durability: Durability = "full", earlier: bool = False
+) -> apsw.Connection:
     """A connection to an existing store file, checked and configured.
 
-    Raises Unsupported for a file, place or library that is not supported; otherwise as
-    `sqlite_errors` says.
+    With `earlier` it may have an earlier format, if that can be brought forward. Raises Unsupported
+    for a file, place or library that is not supported; otherwise as `sqlite_errors` says.
     """
     check_library()
     check_location(path)
     with sqlite_errors(path):
         connection = _open_read_only(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
-            _check_format(connection, path)
+            _check_format(connection, path, earlier=earlier)
             _set_up(connection, durability)
             _require_wal_mode(connection, path, read_only=read_only)
             OPENERS.ready(path, connection)
@@ -86,22 +90,40 @@ def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> 
     return connection
 
 
-def needs_creation(path: Path) -> bool:
-    """Whether a file is missing, empty, or was left by a process that died while creating it.
+def needed_setup(path: Path) -> Callable[[Path], None] | None:
+    """What a file needs before it can be written to: `create`, `migrate` or None.
 
-    Raises Corrupt if it looks like a store that was cut short.
+    A file is created if it is missing, empty, or was left by a process that died while creating
+    it, and migrated if it has an earlier format. Raises Corrupt if it looks like a store that was
+    cut short, Unsupported if it cannot be brought forward.
     """
     if not path.exists():
-        return True
+        return create
     if path.stat().st_size < _SMALLEST:
         _check_never_a_store(path)
-        return True
+        return create
     check_library()
     # Looked at through SQLite, not open(): closing any other handle would drop our POSIX locks.
     with sqlite_errors(path):
         connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
-            return _is_blank(connection)
+            if _is_blank(connection):
+                return create
+            ours = connection.pragma("application_id") == APPLICATION_ID
+            version = connection.pragma("user_version")
+            return migrate if ours and is_older(version, path.name) else None
+        finally:
+            close(path, connection)
+
+
+def migrate(path: Path) -> None:
+    """Bring a store file of an earlier format forward. The caller holds the lease."""
+    with sqlite_errors(path):
+        connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
+        try:
+            for pragma in (*_PRAGMAS, "PRAGMA synchronous=FULL"):
+                connection.execute(pragma)
+            bring_forward(connection, path.name)
         finally:
             close(path, connection)
 
@@ -229,7 +251,7 @@ def truncate_wal(connection: apsw.Connection, seconds: float) -> bool:
     return True
 
 
-def _check_format(connection: apsw.Connection, path: Path) -> None:
+def _check_format(connection: apsw.Connection, path: Path, *, earlier: bool) -> None:
     application = connection.pragma("application_id")
     if application == EARLIER_APPLICATION_ID:
         raise earlier_name_error(path.name)
@@ -238,12 +260,8 @@ def _check_format(connection: apsw.Connection, path: Path) -> None:
             f"{path.name} is not a Memoriter store",
             hint="name another file; this one was not touched",
         )
-    version = connection.pragma("user_version")
-    if version != FORMAT:
-        raise Unsupported(
-            f"{path.name} has format {version}, this version reads {FORMAT}",
-            hint="upgrade memoriter; the file was not touched",
-        )
+    check = is_older if earlier else check_current
+    check(connection.pragma("user_version"), path.name)
 
 
 def _set_up(connection: apsw.Connection, durability: Durability) -> None:

@@ -34,8 +34,7 @@ from memoriter.store.sqlite.connect import (
     check_wal_not_orphaned,
     close,
     connect,
-    create,
-    needs_creation,
+    needed_setup,
     truncate_wal,
 )
 from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
@@ -83,7 +82,7 @@ class SqliteTransactions(SqliteReader):
         path = Path(os.path.realpath(path))
         check_location(path)
         check_wal_not_orphaned(path)
-        self._path = path
+        self.path = self._path = path
         self._pid = os.getpid()
         self._durability: Durability = durability
         self.read_only = read_only or not _writable(path)
@@ -92,9 +91,9 @@ class SqliteTransactions(SqliteReader):
                 f"there is no store at {path}", hint="open it without read_only to make one"
             )
         self._lease = Lease(path.with_name(path.name + ".lock"))
-        if not self.read_only and needs_creation(path):
+        if not self.read_only and (setup := needed_setup(path)) is not None:
             with contextlib.closing(self._lease), self._lease.held():
-                create(path)
+                setup(path)
         self._local = threading.local()
         self._mutex = threading.Lock()
         self._open: weakref.WeakSet[apsw.Connection] | None = weakref.WeakSet()

@@ -1,0 +1,47 @@
+"""Files that hold memories: readable by their owner alone.
+
+A file that exists already keeps its mode: whoever made it decided who may read it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Generator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+PRIVATE: Final = 0o600
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file; raises OSError."""
+    with os.fdopen(os.open(path, _FLAGS, PRIVATE), "wb") as out:
+        out.write(content)
+
+
+@contextlib.contextmanager
+def replacing(target: Path) -> Generator[BinaryIO]:
+    """A file to write, which takes the place of the target at the end of the block.
+
+    It is a file beside the target until then: if the block fails, the target is as it was.
+    """
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)  # left by a process that died; it may have another mode
+    try:
+        with os.fdopen(os.open(part, _FLAGS | os.O_EXCL, PRIVATE), "wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        keep_mode(part, target)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def keep_mode(part: Path, target: Path) -> None:
+    """Give a file the mode of the one that it is about to replace, if there is one."""
+    with contextlib.suppress(FileNotFoundError):
+        part.chmod(stat.S_IMODE(target.stat().st_mode))

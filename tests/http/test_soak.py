@@ -1,0 +1,101 @@
+"""A server that works for long keeps its memory, its handles and its threads."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from bench.hostile import anonymous
+from tests.http.live import JSON, PATIENT, Live, live
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+RING = 40
+"""So many memories are written again and again."""
+NIGHT_S = 30 * 60
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the process holds."""
+
+    megabytes: float
+    handles: int
+    threads: int
+
+    @classmethod
+    def now(cls, site: Live) -> Held:
+        gc.collect()
+        site.server_state.heap.trim()
+        handles = len(list(Path("/proc/self/fd").iterdir()))
+        return cls(anonymous(os.getpid()), handles, threading.active_count())
+
+
+def rounds(site: Live, place: Path) -> Iterator[Callable[[], object]]:
+    """What users, operators and attackers do, in turns; the store stays as large as it is."""
+    client = site.client("admin")
+    hostile = b'{"query": "x", "vector": [' + b'"a",' * 40_000 + b'"a"]}'
+
+    def fresh() -> object:
+        headers = {"Authorization": client.headers["Authorization"]}
+        return httpx.get(f"{site.url}/v1/status", headers=headers, timeout=60)
+
+    def proven() -> object:
+        handle = client.post("/v1/recall", json={"query": "note of the port"}).json()["receipt"]
+        client.post("/v1/verify", json={"receipt": handle})
+        client.post("/v1/replay", json={"receipt": handle})
+        return client.post("/v1/why-not", json={"receipt": handle, "id": "m0"})
+
+    for n in itertools.count():
+        id = f"m{n % RING}"
+        yield lambda id=id: client.post("/v1/forget", json={"id": id})
+        yield lambda id=id, n=n: client.post(
+            "/v1/memories", json={"text": f"note {n % 7} of the port", "id": id}
+        )
+        yield lambda id=id: client.patch(f"/v1/memories/{id}", json={"tags": ["again"]})
+        yield lambda n=n: client.post("/v1/recall", json={"query": f"note {n % 7}"})
+        if n % 5 == 0:
+            yield proven
+            yield lambda: client.post("/v1/recall", content=hostile, headers=JSON)
+            yield fresh
+        if n % 40 == 0:
+            yield lambda: client.post("/v1/maintain", json={})
+            yield lambda: site.server_state.tenants.memory("acme").backup(place / "copy.db")
+
+
+def soak(tmp_path: Path, warm: int, goes_on: Callable[[int], bool]) -> tuple[Held, Held]:
+    with live(PATIENT, tmp_path / "m.db") as site:
+        work = rounds(site, tmp_path)
+        for _ in range(warm):
+            next(work)()
+        before = Held.now(site)
+        for nth in itertools.count():
+            if not goes_on(nth):
+                break
+            next(work)()
+        return before, Held.now(site)
+
+
+def check(before: Held, after: Held, megabytes: float) -> None:
+    assert after.megabytes - before.megabytes < megabytes, (before, after)
+    assert after.handles - before.handles <= 6, (before, after)
+    assert after.threads - before.threads <= 4, (before, after)
+
+
+def test_a_short_soak_is_flat(tmp_path: Path) -> None:
+    before, after = soak(tmp_path, 160, lambda nth: nth < 200)
+    check(before, after, 24.0)
+
+
+@pytest.mark.night
+def test_half_an_hour_is_flat(tmp_path: Path) -> None:
+    until = time.monotonic() + NIGHT_S
+    before, after = soak(tmp_path, 5000, lambda _: time.monotonic() < until)
+    check(before, after, 48.0)
