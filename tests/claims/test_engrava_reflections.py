@@ -71,24 +71,54 @@ def test_en_34_a_second_run_makes_none(dreamt: Memory) -> None:
 
 
 def test_en_34_at_the_gates_of_the_program_associations_make_the_clusters() -> None:
-    """Its default: label propagation along the associations of observations, 200 at most."""
-    gates: dict[str, Any] = {"algorithm": "linked", "kinds": ("observation",), "candidates": 200}
+    """Its default: label propagation along associations, of thoughts of any type or archived."""
+    gates: dict[str, Any] = {"algorithm": "linked", "archived": "show"}
     with open_corpus(vectors=True) as memory:
         for note in CORPUS:
             memory.update(note.id, kind="task" if note.id == "m13" else "observation")
         assert memory.reflect(**gates).created == ()  # nothing is associated yet, as there
         for one, two in itertools.combinations(TRAVEL, 2):
             memory.link(one, two, "associated", weight=0.5)
-        for one, two in itertools.combinations(("m07", "m08", "m13"), 2):  # m13 may be no member
+        memory.update("m10", archived=True)
+        for one, two in itertools.combinations(("m07", "m08", "m13"), 2):  # m13 is a task
             memory.link(one, two, "associated", weight=0.5)
         memory.link("m03", "m04", "related_to")
         memory.link("m04", "m05", "related_to")
         done = memory.reflect(**gates)
-        assert {each.id: each.members for each in done.created} == {R0: TRAVEL}
+        assert {each.members for each in done.created} == {TRAVEL, ("m07", "m08", "m13")}
         assert done.rejected == ()
-        assert memory.reflect(**gates).kept == (R0,)
+        assert len(memory.reflect(**gates).kept) == 2
+        assert memory.reflect(algorithm="linked").retired == (R0,)  # m10 is archived
         with pytest.raises(InputError, match="kinds"):
             memory.reflect(kinds=5)  # pyright: ignore[reportArgumentType]  # on purpose
+
+
+def test_en_34_of_associations_the_last_that_was_written_comes_first() -> None:
+    """There those of a cycle come as an index of SQLite has them, here as they were written."""
+    newest_first = [("n1", "n5"), ("n3", "n5"), ("n0", "n2"), ("n0", "n3"), ("n0", "n4")]
+    apart = {("n0", "n2", "n4"), ("n1", "n3", "n5")}
+    together = {("n0", "n1", "n2", "n3", "n4", "n5")}
+    for written, expected in ((newest_first[::-1], apart), (newest_first, together)):
+        with open_empty("given:2") as memory:
+            for n in range(6):
+                text = f"harbour crane {'abcdef'[n] * 3} light"
+                memory.remember(text, id=f"n{n}", vector=[9, n])
+            for one, two in written:
+                memory.link(one, two, "associated")
+            done = memory.reflect(algorithm="linked")
+            assert {each.members for each in done.created} == expected
+
+
+def test_en_34_more_than_two_hundred_thoughts_are_considered_along_associations() -> None:
+    with open_empty("given:2") as memory:
+        texts = [f"harbour crane {n} light" for n in range(300)]
+        memory.remember_many(
+            {"text": text, "id": f"n{n:03}", "vector": [1, n / 300]} for n, text in enumerate(texts)
+        )
+        for one, two in itertools.combinations(("n000", "n150", "n299"), 2):
+            memory.link(one, two, "associated")
+        (only,) = memory.reflect(algorithm="linked").created
+        assert only.members == ("n000", "n150", "n299")
 
 
 def test_en_34_the_source_of_a_reflection_is_that_of_the_program_and_its_id_is_ours(

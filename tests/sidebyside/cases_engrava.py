@@ -22,8 +22,6 @@ _PRIORITIES: Final = ("P1", "P2", "P3", "P4")
 _TYPES: Final = ("OBSERVATION", "TASK", "BELIEF", "OUTPUT_DRAFT", "NOTE", "REFLECTION")
 _KINDS: Final = ("ASSOCIATED", "ASSOCIATED", "DEPENDS_ON", "DERIVED_FROM", "BRIDGE")
 _LATER: Final = "2999-01-01T00:00:00+00:00"
-_WINDOW: Final = 25
-"""Among so many of the best reflections are looked for."""
 _WORDLESS: Final = ("!!! ???", "...", "—", "🙂", "(*)", "&&", "  ", '""', "?!")
 
 
@@ -31,13 +29,13 @@ def mixed(seed: int) -> Case:
     """A corpus with all that a thought there can have, and questions of every mix."""
     rng = random.Random(f"engrava {seed}")
     size = rng.choice((rng.randint(3, 15), rng.randint(15, 40), rng.randint(40, 90)))
-    return _documented(_case(rng, size))
+    return _case(rng, size)
 
 
 def large(seed: int) -> Case:
     """As `mixed`, of up to 400 thoughts."""
     rng = random.Random(f"engrava large {seed}")
-    return _documented(_case(rng, rng.randint(150, 400)))
+    return _case(rng, rng.randint(150, 400))
 
 
 def wordless(seed: int) -> Case:
@@ -53,7 +51,7 @@ def wordless(seed: int) -> Case:
         if asked["verb"] == "keywords":
             asked |= {"text": rng.choice((*_WORDLESS, "", "baking !?", "? coffer"))}
     case["questions"][0] |= {"verb": "hybrid", "vector": random_vector(rng)}
-    return _documented(case)
+    return case
 
 
 def stop_words(seed: int) -> Case:
@@ -62,7 +60,7 @@ def stop_words(seed: int) -> Case:
     case = _case(rng, rng.randint(3, 90))
     for asked in case["questions"]:
         asked["text"] = " ".join(rng.sample(COMMON, rng.randint(1, 4)))
-    return _documented(case)
+    return case
 
 
 def thought_types(seed: int) -> Case:
@@ -77,14 +75,6 @@ def thought_types(seed: int) -> Case:
         weights = rng.sample(range(200, 1000), count)  # of equal ones any may come first there
         pairs = zip(rng.sample(case["notes"], count), weights, strict=True)
         made["sources"] = [[note["id"], weight / 1000] for note, weight in pairs]
-    case = _documented(case)
-    if any(
-        each["archived"] and each["kind"] == "REFLECTION"
-        for each in [*case["notes"], *case["reflections"]]
-    ):
-        for asked in case["questions"]:
-            if asked["archived"]:
-                asked["differs"] = "archived reflections that are asked for"
     return case
 
 
@@ -99,10 +89,6 @@ def equals(seed: int) -> Case:
     case["edges"] = [[one, two, 0.5, kind] for one, two, _, kind in case["edges"]]
     for asked in case["questions"]:
         asked["vector"] = None if asked["vector"] is None else _axis(rng)
-        if case["reflections"] and len(case["notes"]) + len(case["reflections"]) > _WINDOW:
-            asked["differs"] = "equal scores at the edge of the window"
-        elif _is_capped(case, asked):
-            asked["differs"] = "equal reflections above the cap"
     return case
 
 
@@ -115,21 +101,21 @@ def right_angles(seed: int) -> Case:
     for asked in case["questions"]:
         asked["vector"] = None if asked["vector"] is None else _small(rng)
         asked["knobs"].pop("vector_top_k", None)  # cosines that are equal but for rounding
-        if case["reflections"] and asked["knobs"].get("priority_weight") == 0.0:
-            asked["differs"] = "reflections at right angles"
     return case
 
 
 def listed(seed: int) -> Case:
-    """Plain lists, with and without a cycle; some cycles are equal."""
+    """Plain lists, with and without a cycle; many cycles are equal where the newest are cut off."""
     rng = random.Random(f"engrava listed {seed}")
     case = _case(rng, rng.randint(5, 60))
+    cycles = rng.choice((3, 8, 40))
     for note in [*case["notes"], *case["reflections"]]:
-        note["cycle"] = rng.randint(0, 40)
+        note |= {"cycle": rng.randint(0, cycles), "priority": rng.choice(_PRIORITIES)}
     for asked in case["questions"]:
         asked |= {"text": rng.choice(("", "  ")), "vector": None}
         asked["cycle"] = rng.choice((None, None, rng.randint(0, 60)))
-    return _documented(case)
+        asked["top_k"] = rng.choice((1, 2, 3, 4, 5, 10, 60))
+    return case
 
 
 def sentences(seed: int) -> Case:
@@ -142,43 +128,74 @@ def sentences(seed: int) -> Case:
     for asked in case["questions"]:
         if asked["text"]:
             asked["text"] = rng.choice((rng.choice(questions), rng.choice(texts)))
-    return _documented(case)
+    return case
 
 
 def consolidated(seed: int) -> Case:
-    """Real sentences in groups, and one run of the consolidation: by vectors, or at its defaults.
+    """Real sentences, and one run of the consolidation: by vectors, or at its defaults.
 
     There names are read by other rules, and decide whether a group passes: these have none.
     """
     rng = random.Random(f"engrava consolidated {seed}")
     texts = [_nameless(text) for text in real_sentences()[0]]
-    notes: list[Case] = []
-    for text in rng.sample(texts, rng.randint(40, 120)):
-        centre = [float(rng.randint(-1, 1)) for _ in range(3)]
-        vector = [each + rng.gauss(0.0, 0.05) for each in (*centre, 0.3, 0.3, 0.3)]
-        kind = rng.choice(("OBSERVATION",) * 9 + ("TASK",))
-        plain = {"priority": "P3", "archived": False, "expires": None, "cycle": 1}
-        note = {"id": f"n{len(notes):03}", "text": text, "summary": text[:200]} | plain
-        notes.append(note | {"kind": kind, "metadata": {}, "vector": vector})
+    size = rng.choice((rng.randint(20, 60), rng.randint(60, 120), rng.randint(210, 400)))
     vectors = {"cluster_algorithm": "agglomerative", "cluster_similarity_threshold": 0.95}
-    gates = rng.choice((vectors, {}))
-    asked = {"verb": "consolidate", "cycle": 500, "gates": gates}
-    case = {"notes": notes, "reflections": [], "questions": [asked], "edges_by": "DREAMING"}
-    return case | {"edges": [] if gates else _associations(rng, notes)}
+    gates = rng.choice((vectors, {}, {}))
+    notes: list[Case] = []
+    for n, (place, text) in enumerate(
+        zip(rng.sample(range(size), size), rng.sample(texts, size), strict=True)
+    ):
+        kind = rng.choice(("OBSERVATION",) * 8 + ("TASK", "NOTE"))
+        vector = _grouped(rng) if gates else [rng.gauss(1.0, 0.1) for _ in range(6)]
+        note = {"id": f"n{place:03}", "text": text, "summary": text[:200], "priority": "P3"}
+        note |= {"archived": rng.random() < 0.15, "expires": None, "cycle": n, "metadata": {}}
+        notes.append(note | {"kind": kind, "vector": vector})
+    asked = {"verb": "consolidate", "cycle": size + 200, "gates": gates}
+    edges = [] if gates else _associations(rng, [note["id"] for note in notes])
+    return {"notes": notes, "reflections": [], "questions": [asked], "edges": edges}
 
 
 def _nameless(text: str) -> str:
     return "".join(each for each in text.lower() if each.isalpha() or each in " .,'-")
 
 
-def _associations(rng: random.Random, notes: list[Case]) -> list[list[Any]]:
-    """Groups of observations in which each is associated with each."""
-    ids = [note["id"] for note in notes if note["kind"] == "OBSERVATION"]
-    groups: list[list[str]] = []
-    while len(ids) > 6:
-        size = rng.randint(2, 5)
-        groups, ids = [*groups, ids[:size]], ids[size:]
-    return [[one, two, 0.5, "ASSOCIATED"] for each in groups for one, two in combinations(each, 2)]
+def _grouped(rng: random.Random) -> list[float]:
+    """A vector near one of a few directions."""
+    centre = [float(rng.randint(-1, 1)) for _ in range(3)]
+    return [each + rng.gauss(0.0, 0.05) for each in (*centre, 0.3, 0.3, 0.3)]
+
+
+def _associations(rng: random.Random, ids: list[str]) -> list[list[Any]]:
+    """Groups, chains, stars or pairs at random; mostly by dreaming, some of equal cycles."""
+    rng.shuffle(ids)
+    shape = rng.choice(("groups", "chains", "stars", "pairs", "pairs"))
+    pairs: list[tuple[str, str]] = []
+    while shape != "pairs" and len(ids) > 8:
+        size = rng.randint(2, 8)
+        group, ids = ids[:size], ids[size:]
+        if shape == "groups":
+            pairs += combinations(group, 2)
+        else:
+            pairs += zip(group if shape == "chains" else group[:1] * size, group[1:], strict=False)
+    pairs += [
+        (one, two)
+        for one, two in ((rng.choice(ids), rng.choice(ids)) for _ in range(len(ids) * 3 // 4))
+        if one < two
+    ]
+    pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in dict.fromkeys(pairs)]
+    rng.shuffle(pairs)
+    cycles = rng.sample(range(1000), len(pairs)) if len(pairs) < 1000 else [0] * len(pairs)
+    if rng.random() < 0.2:
+        cycles = [cycle // 500 for cycle in cycles]
+    others = rng.choice((0.0,) * 5 + (0.1,) * 8 + (0.5,) * 6 + (1.0,))
+    return [
+        [
+            one, two, rng.randint(50, 1000) / 1000,
+            "DEPENDS_ON" if rng.random() < 0.05 else "ASSOCIATED", cycle,
+            "EXPERIENCE" if rng.random() < others else "DREAMING",
+        ]
+        for (one, two), cycle in zip(pairs, cycles, strict=True)
+    ]  # fmt: skip
 
 
 def _case(rng: random.Random, size: int, reflections: int | None = None) -> Case:
@@ -223,28 +240,6 @@ def _small(rng: random.Random) -> list[float]:
     return [float(rng.randint(-2, 2)) for _ in range(5)] + [float(rng.choice((-1, 1)))]
 
 
-def _is_capped(case: Case, asked: Case) -> bool:
-    return asked["reflections"] and len(case["reflections"]) > int(0.3 * asked["top_k"])
-
-
-def _only_by_priority(asked: Case) -> bool:
-    return asked["vector"] is None and asked["knobs"].get("fts_weight") == 0.0
-
-
-def _documented(case: Case) -> Case:
-    """The case, whose questions that are known to be answered otherwise say so."""
-    for asked in case["questions"]:
-        plain = not asked["text"].strip() and asked["vector"] is None
-        weight = asked["knobs"].get("recency_weight", 0.1)
-        if plain and asked["cycle"] is not None and weight > 0.0 and asked["verb"] == "hybrid":
-            asked["differs"] = "a plain list with a cycle"
-        elif plain and _is_capped(case, asked):
-            asked["differs"] = "equal reflections above the cap"
-        elif _only_by_priority(asked) and case["reflections"] and len(case["notes"]) > _WINDOW:
-            asked["differs"] = "equal scores at the edge of the window"
-    return case
-
-
 def _question(rng: random.Random) -> Case:
     kind = rng.choice(("both", "both", "both", "words", "words", "vector", "neither"))
     ranked = kind != "neither"
@@ -265,7 +260,7 @@ def _knobs(rng: random.Random) -> Case:
     """What a call there may set; each is set or left as it is."""
     knobs: Case = {
         "fts_weight": rng.choice((0.0, round(rng.uniform(0.05, 1.0), 3))),
-        "vector_weight": round(rng.uniform(0.05, 1.0), 3),
+        "vector_weight": round(rng.uniform(0.05, 1.0), 3) if rng.random() < 0.75 else 0.0,
         "recency_weight": round(rng.uniform(0.0, 0.5), 3),
         "priority_weight": rng.choice((0.0, round(rng.uniform(0.0, 0.5), 3))),
         "graph_weight": rng.choice((0.0, round(rng.uniform(0.05, 0.6), 3))),
@@ -324,6 +319,8 @@ DOCUMENTED: Final[Mapping[str, str]] = {
     "test_en_37_of_equal_reflections_above_the_cap_the_first_are_kept",
     "archived reflections that are asked for": "tests/claims/test_engrava_reflections.py::"
     "test_en_39_retired_reflections_are_in_no_answer_unless_asked_for",
+    "associations of equal cycles": "tests/claims/test_engrava_reflections.py::"
+    "test_en_34_of_associations_the_last_that_was_written_comes_first",
     "an empty answer with a cycle": "tests/claims/test_engrava_graph.py::"
     "test_en_32_an_answer_without_hits_names_no_recency",
     "equal scores at the edge of the window": "tests/claims/test_engrava_reflections.py::"

@@ -2,44 +2,68 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from tests.sidebyside.compare import WITHIN, Answer
-from tests.sidebyside.ours import opened
+from tests.sidebyside.compare import WITHIN, Answer, Documented
+from tests.sidebyside.known_engrava import known
+from tests.sidebyside.ours import Rows, opened
 
 from memoriter.memory.facade import Memory
 
 
 def answers(case: Any) -> list[Answer]:
     """Answers, each with how far scores may lie apart: the grid is finer than a weak word is."""
+    if case["questions"][0]["verb"] == "consolidate":
+        return [_consolidated(case, case["questions"][0])]
     with opened(case) as memory:
-        return [_answer(memory, asked) for asked in case["questions"]]
+        return [_answer(memory, asked, case) for asked in case["questions"]]
 
 
-def _reflections(memory: Memory, asked: Any) -> Answer:
-    """What a run of `reflect` makes: members and keywords, by how many members."""
+def _consolidated(case: Any, asked: Any) -> Answer:
+    """What `reflect` makes; and if cycles of associations are equal, what it makes in its order."""
+    edges: list[Any] = case["edges"]
+    rows = _reflections(case, asked, sorted(edges, key=lambda edge: edge[4]))
+    dreamt = [edge[4] for edge in edges if edge[3] == "ASSOCIATED" and edge[5] == "DREAMING"]
+    if len({*dreamt}) == len(dreamt):
+        return Answer(rows)
+
+    def known() -> Documented:
+        # SQLite reads them from an index: those of a cycle by target, then as they were written.
+        latest_first = sorted(edges, key=lambda edge: (-edge[4], edge[1]))
+        theirs = _reflections(case, asked, latest_first[::-1])
+        return Documented(("associations of equal cycles",), theirs)
+
+    return Answer(rows, documented=known)
+
+
+def _reflections(case: Any, asked: Any, edges: list[Any]) -> Rows:
+    """Members and keywords of what a run makes, by how many members."""
     gates = asked["gates"]
-    algorithm: Any = {"agglomerative": "agglomerative"}.get(
-        gates.get("cluster_algorithm"), "linked"
-    )
-    made = memory.reflect(
-        algorithm=algorithm, similarity=gates.get("cluster_similarity_threshold", 0.7),
-        kinds=("observation",), candidates=200, cycle=asked["cycle"],
-    ).created  # fmt: skip
-    rows = [
-        (
-            f"{memory.get(each.id).source.channel} {' '.join(each.members)}: "
-            f"{' '.join(each.keywords)}",
-            float(len(each.members)),
-        )
-        for each in made
-    ]
-    return Answer(sorted(rows))
+    links = [(*edge[:3], _kind(*edge[3:])) for edge in edges]
+    how: dict[str, Any] = {"algorithm": "linked", "archived": "show"}
+    if "cluster_algorithm" in gates:
+        how = {"algorithm": gates["cluster_algorithm"], "kinds": ("observation",)}
+        how |= {"similarity": gates["cluster_similarity_threshold"], "candidates": 200}
+    with opened({**case, "edges": links}) as memory:
+        made = memory.reflect(**how, cycle=asked["cycle"]).created
+        rows = [
+            (
+                f"{memory.get(each.id).source.channel} {' '.join(each.members)}: "
+                f"{' '.join(each.keywords)}",
+                float(len(each.members)),
+            )
+            for each in made
+        ]
+    return sorted(rows)
 
 
-def _answer(memory: Memory, asked: Any) -> Answer:
-    if asked["verb"] == "consolidate":
-        return _reflections(memory, asked)
+def _kind(kind: str, cycle: int, source: str) -> str:
+    """As the importer has it: what its consolidation associated is kept apart."""
+    return "related_to" if kind == "ASSOCIATED" and source != "DREAMING" else kind
+
+
+def _answer(memory: Memory, asked: Any, case: Any) -> Answer:
     top_k: int = asked["top_k"]
     listed = not asked["text"].strip() and asked["vector"] is None
     options = {
@@ -58,19 +82,16 @@ def _answer(memory: Memory, asked: Any) -> Answer:
     if asked["verb"] == "keywords":
         del ask["where"]
         return Answer(memory.keywords(asked["text"], top_k, **ask).rows())
-    result = memory.recall(
-        asked["text"], top_k, vector=asked["vector"], cycle=asked["cycle"], **ask
-    )
-    notes = sorted(result.signals)
-    if not result and asked["cycle"] is not None:
-        theirs = sorted({*notes, "recency"})
-        return Answer([], WITHIN, notes, "an empty answer with a cycle", theirs)
+    ask |= {"vector": asked["vector"], "cycle": asked["cycle"]}
+    result = memory.recall(asked["text"], top_k, **ask)
     within = _apart(memory, asked["text"], ask) if result else WITHIN
-    return Answer(result.rows(), within, notes)
+    documented = partial(known, case, asked, ask, within)
+    return Answer(result.rows(), within, sorted(result.signals), documented)
 
 
 def _apart(memory: Memory, text: str, ask: dict[str, Any]) -> float:
     """Scaling stretches what the grid rounds: the weaker the words, the more (EN-12)."""
-    words = memory.keywords(text, ask["overrides"]["fts_top_k"], **ask).rows() if text else []
+    plain = {key: ask[key] for key in ("recipe", "where", "overrides")}
+    words = memory.keywords(text, plain["overrides"]["fts_top_k"], **plain).rows() if text else []
     spread = words[0][1] - words[-1][1] if words else 0.0
     return WITHIN + (2e-9 / spread if spread else 0.0)

@@ -1,8 +1,9 @@
 """The programs that ours are compared with: how each is installed, asked and answered.
 
 A class of cases is one entry of GENERATORS in `cases_NAME.py`: a name, and a function from a seed
-to a case. `make beside` then has a row for it. A question whose answers are known to differ has a
-key "differs" with a name of DOCUMENTED, which leads to the test that pins the difference.
+to a case. `make beside` then has a row for it. Where the program is known to answer otherwise, our
+side says what it answers (`compare.Documented`), under a name of DOCUMENTED, which leads to the
+test that pins the difference.
 """
 
 from __future__ import annotations

@@ -43,10 +43,12 @@ async def opened(case: Any) -> Any:
         )
         if note["vector"] is not None:
             await core.store_embedding(note["id"], note["vector"], model_name="given")
-    edges = [tuple(edge) for edge in case["edges"]]
+    plain = 0, "EXPERIENCE"
+    edges = [(*edge[:4], *(edge[4:] or plain)) for edge in case["edges"]]
     for made in case["reflections"]:
-        edges += [(made["id"], id, weight, "CONSOLIDATED_FROM") for id, weight in made["sources"]]
-    for n, (one, two, weight, kind) in enumerate(edges):
+        sources = made["sources"]
+        edges += [(made["id"], id, weight, "CONSOLIDATED_FROM", *plain) for id, weight in sources]
+    for n, (one, two, weight, kind, cycle, by) in enumerate(edges):
         await core.create_edge(
             engrava.EdgeRecord(
                 edge_id=f"e{n:06}",
@@ -54,8 +56,8 @@ async def opened(case: Any) -> Any:
                 to_thought_id=two,
                 edge_type=engrava.EdgeType[kind],
                 weight=weight,
-                created_cycle=0,
-                source=engrava.KnowledgeSource[case.get("edges_by", "EXPERIENCE")],
+                created_cycle=cycle,
+                source=engrava.KnowledgeSource[by],
             )
         )
     return core

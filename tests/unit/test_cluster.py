@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from memoriter.rank import cluster
-from memoriter.rank.cluster import clusters, cohesion, middle, near, propagated, single_link
+from memoriter.rank.cluster import (
+    clusters,
+    cohesion,
+    middle,
+    near,
+    propagated,
+    propagated_along,
+    single_link,
+)
 from memoriter.rank.grid import unit
 
 
@@ -75,6 +83,19 @@ def test_propagation_ends_when_nothing_changes() -> None:
     assert propagated(pairs(2, (0, 1))).tolist() == [1, 1]
     assert propagated(np.zeros((0, 0), np.bool_)).tolist() == []
     assert clusters(np.zeros(0, np.int64)) == []
+
+
+def test_nodes_are_visited_in_the_same_shuffled_order_on_every_machine() -> None:
+    # Five pairs that share no node: whoever of a pair is visited first takes the label of the other.
+    # Of 0 … 9, as the pairs name them, round 1 visits 7, 3, 2, 8, 5, 6, 9, 4, 0, 1.
+    pairs = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
+    assert propagated_along(pairs, 10, rounds=1).tolist() == [1, 1, 2, 2, 4, 4, 6, 6, 9, 9]
+
+
+def test_labels_spread_along_links_and_of_equals_the_smallest_is_taken() -> None:
+    assert propagated_along([], 3).tolist() == [0, 1, 2]
+    # Visited in the order 1, 0, 2: 1 takes 0; 0 takes 0 of {0, 2}; 2 takes 0.
+    assert propagated_along([(0, 1), (2, 0)], 3, rounds=1).tolist() == [0, 0, 0]
 
 
 def test_cohesion_is_the_mean_over_pairs() -> None:

@@ -70,8 +70,8 @@ def reflect(engine: Engine, writer: Writer, options: ReflectKwargs, *, dry_run: 
         )
     summaries = _SummaryWriter(options)
     for attempt in range(_TRIES):
-        view = _Candidates(engine, writer.scope)
-        clusters = view.clusters(rule, candidates)
+        view = _Candidates(engine, writer.scope, rule)
+        clusters = view.clusters(candidates)
         orphans = view.orphans()
         if dry_run:
             return _account(clusters, orphans, None)
@@ -89,6 +89,8 @@ def _rule(options: ReflectKwargs) -> Rule:
     check_known(options, ReflectKwargs, InputError, "dry_run")
     plain = Rule()
     choice(options.get("algorithm", plain.algorithm), "algorithm", ALGORITHMS, InputError)
+    archived = options.get("archived", "hide")
+    choice(archived, "archived", ("hide", "show"), InputError)
     kinds = options.get("kinds")
     least = integer(options.get("min_size", plain.min_size), "min_size", 2, EXACT_INT, InputError)
     return Rule(
@@ -97,6 +99,7 @@ def _rule(options: ReflectKwargs) -> Rule:
         least,
         integer(options.get("max_size", plain.max_size), "max_size", least, EXACT_INT, InputError),
         None if kinds is None else names(kinds, "kinds", InputError),
+        archived == "show",
     )
 
 
@@ -139,14 +142,15 @@ class _Clusters:
 class _Candidates:
     """The memories of one scope in the current view, and the reflections among them."""
 
-    def __init__(self, engine: Engine, scope: Scope) -> None:
+    def __init__(self, engine: Engine, scope: Scope, rule: Rule) -> None:
+        self._rule = rule
         self._engine, self._scope = engine, scope
         self._reading: View = engine.view(scope.tenant, None)
         self._now = engine.clock.now()
         self._fetch = engine.fetch(scope.tenant)
         self._standing = self._selected(Criteria(
-            scope, now=self._now, archived="hide", expired="hide", superseded="hide",
-            reflections="hide",
+            scope, now=self._now, archived="show" if rule.archived else "hide", expired="hide",
+            superseded="hide", reflections="hide",
         ))  # fmt: skip
         rows = self._selected(Criteria(scope, now=self._now, reflections="only"))
         self._ours = [r for r in self._records(rows.rows(self._reading)) if is_ours(r)]
@@ -157,8 +161,9 @@ class _Candidates:
     def _records(self, rows: Rows) -> list[Record]:
         return [record for record in self._fetch(rows.tolist()) if record is not None]
 
-    def clusters(self, rule: Rule, candidates: int) -> _Clusters:
+    def clusters(self, candidates: int) -> _Clusters:
         """Cluster the newest candidates, separately for each agent and user."""
+        rule = self._rule
         rows, matrix = row_vectors(self._reading, self._of_kinds(rule.kinds))
         # Rows ascend with time, and near pairs cost quadratic time: only the newest are compared.
         rows, matrix = rows[-candidates:], matrix[-candidates:]
@@ -173,8 +178,8 @@ class _Candidates:
         steps = reflect_steps()
         for _, places in sorted(owned.items()):
             members = [record for at in places if (record := records[at]) is not None]
-            pairs = self._linked(rows[places]) if rule.algorithm == "linked" else None
-            fine, refused = find_clusters(members, matrix[places], rule, pairs, steps)
+            links = self._links(rows[places]) if rule.algorithm == "linked" else None
+            fine, refused = find_clusters(members, matrix[places], rule, links, steps)
             good, bad = good + fine, bad + refused
         known = {record.id for record in self._ours}
         considered = sum(map(len, owned.values()))
@@ -193,17 +198,18 @@ class _Candidates:
             return rows
         return rows[[kind in kinds for kind in strings(self._reading, rows, "kind")]]
 
-    def _linked(self, rows: Rows) -> NDArray[np.bool_]:
-        """Which pairs of these rows an association joins, in either direction."""
+    def _links(self, rows: Rows) -> list[tuple[int, int]]:
+        """The associations between these rows as pairs of their places, newest first."""
         graph = self._reading.graph
         place = {node: at for at, node in enumerate(graph.positions(rows).tolist())}
         edges = graph.edges
-        at = np.flatnonzero(edges.holding(self._now, ASSOCIATED))
-        out = np.zeros((rows.size, rows.size), np.bool_)
-        for one, two in zip(edges.sources[at].tolist(), edges.targets[at].tolist(), strict=True):
-            if one in place and two in place and one != two:
-                out[place[one], place[two]] = out[place[two], place[one]] = True
-        return out
+        at = np.flatnonzero(edges.holding(self._now, ASSOCIATED))[::-1]
+        ends = zip(edges.sources[at].tolist(), edges.targets[at].tolist(), strict=True)
+        return [
+            (place[one], place[two])
+            for one, two in ends
+            if one in place and two in place and one != two
+        ]
 
     def orphans(self) -> list[Record]:
         """Reflections with a member that is forgotten, hidden, or of another agent or user."""

@@ -6,6 +6,9 @@ Used by reflection (`write/reflect.py`).
 from __future__ import annotations
 
 import math
+import random  # noqa: TID251  # one generator with a fixed seed
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -18,6 +21,8 @@ ROUNDS: Final = 20
 """Maximum rounds of label propagation."""
 BLOCK: Final = 1024
 """Rows whose similarities are computed at once."""
+SEED: Final = 42
+"""Of the order in which `propagated_along` visits nodes."""
 
 
 def near(
@@ -82,6 +87,35 @@ def propagated(close: NDArray[np.bool_], rounds: int = ROUNDS) -> NDArray[np.int
         if np.array_equal(before, labels):
             break
     return labels
+
+
+def propagated_along(
+    links: Sequence[tuple[int, int]], count: int, rounds: int = ROUNDS
+) -> NDArray[np.int64]:
+    """Label propagation among `count` nodes along links, which join both ways; deterministic.
+
+    As `propagated`, but for the order: the nodes, as the links first name them, are shuffled before
+    every round by a generator with a fixed seed. In order of age a label would follow a chain of
+    links to its end within one round.
+
+    >>> propagated_along([(0, 2), (2, 3)], 5)
+    array([0, 1, 0, 0, 4])
+    """
+    around: dict[int, set[int]] = {}
+    for one, two in links:
+        around.setdefault(one, set()).add(two)
+        around.setdefault(two, set()).add(one)
+    labels, order = list(range(count)), list(around)
+    shuffler = random.Random(SEED)  # noqa: S311  # the same order every time
+    for _ in range(rounds):
+        before = labels.copy()
+        shuffler.shuffle(order)
+        for node in order:
+            counts = Counter(labels[other] for other in around[node])
+            labels[node] = min(counts, key=lambda label: (-counts[label], label))
+        if before == labels:
+            break
+    return np.array(labels, np.int64)
 
 
 def clusters(labels: NDArray[np.int64]) -> list[NDArray[np.intp]]:

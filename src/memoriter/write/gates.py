@@ -52,7 +52,7 @@ _GENERIC: Final = frozenset(_GENERIC_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Members of a cluster, oldest first, and the phrases that distinguish them from the rest."""
+    """Members of a cluster, by id, and the phrases that distinguish them from the rest."""
 
     members: tuple[Record, ...]
     vectors: NDArray[np.float32]

@@ -26,7 +26,15 @@ from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, plain, quoted, shown
 from memoriter.core.steps import Steps
 from memoriter.core.times import iso
-from memoriter.rank.cluster import ROUNDS, clusters, middle, near, propagated, single_link
+from memoriter.rank.cluster import (
+    ROUNDS,
+    clusters,
+    middle,
+    near,
+    propagated,
+    propagated_along,
+    single_link,
+)
 from memoriter.text.keywords import Phrases, frequent_words
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
 from memoriter.write.prepare import SALT_BYTES, Derived, WriteContext, prepare_version, put_of
@@ -64,6 +72,8 @@ class Rule:
     max_size: int = 200
     kinds: tuple[str, ...] | None = None
     """The kinds of records that may be members; None for all."""
+    archived: bool = False
+    """Whether archived records may be members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +147,7 @@ class Reflected:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Members that passed every gate, oldest first."""
+    """Members that passed every gate, by id."""
 
     group: Group
     rule: Rule
@@ -145,7 +155,7 @@ class Cluster:
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of its members, sorted."""
-        return tuple(sorted(member.id for member in self.group.members))
+        return tuple(member.id for member in self.group.members)
 
     @property
     def hash(self) -> str:
@@ -183,27 +193,33 @@ def find_clusters(
     records: Sequence[Record],
     vectors: NDArray[np.float32],
     rule: Rule,
-    linked: NDArray[np.bool_] | None = None,
+    links: Sequence[tuple[int, int]] | None = None,
     steps: Steps | None = None,
 ) -> tuple[list[Cluster], list[Rejected]]:
     """Cluster the memories of one agent and user; returns (clusters, rejected clusters).
 
-    `linked` says which pairs a link joins, for the algorithm of that name. Clusters below the
+    `links` are pairs of their places, newest first, for the algorithm `linked`. Clusters below the
     minimum size are ignored, those above the maximum are rejected. Raises TooCostly.
     """
     steps = steps or reflect_steps()
-    close = near(vectors, rule.similarity, steps) if linked is None else linked
-    # Label propagation counts the neighbours of each member in every round.
-    steps.spend(ROUNDS * int(close.sum()))
-    labels = single_link(close) if rule.algorithm == "agglomerative" else propagated(close)
+    ids = [record.id for record in records]
+    if links is not None:
+        steps.spend(ROUNDS * len(links))
+        labels = _labels_along(links, ids)
+    else:
+        close = near(vectors, rule.similarity, steps)
+        # Label propagation counts the neighbours of each member in every round.
+        steps.spend(ROUNDS * int(close.sum()))
+        labels = single_link(close) if rule.algorithm == "agglomerative" else propagated(close)
     known = Phrases([record.text for record in records])
     good: list[Cluster] = []
     bad: list[Rejected] = []
-    for at in clusters(labels):
-        if at.size < rule.min_size:
+    for places in clusters(labels):
+        if places.size < rule.min_size:
             continue
         # The gates compare all pairs of a cluster, in float64.
-        steps.spend(_PAIR * at.size**2 if at.size <= rule.max_size else 0)
+        steps.spend(_PAIR * places.size**2 if places.size <= rule.max_size else 0)
+        at = np.array(sorted(places.tolist(), key=ids.__getitem__))
         members = tuple(records[int(place)] for place in at)
         phrases = tuple(known.distinctive(member.text for member in members))
         cluster = Cluster(Group(members, vectors[at], phrases), rule)
@@ -214,6 +230,13 @@ def find_clusters(
         else:
             bad.append(Rejected(cluster.ids, reason))
     return good, bad
+
+
+def _labels_along(links: Sequence[tuple[int, int]], ids: Sequence[str]) -> NDArray[np.int64]:
+    """The labels that spread along links between places; of equal ones the smallest id is taken."""
+    rank = {at: place for place, at in enumerate(sorted(range(len(ids)), key=ids.__getitem__))}
+    labels = propagated_along([(rank[one], rank[two]) for one, two in links], len(ids))
+    return labels[[rank[at] for at in range(len(ids))]]
 
 
 def reflect_steps() -> Steps:

@@ -29,7 +29,9 @@ _DEFAULTS: Final = {
 }  # fmt: skip
 """Values that are the default there: not worth keeping in the metadata."""
 _EDGE_DEFAULTS: Final = {"decay_multiplier": 1.0, "created_cycle": 0}
-_KINDS: Final = {"ASSOCIATED": "related_to"}
+_ASSOCIATED: Final = "ASSOCIATED"
+_DREAMING: Final = "DREAMING"
+"""The source of the edges that its consolidation makes and goes by."""
 _FILES: Final[frozenset[FileKind]] = frozenset({"sqlite", *JSON})
 _ASIDE: Final = "engrava's own history"
 
@@ -113,7 +115,9 @@ def _edge(row: dict[str, Any]) -> Iterator[Extracted]:
         if row.get(called) and values[called] is None:
             yield Lost(f"edge: {called}", row[called])
     values["metadata"] = {**_object(row.get("metadata_json")), "origin": origin}
-    kind = _KINDS.get(row["edge_type"]) or edge_kind(str(row["edge_type"]))
+    kind = edge_kind(str(row["edge_type"]))
+    if row["edge_type"] == _ASSOCIATED and row.get("source") != _DREAMING:
+        kind = "related_to"
     ends = record_id(str(row["from_thought_id"])), record_id(str(row["to_thought_id"]))
     fields = {key: value for key, value in values.items() if value is not None}
     yield ImportedEdge(f"edge {row['edge_id']}", *ends, kind, fields)
