@@ -43,6 +43,9 @@ def named_speakers(question: str, speakers: Iterable[str]) -> frozenset[str]:
     >>> [sorted(named_speakers(text, ["Will"])) for text in ("When will it be?", "Ask Will!")]
     [[], ['Will']]
     """
+    speakers = tuple(speakers)
+    if not speakers:  # most stores have none
+        return frozenset()
     asked = name_words(question)
     known = (set(asked) - _COMMON) | _capitals_inside(question)
     joined = f" {' '.join(asked)} "
@@ -64,6 +67,8 @@ def without_names(question: str, speakers: Iterable[str]) -> str:
     'Who is Marcus?'
     """
     names = {word for speaker in speakers for word in name_words(speaker)} - FUNCTION_WORDS
+    if not names:
+        return question
     rest = _WORD.sub(lambda match: _unless_among(match.group(), names), question)
     asks = any(word not in FUNCTION_WORDS for word in name_words(rest))
     return " ".join(rest.split()) if asks and rest != question else question
