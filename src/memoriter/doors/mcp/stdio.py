@@ -72,7 +72,7 @@ class _Wire:
         """Pass on every message of the input; answer a line that is not one with an error."""
         async with inbox:
             while line := await self._read():
-                message = _message(line, self._limit)
+                message = parse_line(line, self._limit)
                 if isinstance(message, types.JSONRPCError):
                     await self._write(message)
                 elif message is not None:
@@ -124,7 +124,7 @@ class _Wire:
             return
 
 
-def _message(line: bytes, limit: int) -> types.JSONRPCMessage | None:
+def parse_line(line: bytes, limit: int) -> types.JSONRPCMessage | None:
     """The message in a line; an error to answer with if it is not one; None for a blank line."""
     if len(line) > limit:
         return _refusal(types.INVALID_REQUEST, f"a line may have at most {limit:,} bytes", None)
