@@ -145,6 +145,7 @@ SEVERAL_HOMES: dict[str, Allowed] = {
     "plan": Allowed("the same verb, and the function that makes the plan",
                     r"doors/handlers|doors/cli/ask|pipeline/plan"),
     "evaluate": Allowed("the verb and its command", r"evaluate/run|doors/cli/measure"),
+    "restore": Allowed("the verb and its command", r"memory/backups|doors/cli/backups"),
 }  # fmt: skip
 """Public functions whose name may have several homes."""
 

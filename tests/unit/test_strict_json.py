@@ -12,7 +12,7 @@ import memoriter
 from memoriter.core.errors import InputError
 from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.doors.cli.main import app
-from memoriter.doors.mcp.stdio import LINE_LIMIT, _message  # pyright: ignore[reportPrivateUsage]
+from memoriter.doors.mcp.stdio import LINE_LIMIT, parse_line
 
 TWICE = '{"text": "one", "id": "a", "text": "two"}'
 
@@ -57,10 +57,10 @@ def test_the_command_line_refuses_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_line_of_mcp_is_refused() -> None:
     line = b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "method": "tools/list"}\n'
-    refused = _message(line, LINE_LIMIT)
+    refused = parse_line(line, LINE_LIMIT)
     assert refused is not None
     assert "comes twice" in refused.model_dump_json()
-    fine = _message(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n', LINE_LIMIT)
+    fine = parse_line(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n', LINE_LIMIT)
     assert fine is not None
     assert "error" not in fine.model_dump()
 

@@ -78,7 +78,7 @@ class _Wire:
         """Pass on every message of the input; answer a line that is not one with an error."""
         async with inbox, self._lines() as lines:
             async for line in lines:
-                message = _message(line, self._limit)
+                message = parse_line(line, self._limit)
                 if isinstance(message, types.JSONRPCError):
                     await self._write(message)
                 elif message is not None:
@@ -153,7 +153,7 @@ def _lines_of(source: int, limit: int) -> Iterator[bytes]:
         yield bytes(line)
 
 
-def _message(line: bytes, limit: int) -> types.JSONRPCMessage | None:
+def parse_line(line: bytes, limit: int) -> types.JSONRPCMessage | None:
     """The message in a line; an error to answer with if it is not one; None for a blank line."""
     if len(line) > limit:
         return _refusal(types.INVALID_REQUEST, f"a line may have at most {limit:,} bytes", None)
