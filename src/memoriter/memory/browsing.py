@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memoriter.core.errors import BadQuery
-from memoriter.core.names import choice, integer
+from memoriter.core.edge import Edge, edge_of
+from memoriter.core.errors import BadQuery, NotFound
+from memoriter.core.names import choice, integer, name
 from memoriter.core.options import check_known
 from memoriter.core.other_words import Hinting, NotAsync
 from memoriter.core.query import LIMIT_LIMIT, OFFSET_LIMIT
@@ -99,6 +101,27 @@ def matching_records(engine: Engine, scope: Scope, where: object) -> list[Record
     criteria = Criteria(scope, parse_where(dated(where, lambda: now)), now)
     rows = select(view, criteria, fetch).rows(view).tolist()
     return [record for record in fetch(rows) if record is not None]
+
+
+def versions_of(
+    engine: Engine, scope: Scope, id: str, known_at: TimeLike | None
+) -> tuple[Record, ...]:
+    """All versions of a record in scope, as known at a moment, oldest first; raises NotFound."""
+    moment = _time(known_at, "known_at", engine.clock.now)
+    log, tenant = engine.log, scope.tenant
+    seq = log.head(tenant).seq if moment is None else log.seq_at(tenant, moment)
+    versions = log.versions(tenant, name(id, "id", BadQuery), seq)
+    if not versions or not scope.contains(versions[-1]):
+        raise NotFound(f"there is no record {id!r}", hint="browse lists what exists", field="id")
+    return tuple(versions)
+
+
+def edges_at(engine: Engine, tenant: str, position: int) -> tuple[Edge, ...]:
+    """The edges from and to the record at a position, the latest of each key."""
+    rows = engine.log.edges(tenant, position, 2**62)
+    edges = [edge_of(row.seq, json.loads(row.body)) for row in rows]
+    latest = {(e.source, e.target, e.kind, e.valid_from): e for e in edges}
+    return tuple(sorted(latest.values(), key=lambda e: e.seq))
 
 
 def _criteria(scope: Scope, options: BrowseKwargs, now: int) -> Criteria:

@@ -6,28 +6,27 @@ inside the methods, so that opening a memory stays fast.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from memoriter.core.batch import Commit
-from memoriter.core.edge import Edge, edge_of
-from memoriter.core.errors import BadQuery, BadRecord, InputError, NotFound
-from memoriter.core.names import integer, name
+from memoriter.core.edge import Edge
+from memoriter.core.errors import BadQuery, BadRecord, InputError
+from memoriter.core.names import integer
 from memoriter.core.options import check_known, explained, takes
 from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
-from memoriter.core.times import TimeLike, micros
+from memoriter.core.times import TimeLike
 from memoriter.core.where import EVERYTHING, parse_where
 from memoriter.core.where_times import dated
 from memoriter.index.pages import Sort
 from memoriter.memory.analyzers import Analyzers
-from memoriter.memory.browsing import Page, browse_page, matching_records
+from memoriter.memory.browsing import Page, browse_page, edges_at, matching_records, versions_of
 from memoriter.memory.calibrating import calibrate
 from memoriter.memory.embedding import Embedding, fill_vectors
 from memoriter.memory.engine import Engine
@@ -43,6 +42,7 @@ from memoriter.memory.options import (
     UpdateKwargs,
     WhereLike,
 )
+from memoriter.memory.reviewing import Claim, claims_to_review, decide_claim
 from memoriter.memory.status import Report, Status, check_store, status_of
 from memoriter.write.progress import ProgressCallback, show_progress
 from memoriter.write.writer import Erasure, Writer
@@ -112,6 +112,10 @@ class Memory(NotAContainer):
         scope = self._scope.narrowed({"agent": agent, "user": user, "session": session})
         return Memory(self._engine, self._writer.context, scope)
 
+    def with_ceiling(self, trust: str) -> Memory:
+        """The same memory, whose writes may have at most this trust; more raises Forbidden."""
+        return Memory(self._engine, self._writer.context.under(trust), self._scope)
+
     # -- writing -------------------------------------------------------------------------------
 
     def _wrote(self, commit: Commit) -> Commit:
@@ -177,6 +181,14 @@ class Memory(NotAContainer):
         from memoriter.memory.reflecting import reflect  # noqa: PLC0415  # rarely used
 
         return reflect(self._engine, self._writer, options, dry_run=dry_run)
+
+    def review(self, *, limit: int = 100) -> tuple[Claim, ...]:
+        """What records would replace or contradict although they are trusted less, oldest first."""
+        return claims_to_review(self._engine, self._scope, limit)
+
+    def decide(self, source: str, target: str, *, accept: bool) -> Commit:
+        """Decide a claim of `review`: trust its source as much as its target, or end the link."""
+        return self._wrote(decide_claim(self._engine, self._writer, source, target, accept=accept))
 
     def _ids(self, where: object) -> list[str]:
         records = matching_records(self._engine, self._scope, where)
@@ -285,9 +297,6 @@ class Memory(NotAContainer):
 
         return build_query(query, limit, options, self._scope, self._engine.clock.now)
 
-    def _time(self, value: TimeLike | None, field: str) -> int | None:
-        return None if value is None else micros(value, field, BadQuery, self._engine.clock.now)
-
     @takes(BrowseKwargs)
     def browse(
         self,
@@ -311,23 +320,11 @@ class Memory(NotAContainer):
 
     def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:
         """All versions of a memory, oldest first; raises NotFound."""
-        tenant, log = self._scope.tenant, self._engine.log
-        moment = self._time(known_at, "known_at")
-        seq = log.head(tenant).seq if moment is None else log.seq_at(tenant, moment)
-        versions = log.versions(tenant, name(id, "id", BadQuery), seq)
-        if not versions or not self._scope.contains(versions[-1]):
-            raise NotFound(
-                f"there is no record {id!r}", hint="browse lists what exists", field="id"
-            )
-        return tuple(versions)
+        return versions_of(self._engine, self._scope, id, known_at)
 
     def links(self, id: str) -> tuple[Edge, ...]:
         """The edges from and to a memory, the latest of each (source, target, kind, valid_from)."""
-        record = self.get(id)
-        rows = self._engine.log.edges(self._scope.tenant, record.position, 2**62)
-        edges = [edge_of(row.seq, json.loads(row.body)) for row in rows]
-        latest = {(e.source, e.target, e.kind, e.valid_from): e for e in edges}
-        return tuple(sorted(latest.values(), key=lambda e: e.seq))
+        return edges_at(self._engine, self._scope.tenant, self.get(id).position)
 
     # -- maintaining -------------------------------------------------------------------------------
 

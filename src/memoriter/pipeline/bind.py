@@ -34,6 +34,7 @@ def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
         archived=recipe.select.archived,
         expired=recipe.select.expired,
         superseded=superseded,
+        replaced_by=recipe.select.replaced_by,
         reflections=recipe.select.reflections,
         recorded=recorded,
     )
@@ -68,6 +69,7 @@ def bind(
         call=CallRows(seeds, lists),
         effects=effects,
         recorded=recorded,
+        force=recipe.select.replaced_by,
         asked=asked_text(query, recipe),
         keys=tie_keys(view, recipe.ties),
     )

@@ -9,7 +9,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
-from memoriter.doors.cli import ask, demo, hooks, look, measure, prove, serve, store, tune, write
+from memoriter.doors.cli import (
+    ask,
+    demo,
+    hooks,
+    look,
+    measure,
+    prove,
+    review,
+    serve,
+    store,
+    tune,
+    write,
+)
 from memoriter.doors.cli.declare import Command, command, spread
 from memoriter.doors.cli.errors import INTERRUPTED, arguments, check_arguments, exit_process, report
 from memoriter.doors.cli.options import Completion, JsonOption
@@ -44,6 +56,8 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
         write.expire,
         write.forget,
         write.reflect,
+        review.review,
+        review.decide,
     ),
     "Ask": (ask.recall, ask.keywords, ask.bundles, ask.reflections, ask.plan),
     "Prove": (prove.explain, prove.why_not, prove.verify, prove.replay, prove.diff),
