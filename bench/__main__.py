@@ -24,6 +24,7 @@ BENCHES = {
     "proof": "bench.proof",
     "hybrid": "bench.hybrid",
     "quality": "bench.quality",
+    "poison": "bench.poison",
     "installed": "bench.installed",
     "mcp": "bench.mcp",
     "http": "bench.http",

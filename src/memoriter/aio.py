@@ -115,6 +115,8 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
     links = _as_coroutine(Memory.links)
     forget = _as_coroutine(Memory.forget)
     reflect = _as_coroutine(Memory.reflect)
+    review = _as_coroutine(Memory.review)
+    decide = _as_coroutine(Memory.decide)
     recall = _as_coroutine(Memory.recall)
     plan = _as_coroutine(Memory.plan)
     keywords = _as_coroutine(Memory.keywords)
@@ -168,6 +170,12 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
         return AsyncMemory(self._inner.scoped(agent, user, session), self._threads)
 
     scoped.__doc__ = Memory.scoped.__doc__  # with its arguments
+
+    def with_ceiling(self, trust: str) -> AsyncMemory:
+        """The same memory, whose writes may have at most this trust."""
+        return AsyncMemory(self._inner.with_ceiling(trust), self._threads)
+
+    with_ceiling.__doc__ = Memory.with_ceiling.__doc__  # with its arguments
 
     async def close(self) -> None:
         """Wait for running methods, then close the store."""

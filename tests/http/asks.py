@@ -35,6 +35,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "link": {"source": "port", "target": "cache"},
     "forget": {"id": "nothing"},
     "reflect": {"dry_run": True},
+    "review": {},
+    "decide": {"source": "port", "target": "cache", "accept": False},
     "agent": {"agent": "bot", "description": "deploys"},
     "maintain": {},
     "calibrate": {},

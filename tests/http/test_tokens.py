@@ -105,7 +105,7 @@ def test_tokens_are_listed_the_oldest_first_without_secrets(path: Path) -> None:
         tokens.create("acme", right)
     assert [each.right for each in tokens.list()] == ["read", "write", "admin"]
     assert set(tokens.list()[0].to_dict()) == {
-        "id", "tenant", "right", "created", "expires", "name",
+        "id", "tenant", "right", "created", "expires", "name", "trust",
     }  # fmt: skip
 
 

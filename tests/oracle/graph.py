@@ -53,13 +53,13 @@ class Past:
     links: Sequence[Link] = ()
 
     @property
-    def replaced(self) -> set[int]:
-        """Positions that a link took out of force, unless it had said that it no longer does."""
-        return {
-            link.target
+    def replacing(self) -> list[Link]:
+        """Links that take their target out of force, unless they said that they no longer do."""
+        return [
+            link
             for link in self.links
             if link.kind in REPLACING and (link.until is None or self.time < link.until)
-        }
+        ]
 
 
 def past_at(dump: Dump, seq: int, time: int) -> Past:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, cast
@@ -15,7 +15,7 @@ from tests.oracle.pages import Page, page
 from tests.oracle.table import ATTRIBUTES, Judge
 from tests.oracle.wheres import passes
 
-from memoriter.core.record import Record, decode
+from memoriter.core.record import TRUST, Record, decode
 from memoriter.core.times import to_micros
 from memoriter.core.words import RecordWords
 from memoriter.embed.calibrate import packaged_calibration
@@ -234,10 +234,12 @@ def select(world: World, ask: Ask) -> list[Record]:
     time = ask.now if ask.as_of is None else ask.as_of
     asked = rules["superseded"] == "past" and past_words(ask.text, ask.now) is not None
     shown = rules["superseded"] == "show" or asked
+    edges: Sequence[Replacing | Link] = world.replacing
     if by_append(ask):
-        hidden = world.by_then(time).replaced
+        edges = world.by_then(time).replacing
     else:
-        hidden = {edge.target for edge in world.replacing if edge.holds(time) and not shown}
+        edges = [edge for edge in edges if edge.holds(time) and not shown]
+    hidden = {edge.target for edge in edges if has_force(world.records, ask.recipe, edge)}
     return [
         record
         for record in world.records
@@ -249,6 +251,14 @@ def select(world: World, ask: Ask) -> list[Record]:
         and rules["reflections"] in ("show", "only" if record.kind == "reflection" else "hide")
         and passes(ask.where, record)
     ]
+
+
+def has_force(records: Iterable[Record], recipe: Mapping[str, Any], edge: Replacing | Link) -> bool:
+    """Whether an edge takes its target out of force: its source may have to be trusted as much."""
+    if recipe["select"]["replaced_by"] == "any":
+        return True
+    trust = {record.position: TRUST.index(record.trust) for record in records}
+    return trust.get(edge.source, len(TRUST)) <= trust.get(edge.target, len(TRUST))
 
 
 def _expired(record: Record, now: int) -> bool:

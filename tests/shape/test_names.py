@@ -133,8 +133,9 @@ SECOND = Allowed(
 SEVERAL_HOMES: dict[str, Allowed] = {
     **dict.fromkeys(
         (
-            "bundles", "calibrate", "expire", "explain", "forget", "get", "history", "link",
-            "links", "maintain", "reflect", "reflections", "remember", "replay", "status", "update",
+            "bundles", "calibrate", "decide", "expire", "explain", "forget", "get", "history",
+            "link", "links", "maintain", "reflect", "reflections", "remember", "replay", "review",
+            "status", "update",
         ),
         VERB,
     ),

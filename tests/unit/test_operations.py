@@ -30,6 +30,7 @@ def tenant_session() -> TenantSession:
     memory = memoriter.open(":memory:", tenant="acme")
     memory.remember("Prod SSH port is 49222", tags=["ops"], id="port")
     memory.remember("The cache is flushed at dawn", id="cache")
+    memory.remember("A page about ports", id="page", trust="external", corrects="port")
     return TenantSession(memory)
 
 
@@ -52,6 +53,7 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
     apart = {
         "scoped": "who asks is said in every request",
         "scope": "as above",
+        "with_ceiling": "the token or the host has it",
         "close": "a server closes",
         "count": "browse tells the total",
         "export": "writes a file of the machine",
@@ -251,6 +253,7 @@ def test_many_are_kept_at_once_up_to_a_limit(tenant_session: TenantSession) -> N
 def test_replies_have_the_shape_that_is_declared(tenant_session: TenantSession) -> None:
     handle = run(tenant_session, "recall", query="ssh")["receipt"]
     asked = {**FIELDS, "forget": {"id": "cache"}}
+    asked["decide"] = {"source": "page", "target": "port", "accept": False}
     assert set(asked) == set(BY_NAME)
     for name, fields in asked.items():
         data = {key: handle if value == "feed" else value for key, value in fields.items()}

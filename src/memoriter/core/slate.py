@@ -20,6 +20,8 @@ from memoriter.core.ranking import Matrix, Rows, Scores
 Op = Literal["sum", "product", "max", "min"]
 _EXACT: Final = 2.0**18
 """Grid numbers are multiples of 2^-32; up to this size a float holds their sums exactly."""
+FIRST: Final = "fuse"
+"""The first pass, and the column with its fused score."""
 TIER: Final = "tier"
 """The column with the pass that scored a row: 1 if a second pass did, 2 for the other rows."""
 
@@ -100,8 +102,16 @@ class Slate:
     @property
     def score(self) -> Scores:
         """Per row, the output of the last step that has a value; NaN if none has."""
+        return self._outcome(self.steps)
+
+    @property
+    def first_score(self) -> Scores:
+        """The score after the first pass."""
+        return self._outcome(tuple(step for step in self.steps if pass_of(step.out) == FIRST))
+
+    def _outcome(self, steps: tuple[Step, ...]) -> Scores:
         out = np.full(self.rows.size, np.nan)
-        for step in self.steps:
+        for step in steps:
             made = self.columns[step.out]
             out = np.where(np.isnan(made), out, made)
         return out

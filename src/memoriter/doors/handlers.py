@@ -325,6 +325,18 @@ def reflect(tenant_session: TenantSession, request: requests.ReflectBase) -> Jso
     return memory.reflect(dry_run=request.dry_run, **options).to_dict()
 
 
+def review(tenant_session: TenantSession, request: requests.ReviewRequest) -> JsonObject:
+    """What memories would replace or contradict although they are trusted less."""
+    claims = tenant_session.memory(request).review(limit=request.limit)
+    return {"claims": [claim.to_dict() for claim in claims]}
+
+
+def decide(tenant_session: TenantSession, request: requests.DecideRequest) -> JsonObject:
+    """Accept or reject a claim of the review list."""
+    memory = tenant_session.memory(request)
+    return memory.decide(request.source, request.target, accept=request.accept).to_dict()
+
+
 def agent(tenant_session: TenantSession, request: requests.AgentBase) -> JsonObject:
     """Register an agent, or change its registry entry."""
     fields = _without_nulls(request.sent_fields("agent", "key"))

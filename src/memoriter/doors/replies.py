@@ -330,6 +330,20 @@ class CalibratedReply(Reply):
     agent: str | None = None
 
 
+class ClaimReply(Reply):
+    """A memory that would replace or contradicts one that is trusted more."""
+
+    kind: str
+    source: RecordReply
+    target: RecordReply
+
+
+class ReviewReply(Reply):
+    """The claims that wait for a decision, oldest first."""
+
+    claims: list[ClaimReply]
+
+
 class AgentReply(Reply):
     """A registered agent."""
 

@@ -300,6 +300,23 @@ class ReflectBase(ScopedRequest):
 ReflectRequest = request_model("Reflect", ReflectBase, options.ReflectKwargs)
 
 
+class ReviewRequest(ScopedRequest):
+    """How much of the review list."""
+
+    limit: Annotated[int, Field(description="How many claims at most.")] = 100
+
+
+class DecideRequest(ScopedRequest):
+    """A claim of the review list, and the decision."""
+
+    source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
+    target: Annotated[str, Field(description="The id of the memory that it speaks against.")]
+    accept: Annotated[
+        bool,
+        Field(description="True trusts the source as much as the target; false ends its link."),
+    ]
+
+
 class RecipeRequest(Request):
     """The name of a recipe."""
 

@@ -105,6 +105,10 @@ class TenantSession:
         """The name of the tenant."""
         return self._memory.scope.tenant
 
+    def with_ceiling(self, trust: str) -> TenantSession:
+        """The same session for a caller whose writes may have at most this trust."""
+        return TenantSession(self._memory.with_ceiling(trust), self.receipts)
+
     def memory(self, request: Request) -> Memory:
         """The memory, narrowed to the agent, user and session that the request names."""
         scope = request.scope_names()

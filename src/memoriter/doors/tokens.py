@@ -21,11 +21,13 @@ from typing import Any, Final, cast
 
 from memoriter.core.clock import Clock, Entropy, SystemClock, SystemEntropy
 from memoriter.core.errors import Corrupt, Forbidden, InputError, NotFound, Unauthenticated
+from memoriter.core.fields import TRUST
 from memoriter.core.names import choice, name
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, iso, micros, to_datetime, to_micros
 from memoriter.doors.port import RIGHTS, Right
+from memoriter.write.ceiling import USUAL
 
 try:
     import fcntl
@@ -52,6 +54,8 @@ class Credential:
     created: datetime
     expires: datetime | None = None
     name: str | None = None
+    trust: str = USUAL
+    """The highest trust that what it writes may have."""
 
     def __repr__(self) -> str:
         return shown(f"Credential {self.id}", f"may {self.right}, tenant {named(self.tenant)}")
@@ -118,6 +122,7 @@ class Tokens:
         *,
         expires: TimeLike | None = None,
         label: str | None = None,
+        trust: str = USUAL,
     ) -> tuple[str, Credential]:
         """Make a token; returns its text, which cannot be read again later, and what it allows.
 
@@ -137,7 +142,8 @@ class Tokens:
             cast("Right", choice(right, "right", RIGHTS, InputError)),
             to_datetime(now),
             None if ends is None else to_datetime(ends),
-            None if label is None else name(label, "name", InputError),
+            name=None if label is None else name(label, "name", InputError),
+            trust=choice(trust, "trust", TRUST, InputError),
         )
         secret = self._entropy.draw(_SECRET_BYTES).hex()
         with self._changing() as entries:
@@ -277,7 +283,8 @@ def _parsed(path: Path) -> dict[str, _Entry]:
 
 def _entry(fields: dict[str, Any]) -> _Entry:
     secret_hash = str(fields.pop("hash"))
-    if fields["right"] not in RIGHTS:
-        raise ValueError(fields["right"])
+    for key, known in (("right", RIGHTS), ("trust", TRUST)):
+        if fields.get(key, known[0]) not in known:
+            raise ValueError(key)
     fields |= {key: to_datetime(fields[key]) for key in _TIMES if fields.get(key) is not None}
     return _Entry(Credential(**fields), secret_hash)

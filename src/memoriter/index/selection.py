@@ -20,7 +20,7 @@ from memoriter.core.where import EVERYTHING, AllOf, Not, Test, Where
 from memoriter.index.columns import NO_TIME, holds_at
 from memoriter.index.filter import Fetch, passing
 from memoriter.index.segment import Segment
-from memoriter.index.view import View
+from memoriter.index.view import ReplacedBy, View
 
 _REFLECTION: Final = Test("kind", "eq", "reflection")
 HIDING: Final = ("trust", "reflections", "archived", "expired", "superseded")
@@ -40,6 +40,7 @@ class Criteria:
     expired: Literal["hide", "show"] = "show"
     superseded: Literal["hide", "show"] = "show"
     reflections: Literal["show", "hide", "only"] = "show"
+    replaced_by: ReplacedBy = "as_trusted"
     recorded: int | None = None
     """The last sequence number at `as_of`, if the recipe goes by append time; else None."""
 
@@ -176,7 +177,8 @@ class _Replacement:
 
     @classmethod
     def of(cls, view: View, criteria: Criteria) -> _Replacement:
-        superseded = view.replacing_edges_at(criteria.time, criteria.recorded).targets
+        force = criteria.replaced_by
+        superseded = view.replacing_edges_at(criteria.time, criteria.recorded, force).targets
         edges = view.replacing_edges
         late = (edges.since != NO_TIME) & (edges.since > criteria.time)
         return cls(superseded, edges.sources[late])

@@ -12,13 +12,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.edge import REPLACING
+from memoriter.core.fields import TRUST
 from memoriter.embed.calibrate import packaged_calibration
 from memoriter.index.calibrations import committed_calibration
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, holds_at
@@ -27,6 +28,8 @@ from memoriter.index.graph import Graph
 from memoriter.index.segment import Segment, SegmentView
 from memoriter.store.rows import RESERVED, AgentRow
 
+ReplacedBy = Literal["any", "as_trusted"]
+"""Which replacing edges have force: all, or those from records that are trusted as much."""
 SETTING: Final = f"{RESERVED}embedding"
 """Registry entry that names the vector space in use."""
 
@@ -186,8 +189,12 @@ class View:
         at = at[latest(seqs[at], (sources[at], targets[at], kinds[at], since[at]))]
         return ReplacingEdges(sources[at], targets[at], since[at], until[at])
 
-    def replacing_edges_at(self, time: int, recorded: int | None = None) -> ReplacingEdges:
+    def replacing_edges_at(
+        self, time: int, recorded: int | None = None, by: ReplacedBy = "any"
+    ) -> ReplacingEdges:
         """The replacing edges in force at a time, oldest first: their targets are superseded.
+
+        With `by="as_trusted"` an edge whose source is trusted less than its target has no force.
 
         By default an edge is in force while it is valid. With `recorded`, the last sequence number
         at that time, append time decides: an edge begins when it is written, whatever its
@@ -195,9 +202,32 @@ class View:
         """
         if recorded is None:
             edges = self.replacing_edges
-            return edges.take(holds_at(edges.since, edges.until, time))
+            held = holds_at(edges.since, edges.until, time)
+            return edges.take(held if by == "any" else held & self._as_trusted)
         edges = self._replacing_edges(min(recorded, self.seq))
-        return edges.take((edges.until == NO_TIME) | (time < edges.until))
+        held = (edges.until == NO_TIME) | (time < edges.until)
+        if by == "as_trusted":
+            held &= ~self.less_trusted(edges.sources, edges.targets)
+        return edges.take(held)
+
+    @cached_property
+    def _as_trusted(self) -> NDArray[np.bool_]:
+        """Which replacing edges come from a record that is trusted as much as the one replaced."""
+        edges = self.replacing_edges
+        return ~self.less_trusted(edges.sources, edges.targets)
+
+    def less_trusted(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the record at each position is trusted less than the one at the other."""
+        ends = np.unique(np.concatenate([one, other]))
+        # Positions that the view does not see count as the least trusted: they replace nothing.
+        ranks = np.full(ends.size, len(TRUST), np.int64)
+        for segment, mask in zip(self.segments, self.visible, strict=True):
+            positions = segment.arrays["position"]
+            at = np.flatnonzero(mask & np.isin(positions, ends))
+            levels = [TRUST.index(name) for name in dictionary_of(segment.arrays, "trust")]
+            codes = segment.arrays["trust.codes"][at]
+            ranks[np.searchsorted(ends, positions[at])] = np.array(levels, np.int64)[codes]
+        return ranks[np.searchsorted(ends, one)] > ranks[np.searchsorted(ends, other)]
 
 
 def _late(segment: Segment, seq: int) -> NDArray[np.int64]:

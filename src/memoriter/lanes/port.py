@@ -24,7 +24,7 @@ from memoriter.index.filter import Fetch
 from memoriter.index.graph import Graph
 from memoriter.index.ids import replaced_by
 from memoriter.index.selection import Selection
-from memoriter.index.view import View
+from memoriter.index.view import ReplacedBy, ReplacingEdges, View
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.top import Keys, by_row, top
 from memoriter.text.port import Analyzer
@@ -146,6 +146,8 @@ class Context:
     turn: Turn = Turn()
     recorded: int | None = None
     """The last log entry at the queried time, if the recipe goes by append time; else None."""
+    force: ReplacedBy = "any"
+    """Which edges of the view supersede their targets, by the recipe."""
     asked: str = ""
     """The question without the words that lanes of the recipe's `apart` read."""
     embedded: str = ""
@@ -200,8 +202,12 @@ class Context:
         """
         if self.recorded is not None:
             return [()] * rows.size
-        edges = self.view.replacing_edges_at(self.time)
-        return replaced_by(self.view, rows, edges, self.selection.readable)
+        return replaced_by(self.view, rows, self.replacing_edges, self.selection.readable)
+
+    @property
+    def replacing_edges(self) -> ReplacingEdges:
+        """The edges whose targets are superseded at the time in question, oldest first."""
+        return self.view.replacing_edges_at(self.time, self.recorded, self.force)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from memoriter.memory.options import (
     UpdateKwargs,
     WhereLike,
 )
+from memoriter.memory.reviewing import Claim, claims_to_review, decide_claim
 from memoriter.memory.status import Report, Status, check_store, status_of
 from memoriter.write.erasure import Erasure
 from memoriter.write.progress import ProgressCallback, show_progress
@@ -111,6 +112,10 @@ class Memory(NotAContainer):
         scope = self._scope.narrowed({"agent": agent, "user": user, "session": session})
         return Memory(self._engine, self._writer.context, scope)
 
+    def with_ceiling(self, trust: str) -> Memory:
+        """The same memory, whose writes may have at most this trust; more raises Forbidden."""
+        return Memory(self._engine, self._writer.context.under(trust), self._scope)
+
     # -- writing -------------------------------------------------------------------------------
 
     def _wrote(self, commit: Commit) -> Commit:
@@ -170,6 +175,14 @@ class Memory(NotAContainer):
         from memoriter.memory.reflecting import reflect  # noqa: PLC0415  # rarely used
 
         return reflect(self._engine, self._writer, options, dry_run=dry_run)
+
+    def review(self, *, limit: int = 100) -> tuple[Claim, ...]:
+        """What records would replace or contradict although they are trusted less, oldest first."""
+        return claims_to_review(self._engine, self._scope, limit)
+
+    def decide(self, source: str, target: str, *, accept: bool) -> Commit:
+        """Decide a claim of `review`: trust its source as much as its target, or end the link."""
+        return self._wrote(decide_claim(self._engine, self._writer, source, target, accept=accept))
 
     @property
     def analyzers(self) -> Analyzers:

@@ -15,7 +15,14 @@ from typing import Any, Final
 
 from memoriter.core.batch import Act, Link
 from memoriter.core.draft import Draft
-from memoriter.core.errors import BadRecord, Conflict, InputError, MemoriterError, NotFound
+from memoriter.core.errors import (
+    BadRecord,
+    Conflict,
+    Forbidden,
+    InputError,
+    MemoriterError,
+    NotFound,
+)
 from memoriter.core.names import flag
 from memoriter.core.record import content_data
 from memoriter.core.scope import Scope
@@ -28,6 +35,7 @@ from memoriter.memory.browsing import matching_records
 from memoriter.memory.engine import Engine
 from memoriter.store.sqlite.openers import OPENERS
 from memoriter.store.verify import require_undamaged
+from memoriter.write.ceiling import FREE
 from memoriter.write.prepare import prepare
 from memoriter.write.progress import ProgressCallback, show_progress
 from memoriter.write.transfer import export_lines, read_dump, write_lines
@@ -118,7 +126,15 @@ def import_rows(
 
 
 def load_export(engine: Engine, writer: Writer, path: Path) -> int:
-    """Restore an export into a tenant that is empty; returns how many records."""
+    """Restore an export into a tenant that is empty; returns how many records.
+
+    Trust is kept, so a writer with a ceiling may not; raises Forbidden.
+    """
+    if writer.context.ceiling != FREE:
+        raise Forbidden(
+            "a load keeps the trust of records, and this caller may not give every trust",
+            hint="load with the command line or the library",
+        )
     dump = read_dump(path, engine.analyzer, writer.tenant)
     engine.log.restore(writer.tenant, dump)
     engine.index_cache.wrote(writer.tenant, len(dump.records))

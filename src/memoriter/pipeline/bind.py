@@ -36,6 +36,7 @@ def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
         archived=recipe.select.archived,
         expired=recipe.select.expired,
         superseded=superseded,
+        replaced_by=recipe.select.replaced_by,
         reflections=recipe.select.reflections,
         recorded=recorded,
     )
@@ -71,6 +72,7 @@ def bind(
         call=CallRows(seeds, lists),
         effects=effects,
         recorded=recorded,
+        force=recipe.select.replaced_by,
         asked=asked,
         keys=tie_keys(view, recipe.ties),
     )

@@ -9,21 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Final
 
 import numpy as np
 
 from memoriter.core.ranking import Mask, Rows, Scores, among
-from memoriter.core.slate import Op, Slate, Step
+from memoriter.core.slate import FIRST, Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key
 from memoriter.lanes.port import Context, Turn
 from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.fusing import Fused, Signals
 from memoriter.pipeline.recipe import Recipe
 from memoriter.rank.top import top
-
-FIRST: Final = "fuse"
-"""The column with the fused score of the first pass."""
 
 
 @dataclass(frozen=True, slots=True)

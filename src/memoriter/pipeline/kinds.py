@@ -54,12 +54,15 @@ _BOOSTS: Final = (
     "memoriter.pipeline.boosts.past:PastBoost",
     "memoriter.pipeline.boosts.asking:AskingBoost",
     "memoriter.pipeline.boosts.dated:DatedBoost",
+    "memoriter.pipeline.boosts.echo:EchoBoost",
 )
 _ORDERINGS: Final = (
     "memoriter.pipeline.orderings.mmr:MmrOrdering",
     "memoriter.pipeline.orderings.collapse:CollapseOrdering",
     "memoriter.pipeline.orderings.copies:CopiesOrdering",
     "memoriter.pipeline.orderings.cap:CapOrdering",
+    "memoriter.pipeline.orderings.crowd:CrowdOrdering",
+    "memoriter.pipeline.orderings.by_trust:ByTrustOrdering",
 )
 _OURS: Final = {"lanes": _LANES, "boosts": _BOOSTS, "orderings": _ORDERINGS}
 _BASES: Final[Mapping[str, type[RecipePart]]] = {

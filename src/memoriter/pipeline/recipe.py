@@ -18,6 +18,7 @@ from memoriter.core.errors import BadQuery, BadRecipe, InvariantError
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
+from memoriter.index.view import ReplacedBy
 from memoriter.lanes.port import Seeded
 from memoriter.lanes.spec import Spec, option
 from memoriter.pipeline.foreign_names import Mean, Mix, Path
@@ -84,6 +85,11 @@ class Select(Spec):
         "superseded records",
         "hide",
         values={**_SHOWN, "past": "shown only if the question asks about the past"},
+    )
+    replaced_by: ReplacedBy = option(
+        "what may supersede a record",
+        "as_trusted",
+        values={"any": "any other", "as_trusted": "one that is trusted as much or more"},
     )
     as_of: Literal["validity", "append"] = option(
         "whether a record was there at a time goes by",

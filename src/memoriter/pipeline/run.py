@@ -14,11 +14,11 @@ import numpy as np
 
 from memoriter.core.errors import InvariantError
 from memoriter.core.ranking import Ranking, Rows, Scores
-from memoriter.core.slate import Slate, pass_of
+from memoriter.core.slate import FIRST, Slate
 from memoriter.index.reads import text_lengths
 from memoriter.lanes.port import Context, Seeded
 from memoriter.pipeline.candidates import Candidates, complete, whether_proved
-from memoriter.pipeline.first_pass import FIRST, Scored, first_pass
+from memoriter.pipeline.first_pass import Scored, first_pass
 from memoriter.pipeline.orderings.budget import fit_budget
 from memoriter.pipeline.orderings.port import Moved, apply_move
 from memoriter.pipeline.plan import BUDGET, Plan, PlanStep, ordering_steps
@@ -165,7 +165,7 @@ def _ordered(
     # `min_score` is on the scale of the first pass: a reranker's scores are not comparable.
     floor = plan.recipe.final.min_score
     if floor is not None:
-        move = Moved(np.flatnonzero(first_scores(slate) >= floor))
+        move = Moved(np.flatnonzero(slate.first_score >= floor))
         moves["min_score"] = move
         slate = apply_move(slate, "min_score", move)
     least = plan.recipe.final.min_relevance
@@ -208,12 +208,6 @@ def named_apart(recipe: Recipe, ctx: Context, slate: Slate) -> Scores:
             words = recipe.lanes[label].words_in_text(ctx.query)
             out = np.maximum(out, rows_with_words(ctx, words, slate.rows))
     return out
-
-
-def first_scores(slate: Slate) -> np.ndarray:
-    """The scores after the first pass."""
-    steps = tuple(step for step in slate.steps if pass_of(step.out) == FIRST)
-    return replace(slate, steps=steps).score
 
 
 def run_lanes(

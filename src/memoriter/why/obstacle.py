@@ -28,7 +28,7 @@ from memoriter.pipeline.orderings.port import Dropping, apply_move
 from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE
-from memoriter.pipeline.run import Ran, first_scores
+from memoriter.pipeline.run import Ran
 from memoriter.text.prompt import head_size
 from memoriter.why.case import Finished
 from memoriter.why.change import Change
@@ -128,7 +128,7 @@ def _dropped(ran: Ran, ctx: Context, row: int) -> Obstacle | None:
 
 
 def _below(dropping: Dropping) -> Obstacle:
-    score = float(first_scores(dropping.slate)[dropping.at])
+    score = float(dropping.slate.first_score[dropping.at])
     floor = dropping.recipe.final.min_score
     reason = f"its score of {score:.6g} lies below min_score = {floor:g}"
     return Obstacle("min_score", reason, (_overriding("final.min_score", score),))

@@ -16,7 +16,7 @@ import numpy as np
 from memoriter.core.fold import fold
 from memoriter.core.record import Record
 from memoriter.core.shown import plain
-from memoriter.core.slate import Slate
+from memoriter.core.slate import FIRST, Slate
 from memoriter.index.ids import ids_of
 from memoriter.index.reads import numbers
 from memoriter.index.selection import superseded_only
@@ -24,7 +24,7 @@ from memoriter.lanes.port import Context
 from memoriter.pipeline.asked_speakers import SIDES, asked_speakers
 from memoriter.pipeline.bind import criteria_of
 from memoriter.pipeline.candidates import Candidates
-from memoriter.pipeline.first_pass import FIRST, first_pass
+from memoriter.pipeline.first_pass import first_pass
 from memoriter.pipeline.relevance import RELEVANCE
 from memoriter.pipeline.run import Ran, relevance_of
 from memoriter.text.speakers import name_words
@@ -120,7 +120,7 @@ def _evident(ran: Ran, ctx: Context, slate: Slate) -> Slate:
 
 def _successors(ctx: Context, position: float) -> list[int]:
     """The positions of the records that superseded one, and of those that superseded them."""
-    edges = ctx.view.replacing_edges_at(ctx.time, ctx.recorded)
+    edges = ctx.replacing_edges
     known: list[int] = []
     new = [int(position)]
     while new:

@@ -8,7 +8,7 @@ a write: the record is written without a vector and owes it (debt).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,7 +17,9 @@ from memoriter.core.batch import NOTHING, Act, Key, NewEdge, Put, Vector
 from memoriter.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from memoriter.core.draft import Draft
 from memoriter.core.edge import REPLACING
-from memoriter.core.errors import BadRecord
+from memoriter.core.errors import BadRecord, InputError
+from memoriter.core.fields import TRUST
+from memoriter.core.names import choice
 from memoriter.core.record import Content, Record, encode
 from memoriter.core.times import to_micros
 from memoriter.embed.vector_space import AgentRegistry, VectorSpace, embedded_texts, reads_alike
@@ -25,6 +27,7 @@ from memoriter.index.tenant import texts_of
 from memoriter.text.entities import Extractor
 from memoriter.text.port import Analyzer
 from memoriter.write.annotate import annotated
+from memoriter.write.ceiling import FREE, least_trust
 
 SALT_BYTES: Final = 16
 _NOISE_BYTES: Final = 10
@@ -47,6 +50,13 @@ class WriteContext:
     """Finds the entities of a record that comes without any."""
     registry: Callable[[], AgentRegistry] = dict[str, dict[str, Any]]
     """Returns the registry of agents, for embedders whose template mentions the agent."""
+    ceiling: str = FREE
+    """The highest trust that a record may be given (`write.ceiling`)."""
+
+    def under(self, ceiling: str) -> WriteContext:
+        """The same with a ceiling, unless it has a lower one; raises InputError."""
+        wanted = choice(ceiling, "trust", TRUST, InputError)
+        return replace(self, ceiling=least_trust([wanted, self.ceiling]))
 
     @property
     def space(self) -> str:

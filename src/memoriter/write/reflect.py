@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from memoriter.core.batch import Act, Vector
 from memoriter.core.canonical import canonical
 from memoriter.core.draft import Draft, with_changes
-from memoriter.core.fields import TRUST
 from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, plain, quoted, shown
@@ -36,6 +35,7 @@ from memoriter.rank.cluster import (
     single_link,
 )
 from memoriter.text.keywords import Phrases, frequent_words
+from memoriter.write.ceiling import least_trust
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
 from memoriter.write.prepare import SALT_BYTES, Derived, WriteContext, prepare_version, put_of
 
@@ -297,7 +297,7 @@ def draft_of(cluster: Cluster, summary: str, now: int, cycle: int | None) -> Dra
             "summary": summary,
             "kind": REFLECTION,
             "priority": "P2",
-            "trust": max((member.trust for member in members), key=TRUST.index),  # the least
+            "trust": least_trust(member.trust for member in members),
             "source": {"channel": f"{DREAMING}{cluster.hash}"},
             "agent": first.agent,
             "user": first.user,

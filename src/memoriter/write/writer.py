@@ -29,6 +29,7 @@ from memoriter.core.times import TimeLike, duration, micros, to_datetime
 from memoriter.embed.call import EmbedderTimeout
 from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
+from memoriter.write.ceiling import check_link, check_trust, limited_draft
 from memoriter.write.erasure import Erasure
 from memoriter.write.prepare import (
     SALT_BYTES,
@@ -139,7 +140,7 @@ class Writer:
                     self.current(tie.target)
                 except NotFound as gone:
                     self._again(draft.key, gone, draft.id or "")
-        return draft
+        return limited_draft(draft, self._context.ceiling, self.current)
 
     def remember(self, data: object) -> Commit:
         """Write one record."""
@@ -226,6 +227,8 @@ class Writer:
                 content = self._inside_scope(with_changes(record, changes, self._context.clock.now))
                 if "entities" not in changes:
                     content = annotated_anew(record, content, self._context.extractor)
+                check_trust(record, self._context.ceiling)
+                check_trust(content, self._context.ceiling)
             except (NotFound, BadRecord) as refusal:
                 return self._again(_quietly(key), refusal, record_id)
             rows = self._log.vectors(self._scope.tenant, record.row)
@@ -271,10 +274,15 @@ class Writer:
         )
 
     def must_reach(self, act: Link, besides: Collection[str] = ()) -> None:
-        """Raise NotFound if an end of an edge is neither in scope nor one of `besides`."""
+        """Raise NotFound if an end of an edge is neither in scope nor one of `besides`.
+
+        Raises Forbidden if it speaks against its target for a record above the writer's ceiling.
+        """
         for end in (act.source, act.tie.target):
             if end not in besides:
-                self.current(end)
+                record = self.current(end)
+                if end == act.source:
+                    check_link(act.tie.kind, record.trust, self._context.ceiling)
 
     def preview_forget(self, ids: Sequence[str]) -> Erasure:
         """What `forget` would erase; raises as it does, and changes nothing."""

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from tests.oracle.graph import REPLACING
+from tests.oracle.graph import REPLACING, Link
 from tests.oracle.numbers import Column, grid
 from tests.oracle.rules import BoostOracle, Spec, each
 from tests.oracle.table import Scene, Table
+from tests.oracle.world import has_force
 
 from memoriter.text.past import past_words
+
+
+def _replacing(scene: Scene) -> list[Link]:
+    records = scene.records.values()
+    every = [link for link in scene.links if link.kind in REPLACING]
+    return [link for link in every if has_force(records, scene.recipe, link)]
 
 
 def _successors(scene: Scene, row: int) -> list[int]:
     """The rows of the view that took a row's place, readable or not."""
     rows = {record.position: record.row for record in scene.records.values()}
     me = scene.records[row].position
-    links = [link for link in scene.links if link.kind in REPLACING and link.target == me]
+    links = [link for link in _replacing(scene) if link.target == me]
     return [rows[link.source] for link in links if link.source in rows and link.source != me]
 
 
 def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     rows = {record.position: record.row for record in scene.records.values()}
-    links = [link for link in scene.links if link.kind in REPLACING]
+    links = _replacing(scene)
 
     def value(row: int) -> float | None:
         me = scene.records[row].position

@@ -32,6 +32,7 @@ from memoriter.doors.cli.output import note, print_json, show
 
 if TYPE_CHECKING:
     from memoriter.doors.http.state import ServerState
+    from memoriter.doors.port import Right
     from memoriter.doors.tokens import Credential, Tokens
     from memoriter.memory.options import OpenOptions
 
@@ -40,6 +41,15 @@ SWITCH_S: Final = 0.001
 _PANEL: Final = "Network"
 HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 _MCP_PACKAGES: Final = ("mcp",)
+TrustOption = Annotated[
+    str,
+    typer.Option(
+        "--trust",
+        metavar="TRUST",
+        help="The highest trust that its writes may have: system, learned or external.",
+        autocompletion=complete_words("system", "learned", "external"),
+    ),
+]
 ToolsOption = Annotated[
     str,
     typer.Option(
@@ -232,6 +242,20 @@ def _first_token(tokens: Tokens, tenant: str) -> str | None:
 # --- mcp --------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    """Which tools to offer, how they are reached, and what they may do."""
+
+    tools: ToolsOption = "core"
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Offer only the tools that read.")
+    ] = False
+    http: Annotated[
+        bool, typer.Option("--http", help="Listen on a port, as serve does; the tools are at /mcp.")
+    ] = False
+    trust: TrustOption = "learned"
+
+
 @command(
     "mcp",
     "memoriter mcp --store agent.db",
@@ -239,34 +263,30 @@ def _first_token(tokens: Tokens, tenant: str) -> str | None:
     "memoriter mcp --http --port 8321",
 )
 def mcp(
-    at: MemoryOptions,
-    net: NetworkOptions,
-    reranker: RerankerOption = None,
-    tools: ToolsOption = "core",
-    *,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Offer only the tools that read.")
-    ] = False,
-    http: Annotated[
-        bool, typer.Option("--http", help="Listen on a port, as serve does; the tools are at /mcp.")
-    ] = False,
+    at: MemoryOptions, net: NetworkOptions, offer: McpOptions, reranker: RerankerOption = None
 ) -> None:
     """Offer the memory to a model as tools (MCP), over stdin and stdout or over HTTP."""
     require_packages("memoriter mcp", _MCP_PACKAGES)
-    if http and read_only:
+    if offer.http and offer.read_only:
         raise InputError(
             "read-only: cannot be combined with --http, where the right of each token decides",
             hint="make a token that only reads: memoriter token create --right read",
             field="read-only",
         )
-    if http:
+    if offer.http and offer.trust != "learned":
+        raise InputError(
+            "trust: cannot be combined with --http, where the trust of each token decides",
+            hint="make a token with it: memoriter token create --right write --trust …",
+            field="trust",
+        )
+    if offer.http:
         require_packages("memoriter serve", HTTP_PACKAGES)
-        _serve(PrintedOptions(at.store, at.tenant, at.embedder), net, reranker, tools)
+        _serve(PrintedOptions(at.store, at.tenant, at.embedder), net, reranker, offer.tools)
     else:
-        _serve_stdin(at, reranker, tools, read_only=read_only)
+        _serve_stdin(at, reranker, offer)
 
 
-def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_only: bool) -> None:
+def _serve_stdin(at: MemoryOptions, reranker: str | None, offer: McpOptions) -> None:
     """Answer the requests on stdin, line by line, until it ends."""
     import anyio  # noqa: PLC0415  # comes with the extra
 
@@ -276,10 +296,11 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_on
     from memoriter.doors.tenant_session import TenantSession  # noqa: PLC0415  # loads the engine
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    choice = choice_of(tools)
-    access = "read" if read_only else "make"
+    choice = choice_of(offer.tools)
+    right: Right = "read" if offer.read_only else "write"
+    access = "read" if offer.read_only else "make"
     with opened_memory(at, access, setting("reranker", reranker)) as memory:
-        caller = LocalCaller(TenantSession(memory), "read" if read_only else "write")
+        caller = LocalCaller(TenantSession(memory.with_ceiling(offer.trust)), right)
         anyio.run(serve_stdio, mcp_server(choice, caller))
 
 
@@ -318,15 +339,17 @@ def token_create(
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="A note on what it is for.")
     ] = None,
+    trust: TrustOption = "learned",
 ) -> None:
     """Make a token and print it once: only its hash is stored, in a file next to the store.
 
     It is valid for the tenant of --tenant only.
     """
     tenant = str(setting("tenant", at.tenant))
-    text, made = _tokens(at).create(tenant, right, expires=expires, label=name)
+    text, made = _tokens(at).create(tenant, right, expires=expires, label=name, trust=trust)
     if not at.json:
-        note(f"tenant {made.tenant}, right {made.right}, id {made.id}; shown this once:")
+        rights = f"right {made.right}, trust up to {made.trust}"
+        note(f"tenant {made.tenant}, {rights}, id {made.id}; shown this once:")
     show({"token": text, **made.to_dict()}, lambda: text, as_json=at.json)
 
 
@@ -334,11 +357,11 @@ def token_create(
 def token_list(at: TokenOptions) -> None:
     """List all tokens of the store, without their secrets."""
     tokens = _tokens(at).list()
-    heads = ("id", "tenant", "right", "created", "expires", "name")
+    heads = ("id", "tenant", "right", "trust", "created", "expires", "name")
     rows = [tuple(_cell(token, head) for head in heads) for token in tokens]
     show(
         {"tokens": [token.to_dict() for token in tokens]},
-        lambda: render.ink.TextColumns(heads, rows, wide=5) if rows else "no tokens",
+        lambda: render.ink.TextColumns(heads, rows, wide=6) if rows else "no tokens",
         as_json=at.json,
     )
 

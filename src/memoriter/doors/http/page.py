@@ -20,9 +20,9 @@ from starlette.routing import Route
 from memoriter import __version__
 from memoriter.core.clock import Entropy, SystemEntropy
 from memoriter.core.errors import InputError, Unauthenticated
-from memoriter.doors.json_bodies import parse_body, to_json
 from memoriter.doors.http.guards import CREDENTIAL, LINK, PAGE, PAGE_FILES
 from memoriter.doors.http.state import ServerState
+from memoriter.doors.json_bodies import parse_body, to_json
 from memoriter.doors.operations import OPERATIONS
 
 ME: Final = f"{PAGE}me"

@@ -55,6 +55,7 @@ class ServerState:
             try:
                 data = self.limits.check(read(), view=target.right == "read")
                 tenant_session = self.tenant_sessions.of(credential.tenant)
+                tenant_session = tenant_session.with_ceiling(credential.trust)
                 reply = target.run(tenant_session, data, spelled=spelled)
                 body = to_json(reply)
             except Exception as error:

@@ -99,6 +99,8 @@ MORE: Final = (
     ToolSpec("bundles", "Use it when linked memories matter."),
     ToolSpec("link", "Use it when one memory explains, continues or replaces another."),
     ToolSpec("reflect", "Use it now and then, when many memories are new."),
+    ToolSpec("review", "Use it to see what less trusted memories would replace."),
+    ToolSpec("decide", "Use it only when the user has decided."),
     ToolSpec("plan", "Use it to see why a recall may find little."),
 )
 """What the full set adds to it."""

@@ -14,6 +14,7 @@ from memoriter.core.record import Record, content_data
 from memoriter.core.times import iso, to_micros
 from memoriter.doors.render.ink import DIM, STRONG, TextColumns, date_text, fact_table, time_text
 from memoriter.memory.agents import Agent
+from memoriter.memory.reviewing import Claim
 from memoriter.text.figures import figure, short
 from memoriter.text.safe import one_line, safe
 
@@ -102,6 +103,23 @@ def edge_list(edges: Sequence[Edge], at: str) -> RenderableType:
         for e in edges
     ]
     return TextColumns(("", "kind", "memory", "weight"), rows, wide=1)
+
+
+def claim_list(claims: Sequence[Claim]) -> RenderableType:
+    """The claims that wait for a decision: what the less trusted memory says, and what stands."""
+    if not claims:
+        return Text("nothing to review", DIM)
+    parts: list[RenderableType] = []
+    for claim in claims:
+        source, target = claim.source, claim.target
+        head = f"{source.id} ({source.trust}) {claim.kind} {target.id} ({target.trust})"
+        parts += [
+            Text(one_line(head), STRONG),
+            Text(f"  says:   {one_line(source.text)}", no_wrap=True, overflow="ellipsis"),
+            Text(f"  stands: {one_line(target.text)}", no_wrap=True, overflow="ellipsis"),
+        ]
+    parts.append(Text("\ndecide with: memoriter decide ID ID --accept, or --reject", DIM))
+    return Group(*parts)
 
 
 def agent_list(agents: Sequence[Agent]) -> RenderableType:

@@ -53,7 +53,7 @@ class PastBoost(Boost):
         """What took the place of these rows."""
         if ctx.recorded is not None:
             return np.zeros(0, np.int64)
-        edges = ctx.view.replacing_edges_at(ctx.time)
+        edges = ctx.replacing_edges
         places = numbers(ctx.view, rows, "position").astype(np.int64)
         sources = edges.sources[np.isin(edges.targets, places)]
         if not sources.size:
@@ -93,7 +93,7 @@ def _replacement(ctx: Context, slate: Slate) -> tuple[Scores, Scores]:
         return best, row
     places = numbers(ctx.view, slate.rows, "position").astype(np.int64).tolist()
     at = {place: n for n, place in enumerate(places)}
-    edges = ctx.view.replacing_edges_at(ctx.time)
+    edges = ctx.replacing_edges
     for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
         if source not in at or target not in at or source == target:
             continue

@@ -1,0 +1,146 @@
+"""What an attacker who may write memories reaches: poison in the first five, evidence left.
+
+Turns of LoCoMo in one store, written as `learned`; against each of 20 questions the poison of a
+style is planted, as `external` and as `learned`. `tuned` are questions that the defence was tuned
+on, `unseen` others. Then the same questions with every memory of the store `external`: what the
+defence costs. The data is looked for in MEMORITER_DATA, else in ../shared/data.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple, cast
+
+import memoriter
+from bench.attacks import STYLES, UNSEEN, Draft, Target, poison
+from bench.tools import Options
+from memoriter.evaluate.data import EvalCase, EvalRecord
+from memoriter.evaluate.find import find_datasets
+
+TURNS: Final = 2000
+TARGETS: Final = 20
+FIRST: Final = 5
+ASKED: Final = 300
+"""Questions of the comparison without an attack."""
+SETS: Final = {"tuned": 1, "unseen": 2}
+
+
+class Reached(NamedTuple):
+    """How many of the questions had poison or evidence where it counts."""
+
+    poisoned: int
+    on_top: int
+    evidence: int
+
+
+def run(options: Options) -> None:
+    place = Path(os.environ.get("MEMORITER_DATA", "../shared/data")) / "locomo"
+    if not place.exists():
+        print("no data here: MEMORITER_DATA names a folder with locomo/")
+        return
+    records, targets = _world(find_datasets(place)[0].cases, 400 if options.small else TURNS)
+    chosen = {name: _some(targets, seed) for name, seed in SETS.items()}
+    for name, some in chosen.items():
+        _attacked(name, some, records, options)
+    _unlabelled(records, _some(targets, 3, ASKED if not options.small else 40))
+
+
+def _world(cases: Sequence[EvalCase], turns: int) -> tuple[list[EvalRecord], list[Target]]:
+    """Whole conversations up to a number of turns, and the questions that one of them answers."""
+    records: list[EvalRecord] = []
+    targets: list[Target] = []
+    for nth, case in enumerate(cases):
+        named = {each.id: f"{nth}/{each.id}" for each in case.records}
+        own = [
+            each._replace(id=named[each.id], session=f"{nth}/{each.session}")
+            for each in case.records
+        ]
+        sessions = {each.id: each.session for each in own}
+        for question in case.questions:
+            gold = frozenset(named[one] for one in question.gold)
+            if gold:
+                targets.append(Target(question.text, gold, sessions[min(gold)]))
+        records += own
+        if len(records) >= turns:
+            break
+    return records, targets
+
+
+def _some(targets: Sequence[Target], seed: int, count: int = TARGETS) -> list[Target]:
+    """Questions by chance; no question is in two of the sets."""
+    every = list(targets)
+    Random(7).shuffle(every)
+    return every[(seed - 1) * TARGETS :][:count]
+
+
+def _attacked(
+    name: str, targets: Sequence[Target], records: Sequence[EvalRecord], options: Options
+) -> None:
+    texts = [record.text for record in records]
+    with memoriter.open(":memory:") as memory:
+        memory.remember_many(cast("Any", [_draft(record) for record in records]))
+        clean = _asked(memory, targets)
+        print(f"{name}: {len(records):,} turns, {len(targets)} questions; "
+              f"evidence in the first {FIRST} without an attack: {clean.evidence}\n")  # fmt: skip
+        print("| style | trust | poison in first 5 | on top | evidence in first 5 |")
+        print("|---|---|---|---|---|")
+        for trust in ("external", "learned"):
+            every: list[Reached] = []
+            for style in STYLES:
+                if options.small and style not in ("question copied", "ten near-copies"):
+                    continue
+                planted = _planted(style, targets, texts, trust)
+                memory.remember_many(cast("Any", planted))
+                every.append(_asked(memory, targets))
+                memory.forget([draft["id"] for draft in planted])
+                mark = " (unseen)" if style in UNSEEN else ""
+                print(f"| {style}{mark} | {trust} | {every[-1].poisoned} | {every[-1].on_top} | "
+                      f"{every[-1].evidence} |", flush=True)  # fmt: skip
+            count = len(every) * len(targets)
+            share = sum(each.poisoned for each in every) / count
+            kept = sum(each.evidence for each in every) / len(every)
+            print(f"| all | {trust} | {share:.1%} of {count} | "
+                  f"{sum(each.on_top for each in every)} | {kept:.1f} |")  # fmt: skip
+    print()
+
+
+def _draft(record: EvalRecord, trust: str = "learned") -> Draft:
+    return {**record.to_draft(), "trust": trust}
+
+
+def _planted(
+    style: str, targets: Sequence[Target], texts: Sequence[str], trust: str
+) -> list[Draft]:
+    made = [poison(style, target, nth, texts) for nth, target in enumerate(targets)]
+    return [{**draft, "trust": trust} for drafts in made for draft in drafts]
+
+
+def _asked(memory: memoriter.Memory, targets: Sequence[Target]) -> Reached:
+    poisoned = on_top = evidence = 0
+    for target in targets:
+        ids = [hit.id for hit in memory.recall(target.question, FIRST)]
+        bad = [one.startswith("poison ") for one in ids]
+        poisoned += any(bad)
+        on_top += bad[:1] == [True]
+        evidence += bool(target.gold.intersection(ids))
+    return Reached(poisoned, on_top, evidence)
+
+
+def _unlabelled(records: Sequence[EvalRecord], targets: Sequence[Target]) -> None:
+    """What the defence costs without an attack, by how much of the store is external."""
+    print(f"no attack, {len(targets)} questions: a record with evidence in the first three\n")
+    for name, every in (("no memory", 0), ("every fourth memory", 4), ("every memory", 1)):
+        drafts = [
+            _draft(record, "external" if every and not nth % every else "learned")
+            for nth, record in enumerate(records)
+        ]
+        with memoriter.open(":memory:") as memory:
+            memory.remember_many(cast("Any", drafts))
+            hits = [
+                any(hit.id in target.gold for hit in memory.recall(target.question, 3))
+                for target in targets
+            ]
+        print(f"{name} external: hit@3 {sum(hits) / len(hits):.1%}")

@@ -1,0 +1,108 @@
+"""The review list: links by which a record speaks against one that is trusted more.
+
+A recipe that hides superseded records lets no such link hide anything (`select.replaced_by`). Each
+is listed until somebody decides: accepted, the record is trusted as much as the one it speaks
+against; rejected, the link ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memoriter.core.batch import Commit
+from memoriter.core.errors import BadQuery, NotFound
+from memoriter.core.names import flag, integer, name
+from memoriter.core.query import LIMIT_LIMIT
+from memoriter.core.record import Record
+from memoriter.core.scope import Scope
+from memoriter.core.shown import named, plain, shown
+from memoriter.core.times import to_datetime
+from memoriter.index.columns import NO_TIME
+from memoriter.memory.engine import Engine
+from memoriter.write.ceiling import CLAIMING
+from memoriter.write.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A record that would replace or contradicts a record that is trusted more."""
+
+    source: Record
+    """The record that makes the claim."""
+    target: Record
+    """The record that it speaks against."""
+    kind: str
+    """supersedes, corrects, invalidates or contradicts."""
+    since: int | None = None
+    """When the link begins, in microseconds."""
+
+    def __repr__(self) -> str:
+        ends = f"{named(self.source.id)} {plain(self.kind, 24)} {named(self.target.id)}"
+        return shown(f"Claim {ends}", f"{self.source.trust} against {self.target.trust}")
+
+    def to_dict(self) -> dict[str, object]:
+        """The claim as plain data."""
+        return {
+            "kind": self.kind,
+            "source": self.source.to_dict(),
+            "target": self.target.to_dict(),
+        }
+
+
+def claims_to_review(engine: Engine, scope: Scope, limit: int) -> tuple[Claim, ...]:
+    """The claims in force now whose source is trusted less than their target, oldest first."""
+    integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
+    view, fetch = engine.view(scope.tenant, None), engine.fetch(scope.tenant)
+    graph = view.graph
+    edges = graph.edges
+    at = np.flatnonzero(edges.holding(engine.clock.now(), CLAIMING))
+    at = at[view.less_trusted(edges.sources[at], edges.targets[at])]
+    claims: list[Claim] = []
+    for edge in at.tolist():
+        rows = [int(graph.rows[ends[edge]]) for ends in (edges.sources, edges.targets)]
+        source, target = fetch(rows) if min(rows) >= 0 else (None, None)
+        if source is None or target is None:
+            continue
+        if scope.contains(source) and scope.contains(target):
+            since = int(edges.since[edge])
+            kind = edges.names[edges.kinds[edge]]
+            claims.append(Claim(source, target, kind, None if since == NO_TIME else since))
+        if len(claims) == limit:
+            break
+    return tuple(claims)
+
+
+def decide_claim(
+    engine: Engine, writer: Writer, source: str, target: str, *, accept: bool
+) -> Commit:
+    """Accept or reject what one record says against another; raises NotFound if it says nothing.
+
+    Raises Forbidden if the writer may not give the trust of the target.
+    """
+    ends = name(source, "source", BadQuery), name(target, "target", BadQuery)
+    flag(accept, "accept", BadQuery)
+    every = claims_to_review(engine, writer.scope, LIMIT_LIMIT)
+    own = [claim for claim in every if (claim.source.id, claim.target.id) == ends]
+    if not own:
+        raise NotFound(
+            f"{ends[0]!r} makes no claim against {ends[1]!r} that waits for a decision",
+            hint="review lists the claims that do",
+            field="source",
+        )
+    if accept:
+        return writer.update(ends[0], {"trust": own[0].target.trust}, None)
+    now = engine.clock.now()
+    for claim in own[:-1]:
+        _end(writer, claim, now)
+    return _end(writer, own[-1], now)
+
+
+def _end(writer: Writer, claim: Claim, now: int) -> Commit:
+    """Write the link again with an end: a later link of the same key replaces it."""
+    begun = claim.since
+    until = now if begun is None else max(now, begun + 1)
+    times = {"valid_from": None if begun is None else to_datetime(begun)}
+    options = {**times, "valid_until": to_datetime(until)}
+    return writer.link(claim.source.id, claim.target.id, claim.kind, options, None)

@@ -1,0 +1,90 @@
+"""Does a record only repeat the question?
+
+A text made of the words of a question matches it better than any answer and says nothing. Where
+nearly all words of a record's text are words of the question, its score is multiplied by a factor.
+A record that adds a name or a number to them answers, and keeps its score. Short questions are left
+alone: of "wifi password?" any note about it may be made.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from memoriter.core.ranking import Rows, Scores
+from memoriter.core.slate import Op, Slate
+from memoriter.index.field_stats import FieldStats
+from memoriter.index.match import PhrasePattern
+from memoriter.index.reads import text_lengths
+from memoriter.lanes.port import Context, Ready, Skipped
+from memoriter.lanes.spec import option
+from memoriter.pipeline.boosts.port import Boost, Boosted
+from memoriter.rank.grid import snap, snap_one
+
+_TEXT = "text"
+
+
+class EchoBoost(Boost):
+    """A factor for records whose text repeats the question and says nothing else."""
+
+    about: ClassVar[str] = "records that only repeat the question lose"
+
+    kind: Literal["echo"]
+    factor: float = option("what their score is multiplied by", 0.5, ge=0.0, le=1.0)
+    share: float = option(
+        "share of the words of a text that are words of the question, from which on it repeats it",
+        0.9,
+        ge=0.5,
+        le=1.0,
+    )
+    words: int = option("different words that a question must have", 4, ge=1, le=1000)
+
+    @property
+    def op(self) -> Op:
+        """The score is multiplied."""
+        return "product"
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Ready if the question has enough words."""
+        count = len(_terms(ctx))
+        if count < self.words:
+            return Skipped(f"the question has fewer than {self.words} words", idle=True)
+        return Ready(self.shows())
+
+    def largest_gain(self, best: float) -> float:
+        """Nothing: it only takes."""
+        del best
+        return 0.0
+
+    def boost(self, ctx: Context, slate: Slate) -> Boosted:
+        """The factor where a text repeats the question; the share of such words stands beside."""
+        shares = asked_share(ctx, slate.rows)
+        hit = shares >= self.share
+        return Boosted(
+            np.where(hit, snap_one(self.factor), np.nan), {"share": np.where(hit, shares, np.nan)}
+        )
+
+
+def _terms(ctx: Context) -> list[str]:
+    """The different index terms of the question."""
+    return sorted(set(ctx.wording.analyzer.terms(ctx.query.text)))
+
+
+def asked_share(ctx: Context, rows: Rows) -> Scores:
+    """For each row the share of the words of its text that are words of the question."""
+    matched = np.zeros(rows.size)
+    fields = tuple(ctx.view.fields)
+    stats = FieldStats(ctx.view, fields, ctx.wording.analyzer)
+    patterns = [PhrasePattern(((term, 0),)) for term in _terms(ctx)]
+    for n, segment in enumerate(ctx.view.segments):
+        places, here = segment.places(rows)
+        counts = np.zeros(len(segment))
+        for pattern in patterns if places.size else ():
+            hits = stats.occurrences(n, pattern)
+            if hits is not None:
+                few = hits.at(np.sort(places))
+                own = few.fields == fields.index(_TEXT)
+                np.add.at(counts, few.docs[own], few.tfs[own])
+        matched[here] = counts[places]
+    return snap(np.minimum(matched / text_lengths(ctx.view, rows), 1.0))

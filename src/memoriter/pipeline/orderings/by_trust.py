@@ -1,0 +1,75 @@
+"""The ordering `by_trust`: what is trusted more goes before, among candidates that compete.
+
+Anybody may write an external memory that has every word of a question, so a good match is weak
+evidence for it. Where more trusted candidates match nearly as well, a few of them go first. Where
+none does, or where all candidates are external, nothing moves, and nothing is ever dropped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.ranking import Mask, Scores
+from memoriter.core.slate import Slate
+from memoriter.index.reads import strings
+from memoriter.lanes.port import Context
+from memoriter.lanes.spec import option
+from memoriter.pipeline.orderings.port import Moved, Ordering
+
+if TYPE_CHECKING:
+    from memoriter.pipeline.recipe import Recipe
+
+
+class ByTrustOrdering(Ordering):
+    """A record of low trust goes behind the best of the others that score at least a share of it.
+
+    At most `before` of them are put before it, and it never rises.
+    """
+
+    about: ClassVar[str] = "external records go behind trusted ones that match nearly as well"
+    whole_notes: ClassVar[tuple[str, ...]] = ("behind",)
+
+    kind: Literal["by_trust"]
+    of: tuple[Literal["system", "learned", "external"], ...] = option(
+        "trust levels that give way to the others", ("external",)
+    )
+    share: float = option(
+        "share of its first-pass score that a more trusted record must have to compete",
+        0.4,
+        ge=0.0,
+        le=1.0,
+    )
+    before: int = option("how many that compete go before it at most", 5, ge=1, le=1000)
+
+    def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
+        """The rows with those of low trust behind what competes with them."""
+        del recipe
+        low = np.array([t in self.of for t in strings(ctx.view, slate.rows, "trust")], np.bool_)
+        order, behind = self.ordered(low, slate.first_score)
+        moved = np.where(behind > 0, behind.astype(np.float64), np.nan)
+        return Moved(
+            order,
+            {"behind": moved},
+            {"moved": int((behind > 0).sum())},
+            {"of": np.flatnonzero(low).tolist()},
+        )
+
+    def ordered(self, low: Mask, scores: Scores) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """(the new order, behind how many more each row stands than before)."""
+        behind = np.zeros(low.size, np.int64)
+        high = np.flatnonzero(~low)
+        if not high.size or not low.any():
+            return np.arange(low.size), behind
+        slots = np.empty(low.size, np.float64)
+        slots[high] = np.arange(high.size)
+        for at in np.flatnonzero(low).tolist():
+            already = int((high < at).sum())
+            rivals = np.flatnonzero(scores[high] >= self.share * scores[at])[: self.before]
+            needed = int(rivals[-1]) + 1 if rivals.size else 0
+            behind[at] = max(needed - already, 0)
+            # Between the last row that it stands behind and the next one.
+            slots[at] = max(needed, already) - 0.5
+        return np.argsort(slots, kind="stable"), behind
