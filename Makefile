@@ -53,7 +53,7 @@ conform: $(DEV_READY)  ## the contract suite on every store
 claims: $(DEV_READY)  ## what the five systems promise, number by number, and how each stands
 	@$(BIN)/python -m tests.claims -n $(WORKERS) $(ARGS)
 
-beside: $(DEV_READY)  ## our answers beside those of engrava and mnestic, which are installed for it
+beside: $(DEV_READY)  ## our answers beside those of engrava and mnestic, which it installs (MEMORITER_DATA, MEMORITER_SIDEBYSIDE_CORPORA, _SEED, _VENV)
 	@MEMORITER_SIDEBYSIDE=1 $(BIN)/pytest -q tests/sidebyside $(ARGS)
 
 bench: $(DEV_READY)  ## measure; prints tables and never fails on speed

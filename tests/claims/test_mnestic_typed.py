@@ -67,7 +67,7 @@ CASES: dict[str, tuple[HybridSearch, dict[str, Any]]] = {
         {"lists": {"recent": RECENT, "age": "cycle"}, "overrides": {"vector_index": False}},
     ),
     "mmr": (
-        HybridSearch(query_text=TEXT, query_vector=VECTOR, mmr=MmrParams(lambda_=0.3, k=4)),
+        HybridSearch(query_text=TEXT, query_vector=VECTOR, mmr=MmrParams(trade=0.3, k=4)),
         {"vector": VECTOR, "overrides": {"mmr": True, "mmr.lambda": 0.3, "mmr.k": 4}},
     ),
     "mmr by default": (
@@ -105,7 +105,7 @@ def test_the_example_of_mnestics_text_is_written_as_there(vectors: Memory) -> No
     search = HybridSearch(
         query_vector=VECTOR, vector_k=24, ef=80, query_text=TEXT, fts_k=24,
         graph_legs=[GraphLeg(edge_relation="related_to", seeds=["m01"], max_hops=2)],
-        rrf_k=60.0, mmr=MmrParams(lambda_=0.5, k=12, embedding_col="embedding"),
+        rrf_k=60.0, mmr=MmrParams(trade=0.5, k=12, embedding_col="embedding"),
     )  # fmt: skip
     result = vectors.recall(**search.call())
     assert set(result.used) == {"semantic", "text", "graph"}
@@ -124,7 +124,7 @@ def test_the_plan_is_the_script_and_its_recipe_gives_the_same_answer(vectors: Me
 
 def test_lambda_is_clamped_as_in_the_primitive(vectors: Memory) -> None:
     def run(trade: float) -> list[tuple[Any, ...]]:
-        mmr = MmrParams(lambda_=trade, k=5)
+        mmr = MmrParams(trade=trade, k=5)
         return HybridSearch(query_text=TEXT, query_vector=VECTOR, mmr=mmr).run(vectors)
 
     assert run(7.0) == run(1.0) != run(0.0) == run(-1.0)
@@ -134,9 +134,9 @@ def test_any_name_of_the_vector_column_compares_the_one_vector(vectors: Memory) 
     def run(mmr: MmrParams) -> list[tuple[Any, ...]]:
         return HybridSearch(query_text=TEXT, query_vector=VECTOR, mmr=mmr).run(vectors)
 
-    expected = run(MmrParams(lambda_=0.2, k=5))
-    assert run(MmrParams(lambda_=0.2, k=5, embedding_col="embedding")) == expected
-    assert run(MmrParams(lambda_=1.0, k=5, embedding_col="embedding")) != expected
+    expected = run(MmrParams(trade=0.2, k=5))
+    assert run(MmrParams(trade=0.2, k=5, embedding_col="embedding")) == expected
+    assert run(MmrParams(trade=1.0, k=5, embedding_col="embedding")) != expected
 
 
 @pytest.mark.parametrize("label", ["semantic", "text"])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import typer.main
+from tests.pages import blocks
 from typer.testing import CliRunner
 
 import memoriter
@@ -547,6 +548,25 @@ def test_the_settings_of_another_system_become_a_recipe(cli: Cli, tmp_path: Path
     bad = cli("recipe", "from-engrava", str(path), "--out", str(out), "--force")
     assert (bad.exit_code, out.read_bytes()) == (2, before)
     assert "line 2: search has no key 'fts'" in bad.stderr
+
+
+def test_the_settings_on_the_page_become_the_recipe_that_it_shows(cli: Cli, tmp_path: Path) -> None:
+    page = DOCS.parent / "recipes" / "engrava.md"
+    (example,) = blocks(page, "yaml")
+    (tmp_path / "engrava.yaml").write_text(example.text, "utf-8")
+    cli("recipe", "from-engrava", "engrava.yaml", "--out", "own.toml", ok=True)
+    changes = cli("recipe", "diff", "engrava", "own.toml", ok=True)["changes"]
+    shown = [
+        (each["path"], json.dumps(each["first"]), json.dumps(each["second"])) for each in changes
+    ]
+    table = re.findall(r"^\| `([\w.]+)` \| (\S+) \| (\S+) \|$", page.read_text("utf-8"), re.M)
+    assert [each for each in shown if each[0] not in ("name", "version", "about")] == table
+    cli("remember", "berlin", ok=True)
+    assert len(cli("recall", "berlin", "--recipe", "own.toml", ok=True)["hits"]) == 1
+    (tmp_path / "flow.yaml").write_text("search: {default_fts_weight: 0.4}\n", "utf-8")
+    refused = cli("recipe", "from-engrava", "flow.yaml", "--out", "flow.toml")
+    assert (refused.exit_code, (tmp_path / "flow.toml").exists()) == (2, False)
+    assert "line 1" in refused.stderr
 
 
 def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path) -> None:

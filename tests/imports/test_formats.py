@@ -80,6 +80,16 @@ def test_engravas_edges_come_and_one_without_an_end_is_named(
     assert (done.links.written, done.links.refused) == (2, 1)
 
 
+def test_what_engravas_consolidation_associated_is_kept_apart(
+    tmp_path: Path, memory: Memory
+) -> None:
+    path = files.engrava(tmp_path / "theirs.db")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE edge SET source = 'DREAMING' WHERE edge_id = 'e-2'")
+    memory.import_file(path)
+    assert ("t-1", "t-2", "associated") in edges(memory, "t-1")
+
+
 def test_what_engrava_has_and_we_have_not_is_told(tmp_path: Path, memory: Memory) -> None:
     done = memory.import_file(files.engrava(tmp_path / "theirs.db"))
     assert left(done)["access_count"] == (1, "metadata")

@@ -22,6 +22,7 @@ _KINDS: Final = (
     "continues_from", "branches_from", "corrects", "invalidates", "supersedes", "derived_from",
     "summarizes", "caused_by", "supports", "contradicts", "related_to", "references",
 )  # fmt: skip
+_WORDLESS: Final = ("!!! ???", "...", "—", "🙂", "(*)", "&&", "?!")
 _ODD: Final = ("   ---   ", "went", "gave it away", "!!!", "")
 
 
@@ -54,6 +55,31 @@ def mixed(seed: int) -> Case:
     """Thoughts of all types with links, and questions with graph, vectors, reranking, filters."""
     rng = random.Random(f"mentisdb {seed}")
     return _case(rng, rng.choice((rng.randint(1, 15), rng.randint(15, 90))))
+
+
+def stop_words(seed: int) -> Case:
+    """Questions of words that most thoughts have."""
+    rng = random.Random(f"mentisdb stop words {seed}")
+    case = _case(rng, rng.randint(3, 90))
+    for asked in case["questions"]:
+        asked["text"] = " ".join(rng.sample(COMMON, rng.randint(1, 4)))
+    return case
+
+
+def wordless(seed: int) -> Case:
+    """Texts without a word, in thoughts and in questions, with and without a vector."""
+    rng = random.Random(f"mentisdb wordless {seed}")
+    case = _case(rng, rng.randint(3, 40))
+    for note in case["notes"]:
+        if rng.random() < 0.4:
+            note["text"] = rng.choice(_WORDLESS)
+    for asked in case["questions"]:
+        if rng.random() < 0.7:
+            asked |= {
+                "text": rng.choice(_WORDLESS),
+                "vector": rng.choice((None, random_vector(rng))),
+            }
+    return case
 
 
 def sentences(seed: int) -> Case:
@@ -111,6 +137,8 @@ GENERATORS: Final[Mapping[str, Callable[[int], Case]]] = {
     "mixed": mixed,
     "agents": agents,
     "registry": registry,
+    "stop words": stop_words,
+    "wordless": wordless,
     "real sentences": sentences,
 }
 DOCUMENTED: Final[Mapping[str, str]] = {}

@@ -69,7 +69,7 @@ def prefixes_together(seed: int) -> Case:
     for asked in case["questions"]:
         spans = re.findall(r"(\w+)\*", asked["text"])
         if any(_meet(note["text"], span) for note in notes for span in spans):
-            asked["differs"] = "prefix"
+            asked["differs"] = "a prefix counts a record once"
     return case
 
 
@@ -88,7 +88,7 @@ def diversity(seed: int) -> Case:
     def asked(ids: Sequence[str]) -> Case:
         question = _question(rng, ids, _text(rng))
         mmr = [rng.choice((0.0, 0.0, 1.0, 0.5)), rng.choice((0, 5, 10))]
-        differs = {"differs": "copies"} if len(copied) > 1 and mmr[0] < 1.0 else {}
+        differs = {"differs": "copies under mmr"} if len(copied) > 1 and mmr[0] < 1.0 else {}
         # All vectors are listed: which of equal ones a cut leaves out is chance there.
         return {**question, **differs, "vector_k": 60, "mmr": mmr, "places": True}
 
@@ -246,7 +246,8 @@ GENERATORS: Final[Mapping[str, Callable[[int], Case]]] = {
     "real sentences": sentences,
 }
 DOCUMENTED: Final[Mapping[str, str]] = {
-    "prefix": "tests/claims/test_mnestic.py::test_mn_33_a_prefix_counts_a_record_once",
-    "copies": "tests/claims/test_mnestic_primitives.py"
+    "a prefix counts a record once": "tests/claims/test_mnestic.py"
+    "::test_mn_33_a_prefix_counts_a_record_once",
+    "copies under mmr": "tests/claims/test_mnestic_primitives.py"
     "::test_mn_39_of_copies_of_different_items_the_rounding_of_their_vectors_decides",
 }

@@ -156,6 +156,13 @@ def test_every_documented_difference_has_its_test(name: str) -> None:
         assert re.search(rf"^def {test}\(", (_ROOT / path).read_text("utf-8"), re.MULTILINE), place
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_documented_difference_is_named_on_the_page_of_the_recipe(name: str) -> None:
+    page = (_ROOT / f"docs/recipes/{name}.md").read_text("utf-8")
+    text = " ".join(page.replace("*", "").split()).lower()
+    assert [key for key in PROGRAMS[name].documented if key not in text] == []
+
+
 @pytest.mark.parametrize(("name", "label"), CLASSES)
 def test_our_side_answers_every_case(name: str, label: str) -> None:
     program = PROGRAMS[name]

@@ -86,7 +86,7 @@ def test_propagation_ends_when_nothing_changes() -> None:
 
 
 def test_nodes_are_visited_in_the_same_shuffled_order_on_every_machine() -> None:
-    # Five pairs that share no node: whoever is visited first takes the label of the other.
+    # Pairs that share no node: whoever of a pair is visited first takes the label of the other.
     # Of 0 … 9, as the pairs name them, round 1 visits 7, 3, 2, 8, 5, 6, 9, 4, 0, 1.
     pairs = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
     assert propagated_along(pairs, 10, rounds=1).tolist() == [1, 1, 2, 2, 4, 4, 6, 6, 9, 9]

@@ -33,8 +33,8 @@ class Recaller(Protocol):
 class MmrParams:
     """Diversity: λ · score − (1 − λ) · the largest cosine to what is taken."""
 
-    lambda_: float = 0.5
-    """mnestic's `lambda`, which is a keyword of Python."""
+    trade: float = 0.5
+    """λ: mnestic's `lambda`, a keyword of Python; recipes and `rank.mmr` say `trade` too."""
     k: int = 10
     """How many are taken; 0 means all."""
     embedding_col: str = "emb"
@@ -158,7 +158,7 @@ class HybridSearch:
         most = max(self.vector_k, self.fts_k)
         out |= {f"lanes.{leg.label}": leg.lane(lists, most) for leg in self.graph_legs}
         if self.mmr is not None:
-            out |= {"order.0.enabled": True, "order.0.trade": min(max(self.mmr.lambda_, 0.0), 1.0)}
+            out |= {"order.0.enabled": True, "order.0.trade": min(max(self.mmr.trade, 0.0), 1.0)}
             out["order.0.take"] = self.mmr.k
         return out
 
