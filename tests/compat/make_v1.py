@@ -7,6 +7,7 @@ format may still change; once released, `v1/` is kept as it is and this script i
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,7 +116,7 @@ def main() -> None:
     """Write the store, its export, and what they answer."""
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.iterdir():
-        old.unlink()
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
     clock, embedder = HandClock(), Moody()
     path = FOLDER / "store.db"
     with memoriter.open(
@@ -132,7 +133,9 @@ def main() -> None:
             "link": head.link.hex(),
             "answers": answers(memory),
         }
-    (FOLDER / "store.db.lock").unlink(missing_ok=True)
+    for beside in ("lock", "reserve"):  # made anew by whoever opens it
+        (FOLDER / f"store.db.{beside}").unlink(missing_ok=True)
+    shutil.rmtree(FOLDER / "store.db.idx", ignore_errors=True)
     (FOLDER / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
     sys.stdout.write(f"{[(p.name, p.stat().st_size) for p in sorted(FOLDER.iterdir())]}\n")
 

@@ -14,16 +14,16 @@ from memoriter.core.errors import BadRecipe, UnknownRecipe
 from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "727a7b0dcfa72a5c0a50212cf88aa92fa77a8f2a5f317ad438b6d3bb80017f8f",
-    "lexical": "f86c5bd583ab2e3615346fc8d58f91f7e34d7951d64cfa5a554f71e00ac5634d",
-    "linked": "037e8028cfe44d11f6a9ee40cb09e83ccc8c01cb701c2f13512f430629ef30d4",
-    "semantic": "0fe8c1675f8129859165cac58d3ff497c1a9bfc8dcce4afdaa3bcf50eb976772",
-    "reflections": "04adcad2bb525d1e04bfb8dd654702a542673a6fffe4c8cb28805374342b060f",
-    "comis": "b8419d33342ff724a2f19a20fb802821ae7484fcaaa72191cb841c9e5be242a9",
-    "engrava": "e90e3e3e0d641100a15a7478a10f3053bf36d31ad730ae89aab6cee56c996c61",
-    "jeffs-brain": "7cb5fe306121b51090ed68a98c7de6e677ff3497b35b8626f6fdd599bafa45e0",
-    "mentisdb": "360c1a4059be210d4bb02aed3adfbc8ecd70acb6266bcc59a7f5635d16e879b4",
-    "mnestic": "606e6c71f581cb211dbf620f7d1bd6fc41f85d658fc8efbc5475c60ae2307a18",
+    "memoriter": "3a72695b692412829de7d9e62554f763fdcb1b8d23d17da374044ea1bbc6e9bb",
+    "lexical": "856d7a2074157c0b4bc7e2ba897ac892bd95f2369f2a2dd7fa3b6ed70485a0f5",
+    "linked": "da403db36c51a9862dd379d165de75b8692185d0124e764976eb0378f8155673",
+    "semantic": "0f7e1721f7b2be766929b9f0b20c8c773152cd635d71f616787f7c88e06e1f19",
+    "reflections": "b7c49264750e37ebed8a36d987ccc1758fae4ae848f33b71636e764cc70a4fc4",
+    "comis": "6ee610e4a36bb747f9c58e4cf2dcc0cdb44a894a28d090b090c98ac042d13b4c",
+    "engrava": "2e9192a5fb5e798b8b1eea88f4c8b9ec690d6a013a1d065e47f5934739ef9614",
+    "jeffs-brain": "1d547931c07eb7064cd8d2b943216a05e484f5d7f0936438d4310858eb389183",
+    "mentisdb": "4e9573445a30619aa26fed271a4b854b8dc9ceb9a7e11ee69be75bdb49efe06f",
+    "mnestic": "a034a3f38b0f9d9f86bd9fc147cf31316d971ad013cbbaa57e29cf9fa20e3403",
 }
 
 
