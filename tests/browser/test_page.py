@@ -302,6 +302,12 @@ def test_a_link_leads_to_the_same_state_in_another_tab(opened: Open, site: Live)
     other.open(f"{site.url}/page/{tab.run('location.hash')}")
     other.wait("document.querySelector('.obstacle')")
     assert hits(other) == hits(tab)
+    tab.click(".obstacle button")
+    tab.wait("document.querySelector('.side') && location.hash.includes('apply=1')")
+    third = tab.beside()
+    third.open(f"{site.url}/page/{tab.run('location.hash')}")
+    third.wait("document.querySelector('.side')")
+    assert hits(third) == hits(tab)
     assert other.run("document.querySelector('[data-id=\"port-new\"] .why-of').open")
     assert other.errors == []
 

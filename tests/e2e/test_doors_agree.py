@@ -22,6 +22,7 @@ from memoriter.doors.mcp.tools import tools_of
 from memoriter.doors.operations import BY_NAME
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import library, recipe_of
+from memoriter.pipeline.numbers import numbers_of
 
 Plain = dict[str, Any]
 Way = Callable[[str, Plain], Plain]
@@ -88,6 +89,7 @@ def by_library(memory: Memory) -> Way:
         "recipe": lambda f: {
             "fingerprint": recipe_of(f["recipe"]).fingerprint,
             "recipe": recipe_of(f["recipe"]).to_data(),
+            "numbers": [each.to_dict() for each in numbers_of(recipe_of(f["recipe"]))],
         },
         "status": lambda f: without(memory.status(**f).to_dict(), "tenants"),
         "remember": lambda f: memory.remember(**f),

@@ -211,7 +211,8 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
                 return
             if first is not None:
                 note(f"an admin token, shown this once: {first}")
-            note(f"serving {place} at {url}, its page at {url}{PAGE}; Ctrl-C stops")
+            note(f"serving {place} at {url}; Ctrl-C stops")
+            note(f"the page: {url}{PAGE}")
 
         server_state = _shared_fairly(ServerState(tenants, tokens, config.limits))
         server = uvicorn_server(

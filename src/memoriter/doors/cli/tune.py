@@ -48,7 +48,11 @@ def recipe_show(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None:
 
     checked = _recipe(recipe)
     if as_json:
-        print_json({"fingerprint": checked.fingerprint, "recipe": checked.to_data()})
+        from memoriter.pipeline.numbers import numbers_of  # noqa: PLC0415  # loads the engine
+
+        numbers = [number.to_dict() for number in numbers_of(checked)]
+        shown = {"fingerprint": checked.fingerprint, "recipe": checked.to_data()}
+        print_json({**shown, "numbers": numbers})
         return
     text = _read(Path(recipe)) if recipe.endswith(".toml") else source(recipe)
     print(text, end="" if text.endswith("\n") else "\n")

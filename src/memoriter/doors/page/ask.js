@@ -170,7 +170,7 @@ class Asked {
     const field = h("input", { name: "id", required: true, value: this.values.get("not") ?? "", autocomplete: "off", list: "ids" });
     const out = h("div");
     const run = async () => {
-      note({ not: field.value });
+      note({ not: field.value, apply: this.values.get("apply") });
       out.replaceChildren(h("p", { class: "quiet" }, "Looking …"));
       try {
         const why = await post("why-not", { receipt: this.now.receipt, id: field.value });
@@ -178,6 +178,9 @@ class Asked {
         this.draw(stage);
         out.replaceChildren(this.obstacle(why));
         say(why.reason);
+        const linked = this.values.get("apply") && why.change && Object.keys(why.change).length;
+        this.values.delete("apply");
+        if (linked) await this.apply(why.change);
       } catch (error) { out.replaceChildren(problem(error)); }
     };
     const ids = h("datalist", { id: "ids" });
@@ -220,6 +223,7 @@ class Asked {
       this.compared.replaceChildren(sideBySide(before.drawing, after.drawing, diff, "before", "with the change"));
       this.now = after;
       this.draw();
+      note({ apply: 1 });
       this.compared.querySelector("h2")?.focus();
       say("both answers are shown");
     } catch (error) { this.compared.replaceChildren(problem(error)); }
