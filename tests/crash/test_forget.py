@@ -140,7 +140,7 @@ def test_opening_resumes_what_a_crash_left(tmp_path: Path, monkeypatch: pytest.M
 # -- a full disk --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("flush_rows", [10_000, 200])
+@pytest.mark.parametrize("flush_rows", [10_000, 200] if lab.NIGHT else [200])
 def test_forgetting_works_on_a_full_disk(tmp_path: Path, flush_rows: int) -> None:
     disk = tmp_path / "disk"
     with small_disk(disk, "24m"):

@@ -38,8 +38,14 @@ class Background:
             self._state.notify_all()
 
     def _run(self) -> None:
-        while (job := self._next()) is not None:
-            self._work(job)
+        try:
+            while (job := self._next()) is not None:
+                self._work(job)
+        finally:
+            with self._state:  # also after an error that nobody expects: the next job starts anew
+                if self._thread is threading.current_thread():
+                    self._thread = None
+                    self._state.notify_all()
 
     def _next(self) -> str | None:
         """Wait for the next job that is due; None, and the thread ends, if there is none at all."""

@@ -118,10 +118,9 @@ class SqliteTransactions(SqliteReader):
         last = self._witness.read()  # first: a commit of another process may come in between
         if last is None:
             return []
-        commits = "SELECT 1 FROM commits WHERE tenant=? AND seq=?"
-        links = "SELECT link FROM chain WHERE tenant=? AND seq<=? ORDER BY seq DESC LIMIT 1"
-        number = last.tenant, last.seq
-        if self._rows(commits, *number) and (last.link,) in self._rows(links, *number):
+        heads = self._rows("SELECT seq, link FROM tenants WHERE tenant=?", last.tenant)
+        seq, link = heads[0] if heads else (0, b"")
+        if seq > last.seq or (seq, link) == (last.seq, last.link):
             return []
         return [
             f"{self._path.name} lacks its last acknowledged commit (entry {last.seq}): its "
