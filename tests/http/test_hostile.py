@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from bench.hostile_bodies import bodies, long_mmr, many_hits
-from tests.http.live import JSON, PATIENT, Live, rpc
+from tests.http.live import JSON, PATIENT, Live, live, rpc
 
 import memoriter
 from memoriter.core.errors import InputError, MemoriterError, TooCostly, TooLarge, TooMany
@@ -282,3 +283,13 @@ def test_used_time_counts_half_after_two_seconds() -> None:
 
 def test_the_usual_limits_leave_room_for_others() -> None:
     assert Limits().per_tenant < Limits().threads == PATIENT.threads
+
+
+def test_a_large_body_counts_as_many_requests() -> None:
+    limits = replace(PATIENT, rate=0.001, burst=40)
+    with live(limits) as made:
+        client = made.client("read")
+        large = {"query": "x" * (20 * 64 * 1024)}
+        assert client.post("/v1/recall", json=large).status_code == 400
+        assert client.post("/v1/recall", json=large).status_code == 429
+        assert client.get("/v1/recipes").status_code == 200

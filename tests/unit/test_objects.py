@@ -19,6 +19,7 @@ from memoriter.core.errors import InputError, MemoriterError, message_of
 from memoriter.core.shown import WIDTH, drawn, quoted, shown
 from memoriter.doors.hook import Hook
 from memoriter.doors.tokens import Tokens
+from memoriter.memory.backups import Backup
 from memoriter.memory.facade import Memory
 from memoriter.memory.importing import Unplaced
 from memoriter.pipeline.load import library, recipe_of
@@ -299,6 +300,7 @@ def test_dir_lists_the_public_names_and_nothing_else() -> None:
         ("Bundles", lambda m: m.bundles("port")),
         ("Report", lambda m: m.maintain()),
         ("Checkup", lambda m: m.verify_store()),
+        ("Backup", lambda _: Backup("a.db", 4096, None)),
         ("Imported", lambda m: m.import_file(notes_file())),
         ("Space", lambda m: m.embedding.status()[0]),
         ("SpaceCalibration", lambda m: m.calibrate()),
@@ -328,7 +330,7 @@ def test_every_argument_of_a_public_call_has_a_line_in_help() -> None:
     memory = stored()
     parts = (memory, memory.agents, memory.embedding, memory.analyzers)
     calls = [getattr(type(part), name) for part in parts for name in public(type(part))]
-    calls += [memoriter.open, memoriter.aopen, memoriter.verify, memoriter.diff]
+    calls += [memoriter.open, memoriter.aopen, memoriter.verify, memoriter.diff, memoriter.restore]
     without = [
         f"{call.__qualname__}: {name}"
         for call in calls

@@ -66,6 +66,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "path": "The file.",
     "where": 'Only memories that pass this filter, for example {"tags": "ops"}.',
     "format": 'The format of the file, for example jsonl; "auto" finds it out.',
+    "verify": "Check every record of the copy before it is kept.",
     "dry_run": "Only report what would be written.",
     "by": "An attribute to count by, for example agent or kind.",
     "space": "The name of a vector space (default: the serving one).",

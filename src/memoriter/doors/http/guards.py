@@ -50,6 +50,8 @@ OPEN: Final = frozenset(
 )
 """Paths that need no token; they reveal nothing of any tenant."""
 _TENANT_HEADERS: Final = (b"x-tenant", b"x-tenant-id", b"x-memoriter-tenant")
+REQUEST_BYTES: Final = 64 * 1024
+"""For the rate of a token, so many bytes of a body count as one more request."""
 _DRAIN_S: Final = 1.0
 """How long a body that is too large is still read before the connection is closed."""
 _ALWAYS: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
@@ -132,6 +134,9 @@ class Guard:
         if size is not None and size > limits.body:
             await _drained(receive, 4 * limits.body)
             raise _too_large(limits.body)
+        if CREDENTIAL in scope:
+            # A large body counts as many requests, before it is read: reading takes time of all.
+            self._server_state.rates.take(scope[CREDENTIAL].id, (size or 0) // REQUEST_BYTES)
         try:
             async with asyncio.timeout(limits.arrive_s):
                 body = await _read(receive, limits.body)
