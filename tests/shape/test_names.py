@@ -133,8 +133,8 @@ SECOND = Allowed(
 SEVERAL_HOMES: dict[str, Allowed] = {
     **dict.fromkeys(
         (
-            "bundles", "calibrate", "decide", "expire", "explain", "forget", "get", "history", "link",
-            "links", "maintain", "reflect", "reflections", "remember", "replay", "review",
+            "bundles", "calibrate", "decide", "expire", "explain", "forget", "get", "history",
+            "link", "links", "maintain", "reflect", "reflections", "remember", "replay", "review",
             "status", "update",
         ),
         VERB,
