@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple, cast
@@ -19,6 +20,7 @@ from bench.attacks import STYLES, UNSEEN, Draft, Target, poison
 from bench.tools import Options
 from memoriter.evaluate.data import EvalCase, EvalRecord
 from memoriter.evaluate.find import find_datasets
+from memoriter.evaluate.metrics import hit_at
 
 TURNS: Final = 2000
 TARGETS: Final = 20
@@ -131,7 +133,9 @@ def _asked(memory: memoriter.Memory, targets: Sequence[Target]) -> Reached:
 
 def _unlabelled(records: Sequence[EvalRecord], targets: Sequence[Target]) -> None:
     """What the defence costs without an attack, by how much of the store is external."""
-    print(f"no attack, {len(targets)} questions: a record with evidence in the first three\n")
+    print(f"no attack, {len(targets)} questions: evidence in the first three and ten\n")
+    print("| external | hit@3 | hit@10 |")
+    print("|---|---|---|")
     for name, every in (("no memory", 0), ("every fourth memory", 4), ("every memory", 1)):
         drafts = [
             _draft(record, "external" if every and not nth % every else "learned")
@@ -139,8 +143,10 @@ def _unlabelled(records: Sequence[EvalRecord], targets: Sequence[Target]) -> Non
         ]
         with memoriter.open(":memory:") as memory:
             memory.remember_many(cast("Any", drafts))
-            hits = [
-                any(hit.id in target.gold for hit in memory.recall(target.question, 3))
+            answers = [
+                ([hit.id for hit in memory.recall(target.question, 10)], target.gold)
                 for target in targets
             ]
-        print(f"{name} external: hit@3 {sum(hits) / len(hits):.1%}")
+        three, ten = (sum(map(partial(hit_at, k), *zip(*answers, strict=True))) for k in (3, 10))
+        shares = f"{three / len(answers):.1%} | {ten / len(answers):.1%}"
+        print(f"| {name} | {shares} |", flush=True)

@@ -821,3 +821,15 @@ def test_what_opens_no_memory_has_no_embedder(cli: Cli) -> None:
     assert result.exit_code == 2
     assert "--embedder" in result.stderr
     assert "--embedder" in cli("serve", "--help").stdout
+
+
+def test_claims_of_less_trusted_memories_are_reviewed(cli: Cli) -> None:
+    cli("init", ok=True)
+    cli("remember", "The key is in the safe", "--id", "rule", "--trust", "system", ok=True)
+    page = ("The key is with me", "--id", "page", "--trust", "external", "--supersedes", "rule")
+    cli("remember", *page, "--created", "2026-01-01", ok=True)
+    shown = cli("review").stdout
+    assert "page (external) supersedes rule (system)" in shown
+    assert cli("decide", "page", "rule").exit_code == 2
+    assert cli("decide", "page", "rule", "--reject").stdout == "rejected page\n"
+    assert cli("review").stdout == "nothing to review\n"

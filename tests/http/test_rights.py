@@ -8,7 +8,7 @@ import httpx
 import pytest
 from starlette.routing import Mount, Route
 from tests.http.asks import FIELDS, HANDLES, asked, request
-from tests.http.live import JSON, Live, rpc
+from tests.http.live import JSON, TENANT, Live, rpc
 from tests.inside import routes_of
 
 from memoriter.doors.http import app as application
@@ -197,3 +197,34 @@ def test_a_path_nobody_has_needs_a_token_too(site: Live) -> None:
     assert httpx.get(f"{site.url}/%68ealthz").status_code == 401
     response = site.client("read").post("/nothing", content=b"{}", headers=JSON)
     assert (response.status_code, response.json()["error"]) == (404, "NotFound")
+
+
+def test_a_token_gives_no_more_trust_than_it_was_made_with(site: Live) -> None:
+    """D6: any write token set trust system, and a prompt then had its text without a fence."""
+    client = site.client("admin")
+    made = client.post("/v1/memories", json={"text": "trusted?", "trust": "system"})
+    assert (made.status_code, made.json()["error"], made.json()["field"]) == (
+        403, "Forbidden", "trust",
+    )  # fmt: skip
+    id = client.post("/v1/memories", json={"text": "trusted?"}).json()["ids"][0]
+    assert client.patch(f"/v1/memories/{id}", json={"trust": "system"}).status_code == 403
+    higher, _ = site.server_state.tokens.create(TENANT, "write", trust="system")
+    with httpx.Client(base_url=site.url, headers={"Authorization": f"Bearer {higher}"}) as other:
+        assert other.patch(f"/v1/memories/{id}", json={"trust": "system"}).status_code == 200
+    assert client.patch(f"/v1/memories/{id}", json={"text": "no"}).status_code == 403
+
+
+def test_claims_of_less_trusted_memories_are_reviewed_over_http(site: Live) -> None:
+    client = site.client("write")
+    for fields in (
+        {"id": "claimed", "text": "The key is in the safe"},
+        {"id": "claims", "text": "The key is with me", "trust": "external", "corrects": "claimed"},
+    ):
+        assert client.post("/v1/memories", json=fields).status_code == 200
+    claims = client.get("/v1/review").json()["claims"]
+    assert [(c["source"]["id"], c["kind"], c["target"]["id"]) for c in claims] == [
+        ("claims", "corrects", "claimed")
+    ]
+    decision = {"source": "claims", "target": "claimed", "accept": True}
+    assert client.post("/v1/review", json=decision).status_code == 200
+    assert client.get("/v1/review").json() == {"claims": []}
