@@ -109,6 +109,20 @@ def test_en_34_of_associations_the_last_that_was_written_comes_first() -> None:
             assert {each.members for each in done.created} == expected
 
 
+def test_en_34_what_is_expired_superseded_or_without_a_vector_is_no_member() -> None:
+    """There all of them are, along associations."""
+    with open_empty("given:2") as memory:
+        for n in range(6):
+            vector = {} if n == 5 else {"vector": [9, n]}
+            memory.remember(f"harbour crane {'abcdef'[n] * 3} light", id=f"n{n}", **vector)
+        for one, two in itertools.combinations([f"n{n}" for n in range(6)], 2):
+            memory.link(one, two, "associated")
+        memory.update("n3", expires=0)
+        memory.link("n0", "n4", "supersedes")
+        (only,) = memory.reflect(algorithm="linked", archived="show").created
+        assert only.members == ("n0", "n1", "n2")
+
+
 def test_en_34_more_than_two_hundred_thoughts_are_considered_along_associations() -> None:
     with open_empty("given:2") as memory:
         texts = [f"harbour crane {n} light" for n in range(300)]

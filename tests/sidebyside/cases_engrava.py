@@ -182,7 +182,7 @@ def _associations(rng: random.Random, ids: list[str]) -> list[list[Any]]:
         for one, two in ((rng.choice(ids), rng.choice(ids)) for _ in range(len(ids) * 3 // 4))
         if one < two
     ]
-    pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in dict.fromkeys(pairs)]
+    pairs = [(one, two) if rng.random() < 0.5 else (two, one) for one, two in dict.fromkeys(pairs)]
     rng.shuffle(pairs)
     cycles = rng.sample(range(1000), len(pairs)) if len(pairs) < 1000 else [0] * len(pairs)
     if rng.random() < 0.2:

@@ -63,7 +63,8 @@ def _known(
 def _before_expansion(memory: Memory, text: str, ask: dict[str, Any]) -> Result:
     """All candidates with the scores that they have before reflections lend, or are boosted."""
     off = {"graph_expansion_enabled": False, "order.0.enabled": False, "reflection_boost": 1.0}
-    return memory.recall(text, _ALL, **{**ask, "overrides": {**ask["overrides"], **off}})
+    plain: dict[str, Any] = {**ask, "overrides": {**ask["overrides"], **off}}
+    return memory.recall(text, _ALL, **plain)
 
 
 def _tied(stated: _Stated, before: Result, sources: Mapping[str, Any], within: float) -> None:
@@ -141,9 +142,9 @@ def _whole_recency(asked: Any, before: Result) -> Rows:
 
 def _their_score(hit: Hit) -> float:
     parts = {part.label: part for part in _parts(hit.explanation)}
-    recency, priority = parts["recency"].facts, parts.get("priority")
-    more = 0.0 if priority is None else priority.facts["score"] * priority.facts["weight"]
-    return recency["score"] + more
+    recency: Any = parts["recency"].facts
+    more = parts["priority"].value if "priority" in parts else 0.0
+    return float(recency["score"]) + more
 
 
 def _parts(explanation: Explanation) -> Iterator[Explanation]:

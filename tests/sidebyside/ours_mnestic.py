@@ -21,7 +21,7 @@ def _stated(memory: Memory, asked: Any) -> Answer:
     rows = _answer(memory, asked)
     if "differs" not in asked:
         return Answer(rows, WITHIN)
-    every = {id for id, _ in _answer(memory, {**asked, "limit": 1000})}
+    every = {id for id, _ in _answer(memory, {**asked, "limit": 1000, "mmr": None})}
     known = Documented((asked["differs"],), rows, among=every)
     return Answer(rows, WITHIN, documented=lambda: known)
 
