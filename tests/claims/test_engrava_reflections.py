@@ -113,7 +113,7 @@ def test_en_34_what_is_expired_superseded_or_without_a_vector_is_no_member() -> 
     """There all of them are, along associations."""
     with open_empty("given:2") as memory:
         for n in range(6):
-            vector = {} if n == 5 else {"vector": [9, n]}
+            vector: Any = {} if n == 5 else {"vector": [9, n]}
             memory.remember(f"harbour crane {'abcdef'[n] * 3} light", id=f"n{n}", **vector)
         for one, two in itertools.combinations([f"n{n}" for n in range(6)], 2):
             memory.link(one, two, "associated")
