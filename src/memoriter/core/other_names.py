@@ -338,3 +338,12 @@ COMMANDS: Final[Mapping[str, str]] = {
     "diff": "diff BEFORE AFTER",
 }  # fmt: skip
 """Methods that a server may lack, and their commands."""
+MODES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("keyword", "keywords", "words", "lexical", "text", "fts"), "bm25"),
+    **dict.fromkeys(
+        ("vector", "vectors", "meaning", "embedding", "dense", "similarity"), "semantic"
+    ),
+    **dict.fromkeys(("rerank", "reranked"), "hybrid-rerank"),
+    **dict.fromkeys(("default", "full", "all"), "hybrid"),
+}
+"""Names of a mode of search."""

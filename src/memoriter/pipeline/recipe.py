@@ -15,6 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadQuery, BadRecipe, InvariantError
+from memoriter.core.other_names import MODES
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
@@ -58,15 +59,6 @@ RESERVED: Final = frozenset(
 """Names of steps and columns, which cannot be labels of lanes or boosts."""
 _PASS_COLUMNS: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
 """By kind of reference (`head.by`, `scores`), the columns of passes that it may name."""
-_MODES: Final = {
-    **dict.fromkeys(("keyword", "keywords", "words", "lexical", "text", "fts"), "bm25"),
-    **dict.fromkeys(
-        ("vector", "vectors", "meaning", "embedding", "dense", "similarity"), "semantic"
-    ),
-    **dict.fromkeys(("rerank", "reranked"), "hybrid-rerank"),
-    **dict.fromkeys(("default", "full", "all"), "hybrid"),
-}
-"""What other systems call such a mode, and our name."""
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
 
@@ -376,8 +368,8 @@ class Recipe(Spec):
             return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
         if name not in self.modes:
             hint = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
-            if _MODES.get(name) in self.modes:
-                hint = f"did you mean {_MODES[name]}? {hint}"
+            if MODES.get(name) in self.modes:
+                hint = f"did you mean {MODES[name]}? {hint}"
             raise BadQuery(
                 f"mode: recipe {self.name} has no mode {name!r}", hint=hint, field="mode"
             )

@@ -25,6 +25,7 @@ from memoriter.store.lease import Lease
 from memoriter.store.sqlite.connect import close, connect, needed_setup
 from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
 from memoriter.store.sqlite.openers import OPENERS
+from memoriter.store.sqlite.witness import Witness
 
 PAGES: Final = 512
 """How many pages are copied in one step; the caller hears of each step."""
@@ -107,10 +108,12 @@ def replace_store(path: Path, copy: Path) -> None:
     so that one file is all of it; renaming then replaces it. One that is damaged is renamed aside
     instead. Raises Unavailable if others have it open.
     """
-    lease = Lease(path.with_name(path.name + ".lock"))
+    lock = path.with_name(path.name + ".lock")
+    lease = Lease(lock)
     with contextlib.closing(lease), lease.held(), os_errors(path), _old(path):
         keep_mode(copy, path)
         fsync_file(copy)
+        Witness(lock).clear()  # the copy may lack the last commit of the old store, as it should
         copy.replace(path)
         fsync_folder(path.parent)
         # Segments of the old store: the index of the new one is made anew.

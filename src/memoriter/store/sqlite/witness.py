@@ -48,6 +48,11 @@ class Witness:
                 self._handle = os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
             os.pwrite(self._handle, (text + b" " + _sum(text)).ljust(_SIZE), 0)
 
+    def clear(self) -> None:
+        """Remove the note: another file takes the place of the one that it is about."""
+        with contextlib.suppress(OSError):
+            os.truncate(self._path, 0)
+
     def read(self) -> LastCommit | None:
         """The commit that was noted last; None if there is none, or only half of one."""
         try:
