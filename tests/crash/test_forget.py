@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from tests.crash import forgets, lab
@@ -27,7 +27,7 @@ T = TypeVar("T")
 HISTORIES = 200 if lab.NIGHT else 3
 
 
-def lived(folder: Path, seed: str, histories: int, **more: object) -> Counter[str]:
+def lived(folder: Path, seed: str, histories: int, **more: Any) -> Counter[str]:
     """What random histories showed; it fails when a byte was left."""
     output = lab.run("forgets", folder, f"{lab.SEED}/{seed}", histories, limit=7200, **more)
     return Counter(json.loads(output))

@@ -20,6 +20,7 @@ import memoriter.store.io_errors
 import memoriter.store.sqlite.errors
 import memoriter.store.sqlite.group_commit
 import memoriter.store.sqlite.store
+import memoriter.store.sqlite.transactions
 import memoriter.why.explain
 import memoriter.write.doctor
 from memoriter.core.explanation import Explanation, reconciles
@@ -180,7 +181,7 @@ def _boastful(plant: pytest.MonkeyPatch) -> None:
 
 
 def _forkable(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(memoriter.store.sqlite.store.os, "getpid", lambda: 1)
+    plant.setattr(memoriter.store.sqlite.transactions.os, "getpid", lambda: 1)
 
 
 PROMISES: dict[Check, Callable[[pytest.MonkeyPatch], None]] = {

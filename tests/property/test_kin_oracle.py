@@ -16,6 +16,7 @@ from tests.property.test_words_oracle import changes, lived
 from tests.property.worlds import LIMIT, expected, open_toy
 
 from memoriter.core.errors import NothingToRun
+from memoriter.index.pace import unpaced
 from memoriter.index.windows import STRIDE, WINDOW, Windows, merged_windows, windows_of
 from memoriter.lanes import kin_scan
 
@@ -135,4 +136,4 @@ def test_windows_are_cut_and_merged_as_by_hand(one: Any, other: Any, data: Any) 
     ]
     every = zip([*one, *other], np.concatenate(stays).tolist(), strict=True)
     kept = [text for text, stay in every if stay]
-    assert held(merged_windows(parts, stays), len(kept)) == [plain(text) for text in kept]
+    assert held(merged_windows(parts, stays, unpaced), len(kept)) == [plain(text) for text in kept]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -249,7 +249,7 @@ def test_what_others_keep_in_the_store_changes_no_relevance() -> None:
     memory.scoped(user="alice").remember("Zanzibar is the name of the wifi")
     after = own.recall("What did we say about Zanzibar in the cabin?")
     assert after.remarks == before.remarks == ("no memory mentions Zanzibar",)
-    facts = [result.receipt.to_dict()["question"] for result in (before, after)]
+    facts = [cast("Any", each.receipt.to_dict()["question"]) for each in (before, after)]
     for key in ("terms", "names", "records"):
         assert facts[0][key] == facts[1][key]
 

@@ -136,8 +136,7 @@ def edges_at(engine: Engine, tenant: str, position: int) -> tuple[Edge, ...]:
 
 def _criteria(scope: Scope, options: BrowseKwargs, now: int) -> Criteria:
     for key in ("archived", "expired", "superseded"):
-        if key in options:
-            choice(options[key], key, ("hide", "show"), BadQuery)
+        choice(options.get(key, "show"), key, ("hide", "show"), BadQuery)
     return Criteria(
         scope=scope,
         where=tagged(parse_where(dated(options.get("where"), lambda: now)), options.get("tags")),
