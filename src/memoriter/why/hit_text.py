@@ -38,12 +38,18 @@ class NodeLine(NamedTuple):
     """The lane, boost or fusion whose number it is, if that is known."""
 
 
+_BOOSTED: Final = "boosted"
+"""The label of a sum or product of a score and a boost."""
+
+
 def score_lines(hit: Hit) -> NodeLine:
     """The score of a hit; below the contribution of a lane stands the lane's own evidence."""
     return _score_line(hit, hit.explanation)
 
 
 def _score_line(hit: Hit, node: Explanation) -> NodeLine:
+    if node.label == _BOOSTED and len(node.parts) == 1:
+        return _score_line(hit, node.parts[0])  # no boost changed this score
     below = [_score_line(hit, part) for part in node.parts]
     if node.op == "leaf" and node.label in hit.lanes:
         below.append(lane_lines(hit, node.label))
@@ -122,7 +128,7 @@ def boosts_of(root: Explanation, lanes: Mapping[str, object]) -> Iterator[tuple[
             yield from boosts_of(part, lanes)
         elif part.label == root.label:
             yield part.label, figure(part.value)
-        elif (part.label not in lanes or root.label == "boosted") and part.value != _IDLE[root.op]:
+        elif (part.label not in lanes or root.label == _BOOSTED) and part.value != _IDLE[root.op]:
             sign = "" if root.op == "sum" and part.value < 0 else _SIGNS[root.op]
             yield part.label, f"{sign}{figure(part.value)}"
 
