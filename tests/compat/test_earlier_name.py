@@ -54,6 +54,20 @@ def test_a_store_of_the_earlier_name_is_refused_with_the_way_to_bring_it_over(
         assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("application", [EARLIER_APPLICATION_ID, 7])
+def test_reading_a_file_of_another_name_or_program_leaves_nothing_beside_it(
+    tmp_path: Path, application: int
+) -> None:
+    path = tmp_path / "old.db"
+    path.write_bytes((FOLDER / "store.db").read_bytes())
+    connection = apsw.Connection(str(path))
+    connection.pragma("application_id", application)
+    connection.close()
+    with pytest.raises(memoriter.Unsupported):
+        memoriter.open(path, read_only=True)
+    assert [each.name for each in tmp_path.iterdir()] == ["old.db"]
+
+
 def test_a_receipt_of_the_earlier_name_says_so() -> None:
     with pytest.raises(memoriter.BadQuery, match="earlier name"):
         memoriter.verify({"receipt": 1})

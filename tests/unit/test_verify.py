@@ -189,6 +189,16 @@ def test_a_boost_of_another_package_is_attested_alone() -> None:
     assert "slate/columns/boost.early" in verified.attested
 
 
+def test_beside_a_lane_of_another_package_the_relevance_is_still_checked() -> None:
+    body = json.loads(filled().recall("ssh port").receipt.to_bytes())
+    body["recipe"]["data"]["lanes"]["meaning"]["kind"] = "theirs"
+    verified = memoriter.verify(resealed(body))
+    assert verified.ok, verified.problems
+    assert "slate/columns/relevance" in verified.checked
+    body["slate"]["columns"]["relevance"]["grid"][0] += 1
+    assert not memoriter.verify(resealed(body)).ok
+
+
 @pytest.mark.parametrize("name", ["boost.session", "fuse", "fuse.boosted", "fuse.boosted.2"])
 @pytest.mark.parametrize("step", [1, -1])
 def test_beside_a_boost_of_another_package_a_grid_step_is_noticed(name: str, step: int) -> None:

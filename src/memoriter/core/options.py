@@ -203,7 +203,8 @@ def _required(signature: inspect.Signature) -> list[str]:
     """The parameters that every call has to pass."""
     empty = inspect.Parameter.empty
     parameters = signature.parameters.values()
-    return [p.name for p in parameters if p.default is empty and p.name != "self"]
+    needed = [p for p in parameters if p.default is empty and p.name != "self"]
+    return [f"{p.name}=…" if p.kind is _KEYWORD else p.name for p in needed]
 
 
 def check_known(

@@ -219,15 +219,22 @@ def right_word(name: str, known: Collection[str], otherwise: str = "", value: ob
     if meant in known:
         return f"it is called {meant} here"
     if "where" in known and ATTRIBUTES.get(field or "") == "time" and meant in (field, "at"):
-        return f'use where={{"{field}": {time_condition(value)}}}'
+        return _timed(f'use where={{"{field}": {time_condition(value)}}}', known)
     if elsewhere := _elsewhere(name, meant, field, known):
-        return with_value(elsewhere, value)
+        return _timed(with_value(elsewhere, value), known)
     if near := difflib.get_close_matches(name, list(known), 1, NEAR):
         return f"did you mean {near[0]}?"
     if "metadata" in known and not otherwise:
         own = json.dumps(name, ensure_ascii=False)
         return with_value(f"put your own fields into metadata={{{own}: …}}", value)
     return otherwise or f"known: {', '.join(known)}"
+
+
+def _timed(hint: str, known: Collection[str]) -> str:
+    """A hint, but none with a guessed filter of times where records are forgotten."""
+    if "dry_run" in known and "where=" in hint:
+        return "pass ids, or a where; dry_run=True shows what a where selects"
+    return hint
 
 
 def _elsewhere(name: str, meant: str | None, field: str | None, known: Collection[str]) -> str:

@@ -158,7 +158,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               "Sum up clusters of related memories as reflections."),
     Operation("review", "read", "GET /v1/review",
               _q.ReviewRequest, _r.ReviewReply, handlers.review,
-              "List what memories would replace or contradict although they are trusted less."),
+              "List memories that supersede or contradict a more trusted one."),
     Operation("decide", "write", "POST /v1/review",
               _q.DecideRequest, _r.CommitReply, handlers.decide,
               "Accept or reject a claim of the review list.", repeatable=False),

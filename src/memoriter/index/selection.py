@@ -168,7 +168,7 @@ def first_exclusion(view: View, criteria: Criteria, row: int, fetch: Fetch) -> s
 
 @dataclass(frozen=True, slots=True)
 class _Replacement:
-    """Records that were replaced by the time in question, and records that replace only later."""
+    """Records superseded at the time in question, and records that supersede only later."""
 
     superseded: NDArray[np.int64]
     """Targets of replacing edges in force: another record took their place."""

@@ -27,7 +27,7 @@ class ByLane(Lane):
         "attribute, smallest first (a leading -: largest first)"
     )
     flat: bool = option("every record scores 0, so that only their order counts", default=False)
-    then: tuple[str, ...] = option("attributes by which equal ones are ordered, in turn", ())
+    then: tuple[str, ...] = option("tie-breaking attributes, in order", ())
     blank: bool = option("finds records only if the question is blank", default=False)
     pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
 

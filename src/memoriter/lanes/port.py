@@ -348,7 +348,7 @@ class Seeded(Lane):
 
     seeds: tuple[str, ...] = option("lanes whose best rows it starts from", ())
     seed_count: int = option("best rows taken from each of them", 20, ge=1, le=1000)
-    together: bool = option("seeds are the best of these lanes fused", default=False)
+    together: bool = option("fuse these lanes, then take the seeds from that", default=False)
 
 
 def plain_evidence(

@@ -132,7 +132,7 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     """
     if writer.context.ceiling != FREE:
         raise Forbidden(
-            "a load keeps the trust of records, and this caller may not give every trust",
+            "load keeps the trust of records, so it needs the right to write every trust",
             hint="load with the command line or the library",
         )
     dump = read_dump(path, engine.analyzer, writer.tenant)

@@ -16,7 +16,7 @@ Tie = Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")]
 class PassHead(Spec):
     """The rows that a pass scores: the first ones, or the union of the first by each column."""
 
-    count: int = option("rows that are taken, by each column", ge=1, le=10_000)
+    count: int = option("rows taken per column", ge=1, le=10_000)
     by: tuple[str, ...] = option(  # a list, after a validator of Pass
         "columns, largest first, absent as 0 (none: the order so far; fuse: before boosts)",
         (),

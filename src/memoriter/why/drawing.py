@@ -59,8 +59,8 @@ _STEPS: Final = {
     "fuse": "what any lane proposed; the lanes' scores are added",
     "again": "the best are scored a second time",
     "rerank": "the reranker reads the best and scores them anew",
-    "min_score": "those with the least score or more",
-    "min_relevance": "those with the least relevance or more",
+    "min_score": "those at or above the minimum score",
+    "min_relevance": "those at or above the minimum relevance",
     "limit": "the first ones, as many as were asked for",
     "budget": "what fits into the prompt",
 }

@@ -95,13 +95,15 @@ def _question(ran: Ran) -> dict[str, object]:
     """What relevance depends on besides the scores."""
     if ran.question is None:
         return {}
-    facts = ran.question
+    facts, recipe = ran.question, ran.plan.recipe
     return {
         "question": {
             "terms": [list(each) for each in facts.terms],
             "names": [list(each) for each in facts.names],
             "records": facts.records,
             "spread": None if facts.spread is None else list(facts.spread),
+            # For lanes of kinds that a verifier does not know.
+            "lanes": sorted(label for label, lane in recipe.lanes.items() if lane.independent),
         }
     }
 

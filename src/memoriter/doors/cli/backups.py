@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memoriter.core.errors import Conflict
+from memoriter.core.shown import counted
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import PrintedOptions, opened_memory, store_path
 from memoriter.doors.cli.output import show
@@ -49,7 +50,7 @@ def restore(
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing store.")] = False,
 ) -> None:
-    """Make a store of a backup, after every record of it was checked.
+    """Check every record of a backup, then restore it.
 
     An existing store is replaced only with --force, and is kept if anything fails.
     """
@@ -64,5 +65,8 @@ def restore(
 
 def _line(done: str, made: Backup) -> str:
     checked = made.checkup
-    more = "" if checked is None else f", {checked.entries} entries of {checked.tenants} tenants"
-    return f"{done} {made.path}: {made.size:,} bytes{more}"
+    line = f"{done} {made.path}: {made.size:,} bytes"
+    if checked is None:
+        return line
+    entries = counted(checked.entries, "entry", "entries")
+    return f"{line}, {entries} in {counted(checked.tenants, 'tenant')}"

@@ -44,8 +44,8 @@ def page(
 ) -> None:
     """Open the memory in the browser: ask, see why, what if, browse and change it.
 
-    The page listens on this machine only. Its link signs in once and needs no token; it ends with
-    this command.
+    The page listens on this machine only. The link works once and needs no token. The page
+    stops when this command ends.
     """
     require_packages("memoriter page", HTTP_PACKAGES)
     values = settings(

@@ -21,7 +21,7 @@ def review(
         int, typer.Option("--limit", metavar="N", help="How many claims at most.")
     ] = 100,
 ) -> None:
-    """List what memories would replace or contradict although they are trusted less."""
+    """List memories that supersede or contradict a more trusted one, to accept or reject."""
     with opened_memory(at, "read") as memory:
         claims = memory.review(limit=limit)
     data = {"claims": [claim.to_dict() for claim in claims]}

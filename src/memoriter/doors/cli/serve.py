@@ -125,8 +125,8 @@ class NetworkOptions:
             "--log",
             metavar="FORMAT",
             rich_help_panel=_PANEL,
-            help="Write a log to stderr: off, text or json. It has no text of a memory or a "
-            "question.",
+            help="Write a log to stderr: off, text or json. Texts of memories and "
+            "questions are never logged.",
             autocompletion=complete_words("off", "text", "json"),
         ),
     ] = "off"

@@ -235,7 +235,11 @@ def _after_the_command(option: str, context: Any, value: str = "") -> str:
 def _store_hint(context: Any) -> str:
     """The hint for `--store` where it is no option."""
     after = _after_the_command("--store", context, " FILE …")
-    return after or f"{context.command_path} opens no store"
+    if after:
+        return after
+    own = context.command_path
+    other = f"; {own}-store checks one" if own.endswith(" verify") else ""
+    return f"{own} opens no store{other}"
 
 
 def _option_meant(typed: str, context: Any, value: str | None = None) -> str:

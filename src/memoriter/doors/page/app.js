@@ -28,7 +28,7 @@ const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 let turn = 0;
 
 async function show() {
-  const mine = ++turn;
+  const ownTurn = ++turn;
   const { view, rest, values } = here();
   const title = VIEWS.find(([name]) => name === view)?.[1] ?? "Not found";
   document.title = `${title} · Memoriter`;
@@ -43,12 +43,12 @@ async function show() {
     if (!DRAW[view]) throw Object.assign(new Error("there is no such view"), { hint: "choose one above" });
     const drawn = h("div", { class: `view ${view}` });
     await DRAW[view](drawn, rest, values);
-    if (mine === turn) main.replaceChildren(drawn);
+    if (ownTurn === turn) main.replaceChildren(drawn);
   } catch (error) {
-    if (mine === turn) main.replaceChildren(problem(error));
+    if (ownTurn === turn) main.replaceChildren(problem(error));
     if (/** @type {any} */ (error).status === 401) askToken(problem(error));
   } finally {
-    if (mine === turn) main.removeAttribute("aria-busy");
+    if (ownTurn === turn) main.removeAttribute("aria-busy");
   }
 }
 

@@ -188,7 +188,7 @@ export async function agentsView(main) {
 /** @param {HTMLElement} main */
 export async function reflectionsView(main) {
   const out = h("div");
-  into(main, h("h1", {}, "Reflections"), h("p", { class: "quiet" }, "Sums of related memories. Each was made from others, its members."));
+  into(main, h("h1", {}, "Reflections"), h("p", { class: "quiet" }, "Summaries of related memories. Each was made from others, its members."));
   const { records, total } = await post("browse", { where: { kind: "reflection" }, limit: 100 });
   into(main, h("p", { class: "quiet", "data-total": total }, total ? `${total} in all` : "There is none yet."), h("ul", { class: "records" }, records.map(line)),
     may("reflect") ? h("p", { class: "actions" }, h("button", { type: "button", onclick: async () => {

@@ -5,8 +5,8 @@ import { h } from "./drawing.js";
 
 /** Say something to those who do not see the page. @param {string} text */
 export function say(text) {
-  const said = document.getElementById("said");
-  if (said) said.textContent = text;
+  const region = document.getElementById("news");
+  if (region) region.textContent = text;
 }
 
 /** An error with what to do next. @param {any} error */

@@ -76,8 +76,8 @@ class Slot {
 
   /** What the two lists of a comparison show. */
   drawing() {
-    const found = new Map((this.replayed?.result.hits ?? []).map((/** @type {any} */ hit) => [hit.record.id, hit.record.text]));
-    return { hits: this.receipt.hits.map((/** @type {string} */ id, /** @type {number} */ at) => ({ id, rank: at + 1, text: [{ text: found.get(id) ?? id }] })) };
+    const textById = new Map((this.replayed?.result.hits ?? []).map((/** @type {any} */ hit) => [hit.record.id, hit.record.text]));
+    return { hits: this.receipt.hits.map((/** @type {string} */ id, /** @type {number} */ at) => ({ id, rank: at + 1, text: [{ text: textById.get(id) ?? id }] })) };
   }
 }
 

@@ -3,7 +3,7 @@
 A text made of the words of a question matches it better than any answer and says nothing. Where
 nearly all words of a record's text are words of the question, its score is multiplied by a factor.
 A record that adds a name or a number to them answers, and keeps its score. Short questions are left
-alone: of "wifi password?" any note about it may be made.
+alone: any note about the wifi password has the words of "wifi password?".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class EchoBoost(Boost):
     kind: Literal["echo"]
     factor: float = option("what their score is multiplied by", 0.5, ge=0.0, le=1.0)
     share: float = option(
-        "share of the words of a text that are words of the question, from which on it repeats it",
+        "minimum share of the words of a text that are words of the question",
         0.9,
         ge=0.5,
         le=1.0,

@@ -7,6 +7,7 @@ none does, or where all candidates are external, nothing moves, and nothing is e
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -43,6 +44,11 @@ class ByTrustOrdering(Ordering):
         le=1.0,
     )
     before: int = option("how many that compete go before it at most", 5, ge=1, le=1000)
+
+    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+        """How many trusted records were put before it."""
+        if noted.get("behind"):
+            yield f"behind {noted['behind']} more trusted that match nearly as well"
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows with those of low trust behind what competes with them."""

@@ -7,6 +7,7 @@ candidates are external there is nobody to crowd out.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ class CrowdOrdering(Ordering):
     A group has one source (who, channel and path) or texts that share most of their words.
     """
 
-    about: ClassVar[str] = "external records of one source or of the same words cannot crowd"
+    about: ClassVar[str] = "limits external records of one source, or with nearly the same text"
     whole_notes: ClassVar[tuple[str, ...]] = ("nth",)
 
     kind: Literal["crowd"]
@@ -52,6 +53,11 @@ class CrowdOrdering(Ordering):
         le=1.0,
     )
     head: int = option("best rows that are compared", 50, ge=1, le=1000)
+
+    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+        """Which of its group it is."""
+        if "nth" in noted:
+            yield f"number {noted['nth']} of one source or nearly the same text"
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows with those above the limit of their group at the end."""

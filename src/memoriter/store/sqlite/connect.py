@@ -24,14 +24,18 @@ from memoriter.core.errors import (
     Unsupported,
     earlier_name_error,
 )
+from memoriter.store.io_errors import os_errors
 from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
 from memoriter.store.sqlite.migrations import bring_forward, check_current, is_older
-from memoriter.store.sqlite.openers import OPENERS
+from memoriter.store.sqlite.openers import HEADER, OPENERS
 from memoriter.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
 
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
 BUSY_LIMIT_S: Final = 10.0
+_MAGIC: Final = b"SQLite format 3\0"
+_APPLICATION: Final = slice(68, 72)
+"""Where the header of a file has the application id."""
 _SMALLEST: Final = 512
 """Bytes of SQLite's smallest page: no database is shorter."""
 _NETWORK: Final = frozenset({
@@ -71,6 +75,8 @@ def connect(
     """
     check_library()
     check_location(path)
+    if read_only:
+        _check_header(path)
     with sqlite_errors(path):
         connection = _open_read_only(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -251,8 +257,27 @@ def truncate_wal(connection: apsw.Connection, seconds: float) -> bool:
     return True
 
 
+def _check_header(path: Path) -> None:
+    """Raise for a file of another program before SQLite opens it, which would leave files beside.
+
+    Only without a write-ahead log: with one, the header alone does not say what the file is.
+    """
+    wal = path.with_name(path.name + "-wal")
+    if not path.is_file() or (wal.exists() and wal.stat().st_size):
+        return
+    with os_errors(path):
+        header = OPENERS.header(path)
+    if header.startswith(_MAGIC) and len(header) == HEADER:
+        _check_application(int.from_bytes(header[_APPLICATION], "big"), path)
+
+
 def _check_format(connection: apsw.Connection, path: Path, *, earlier: bool) -> None:
-    application = connection.pragma("application_id")
+    _check_application(connection.pragma("application_id"), path)
+    check = is_older if earlier else check_current
+    check(connection.pragma("user_version"), path.name)
+
+
+def _check_application(application: int, path: Path) -> None:
     if application == EARLIER_APPLICATION_ID:
         raise earlier_name_error(path.name)
     if application != APPLICATION_ID:
@@ -260,8 +285,6 @@ def _check_format(connection: apsw.Connection, path: Path, *, earlier: bool) -> 
             f"{path.name} is not a Memoriter store",
             hint="name another file; this one was not touched",
         )
-    check = is_older if earlier else check_current
-    check(connection.pragma("user_version"), path.name)
 
 
 def _set_up(connection: apsw.Connection, durability: Durability) -> None:

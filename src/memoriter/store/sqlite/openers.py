@@ -30,6 +30,8 @@ _HANDLES: Final = "/proc/self/fd"
 _DROPPED_S: Final = 1.0
 """How long a connection that was dropped without close() may take to be collected."""
 
+HEADER: Final = 100
+"""Bytes of the header of a database file."""
 FileId = tuple[int, int]
 """Identity of a file, whatever its name: device and inode."""
 
@@ -117,6 +119,17 @@ class Openers:
         finally:
             with self.lock:
                 file.xClose()
+
+    def header(self, path: Path) -> bytes:
+        """The first bytes of a file that we do not have open; empty if we have.
+
+        Closing a handle drops every lock that this process has on the file, so ours must not exist.
+        """
+        with self.lock:
+            if self.holds(path):
+                return b""
+            with path.open("rb") as file:
+                return file.read(HEADER)
 
     def holds(self, path: Path) -> bool:
         """Whether a path leads to a file that we have open, or to its -wal or -shm."""

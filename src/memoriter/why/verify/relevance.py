@@ -28,9 +28,13 @@ def check_relevance(s: Search) -> None:
     factor = rule["unseen_name"] if any(not df for _, df in names) else 1.0
     weights = first_fusion(s)["weights"]
     rules = {label: lane_rules().get(s.recipe["lanes"][label]["kind"]) for label in lanes_run(s)}
-    if None in rules.values():  # a lane of an unknown kind may count or not
-        return
-    own = [label for label, lane in rules.items() if lane is not None and lane.independent]
+    # Whether a lane of an unknown kind counts is attested, with the question.
+    other: list[str] = s.body["question"]["lanes"]
+    own = [
+        label
+        for label, lane in rules.items()
+        if (label in other if lane is None else lane.independent)
+    ]
     together = [label for label in own if label not in s.recipe["apart"]]
     apart = [label for label in own if label in s.recipe["apart"]]
     whole = math.fsum(weights[label] for label in together) or 1.0
