@@ -140,7 +140,7 @@ def test_a_slider_moves_a_rank_and_equals_a_recall_with_the_override(
     slider = f'input[type="range"][data-path="{path}"]'
     tab.wait(f"document.querySelector('{slider}')")
     tab.run(f"document.querySelector('{slider}').focus()")
-    tab.press("End")
+    tab.press("Home")
     tab.wait("document.querySelector('.hit .moved')")
     value = float(tab.run(f"document.querySelector('{slider}').value"))
     overrides = {path: value}
@@ -336,7 +336,7 @@ def test_everything_can_be_done_by_keyboard(opened: Open) -> None:
     tab.press("Enter")
     tab.wait("document.querySelector('.slider')")
     tab_to("at.dataset.path === 'pass.0.fuse.weights.kin'")
-    tab.press("End")
+    tab.press("Home")
     tab.wait("document.querySelector('.hit .moved')")
 
 

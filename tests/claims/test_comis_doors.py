@@ -232,7 +232,7 @@ def test_co_35_an_outside_caller_gets_the_answer_of_the_library(
 
 
 def test_co_36_stats_inspect_store_and_delete_speak_its_words(site: Live) -> None:
-    client = site.client("write", "words")
+    client = site.client("write", "words", trust="system")
     stored = [
         rpc(client, "memory.store", content=f"kept {n}", tags=["t"], trustLevel="system",
             agentId="ann", createdAt=FIRST + n, expiresAt=FIRST * 2)["result"]

@@ -180,7 +180,7 @@ def _keyless(plant: pytest.MonkeyPatch) -> None:
 def _present_minded(plant: pytest.MonkeyPatch) -> None:
     """The present state is asked, and not the key."""
 
-    def again(self: Any, asked: Any, refusal: Exception) -> None:
+    def again(self: Any, asked: Any, refusal: Exception, *_: Any) -> None:
         raise refusal
 
     plant.setattr(memoriter.write.writer.Writer, "_again", again)

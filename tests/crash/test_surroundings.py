@@ -10,7 +10,7 @@ import pytest
 from tests.inside import log_of
 
 import memoriter
-from memoriter.store.sqlite import connect, store
+from memoriter.store.sqlite import connect, transactions
 
 
 def another_opener_is_refused(path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_network_disk_is_refused(kind: str, tmp_path: Path) -> None:
 def a_stuck_reader_is_ended(path: Path) -> None:
     with memoriter.open(path, embedder=None) as memory, pytest.MonkeyPatch.context() as patch:
         memory.remember_many(f"note {n} about a port" for n in range(2000))
-        patch.setattr(store, "READ_LIMIT_S", 0.0)
+        patch.setattr(transactions, "READ_LIMIT_S", 0.0)
         with pytest.raises(memoriter.Unavailable, match="too long"):
             memory.export(path.with_name("out.jsonl"))
         assert memory.remember("and writing goes on").seq
@@ -85,7 +85,7 @@ def a_stuck_reader_is_ended(path: Path) -> None:
         for read in (log.damage, lambda: list(log.words("default"))):
             with pytest.raises(memoriter.Unavailable, match="too long"):
                 read()
-        patch.setattr(store, "READ_LIMIT_S", 60.0)
+        patch.setattr(transactions, "READ_LIMIT_S", 60.0)
         assert memory.export(path.with_name("out.jsonl")) > 2000
 
 

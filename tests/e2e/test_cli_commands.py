@@ -367,9 +367,12 @@ def test_a_plan_says_what_would_run(cli: Cli) -> None:
         "fuse",
         "around",
         "who",
+        "echo",
         "past",
         "rerank",
         "copies",
+        "crowd",
+        "by_trust",
         "limit",
     ]
     drawn = cli("plan", "cat", "--override", "lanes.words.enabled=false").stdout
@@ -585,7 +588,7 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     assert cli("recipe", "diff", "memoriter", "memoriter").stdout == "no difference\n"
     assert cli("recipe", "show", "memoriter", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
     recipe_file.write_text(
-        text.replace('boosts = ["around", "who", "past"]', 'boosts = ["around", "who", "new"]')
+        text.replace('"around", "who", "past"]', '"around", "who", "new"]')
         + """
 [boosts.new]
 kind = "recency"
@@ -598,12 +601,12 @@ kind = "mmr"
     changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert [change["path"] for change in changes] == [
         "boosts.new",
-        "pass.0.boosts.2",
-        "order.1",
+        "pass.0.boosts.3",
+        "order.3",
     ]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
     assert "new — newer records count more; how the age of a record is measured" in shown
-    assert "2. — maximal marginal relevance" in shown
+    assert "4. — maximal marginal relevance" in shown
 
     other = cli("recipe", "show", "lexical").stdout.replace(
         'kind = "weighted", scale = "max", weights = {', 'kind = "rrf", weights = {'

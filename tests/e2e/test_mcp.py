@@ -270,10 +270,13 @@ class Wire:
     """The two ends of a server's standard streams."""
 
     def __init__(self, place: Path) -> None:
+        # A shell makes jobs in the background ignore interrupts, and their children with them.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.process = subprocess.Popen(  # noqa: S603  # ours
             command("mcp", "--store", place, "--tools", "compat"), env={**os.environ, **ENV},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
+        signal.signal(signal.SIGINT, before)
         self._pings = 0
 
     def send(self, *lines: bytes) -> None:

@@ -44,8 +44,8 @@ class Live:
     def token(self, right: str = "admin", tenant: str = TENANT, **more: Any) -> str:
         return self.server_state.tokens.create(tenant, right, **more)[0]
 
-    def client(self, right: str = "admin", tenant: str = TENANT) -> httpx.Client:
-        token = self.token(right, tenant)
+    def client(self, right: str = "admin", tenant: str = TENANT, **more: Any) -> httpx.Client:
+        token = self.token(right, tenant, **more)
         # Every thread keeps its connection: httpx closes surplus ones, sometimes under a reader.
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=100)
         headers = {"Authorization": f"Bearer {token}"}

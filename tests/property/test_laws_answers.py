@@ -145,8 +145,9 @@ def test_reconciliation_of_any_weights(
     except REFUSALS:
         return
     for hit in result:
-        fuse, *lent = hit.explanation.parts
-        assert fuse.value + sum(part.value for part in lent) == hit.score
+        boosted, *lent = hit.explanation.parts
+        assert boosted.value + sum(part.value for part in lent) == hit.score
+        fuse = next(node for node in _nodes(hit.explanation) if node.label == "fuse")
         assert set(hit.lanes) == {part.label for part in fuse.parts}
     assert [hit.score for hit in result] == sorted((hit.score for hit in result), reverse=True)
 

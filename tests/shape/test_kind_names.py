@@ -31,7 +31,7 @@ class Meaning(NamedTuple):
 OTHER_MEANINGS: dict[str, Meaning] = {
     "bm25": Meaning(
         "a word for our recipe `lexical` that people try; a mode of recipes",
-        r"pipeline/(load|recipe)",
+        r"core/other_names|pipeline/(load|recipe)",
     ),
     "by": Meaning(
         "a key: of what counts are by, of a pass's head, of who calibrated",

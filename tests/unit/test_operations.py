@@ -57,6 +57,7 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
         "close": "a server closes",
         "count": "browse tells the total",
         "export": "writes a file of the machine",
+        "backup": "as above, with all tenants",
         "load": "reads a file of the machine",
         "import_file": "as above",
         "verify_store": "is for the machine's owner",

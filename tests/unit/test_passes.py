@@ -343,7 +343,7 @@ RRF = {"kind": "rrf"}
                 "boosts": {"sure": {"kind": "confidence"}}, "applied": ["sure"],
                 "fuse": {"kind": "weighted", "scale": "none", "weights": {"mine": 1, "sure": 1}},
             },
-            "weight in pass.0 already",
+            "weight in pass.0 too",
         ),
         ({"lanes": {"boosted": {"kind": "list"}}, "fuse": RRF}, "is reserved"),
         ({"order": [{"kind": "collapse", "by": "key", "keys": ["colour"]}]}, "no attribute"),

@@ -16,7 +16,7 @@ from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of,
 FINGERPRINTS = {
     "memoriter": "3a72695b692412829de7d9e62554f763fdcb1b8d23d17da374044ea1bbc6e9bb",
     "lexical": "856d7a2074157c0b4bc7e2ba897ac892bd95f2369f2a2dd7fa3b6ed70485a0f5",
-    "linked": "2ddbab0a2549fb0a88ecc66509a3822fe42aaa66eb8d68bef0f7a884cd5981e3",
+    "linked": "da403db36c51a9862dd379d165de75b8692185d0124e764976eb0378f8155673",
     "semantic": "0f7e1721f7b2be766929b9f0b20c8c773152cd635d71f616787f7c88e06e1f19",
     "reflections": "b7c49264750e37ebed8a36d987ccc1758fae4ae848f33b71636e764cc70a4fc4",
     "comis": "6ee610e4a36bb747f9c58e4cf2dcc0cdb44a894a28d090b090c98ac042d13b4c",

@@ -210,7 +210,10 @@ def test_values_in_other_words_are_answered_with_the_right_ones(memory: Memory) 
         ("keywords port --reranker x", "it is an option of recall"),
         ("--store x.db", "it comes after the command: memoriter recall --store FILE …"),
         ("agents --store x", "it comes after the command: memoriter agents list --store FILE …"),
-        ("verify r.json --store x.db", "memoriter verify opens no store"),
+        (
+            "verify r.json --store x.db",
+            "memoriter verify opens no store; memoriter verify-store checks one",
+        ),
         ("recipe --store x.db", "memoriter recipe opens no store"),
         ("recall x -t ops", "it is called --tag here"),
         ("open", "it is called init here"),

@@ -14,7 +14,7 @@ from memoriter.core.query import Query
 from memoriter.core.scope import Scope
 from memoriter.core.where import parse_where
 from memoriter.lanes.port import Context, Effects, Wording
-from memoriter.lanes.sources import Sources, sources_of
+from memoriter.lanes.reflection_sources import Sources, sources_of
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.boosts.sources import Lift, lifted

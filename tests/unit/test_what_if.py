@@ -79,7 +79,7 @@ def test_a_changed_weight_runs_no_lane(stored: Memory, monkeypatch: pytest.Monke
         rank = lane.rank
 
         def counted(self: Any, ctx: Any, rank: Any = rank) -> Any:
-            if ctx.turn.judges:  # the search of the lane, not a question about single rows
+            if ctx.turn.scores_further:  # the search of the lane, not a question about single rows
                 ran.append(ctx.label)
             return rank(self, ctx)
 

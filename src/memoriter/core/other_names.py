@@ -342,7 +342,7 @@ OPERATIONS: Final[Mapping[str, str]] = {
 COMMANDS: Final[Mapping[str, str]] = {
     "verify_store": "verify-store", "doctor": "doctor", "export": "export", "load": "import",
     "embedding": "embed", "analyzers": "analyzer", "verify": "verify RECEIPT",
-    "diff": "diff BEFORE AFTER",
+    "diff": "diff BEFORE AFTER", "backup": "backup FILE", "restore": "restore FILE",
 }  # fmt: skip
 """Methods that a server may lack, and their commands."""
 MODES: Final[Mapping[str, str]] = {

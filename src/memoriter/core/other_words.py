@@ -232,8 +232,8 @@ def right_word(name: str, known: Collection[str], otherwise: str = "", value: ob
 
 def _timed(hint: str, known: Collection[str]) -> str:
     """A hint, but none with a guessed filter of times where records are forgotten."""
-    if "dry_run" in known and "where=" in hint:
-        return "pass ids, or a where; dry_run=True shows what a where selects"
+    if "dry_run" in known and any(each in hint for each in ('"gte"', '"lt"', '"created"')):
+        return "pass ids, or a where; dry_run shows what a where selects"
     return hint
 
 

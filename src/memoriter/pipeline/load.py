@@ -161,10 +161,12 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
     known = children(at)
     weighs = keys[-2:-1] in (["weights"], ["model_weights"])  # takes any lane or boost
     weighs = weighs and keys[-1] in {*data["lanes"], *data["boosts"]}
-    if keys[-1] not in known and not weighs:
+    if not isinstance(at, dict | list) or (keys[-1] not in known and not weighs):
         listed = f"known there: {', '.join(names or known)}" if names or len(keys) > 1 else ""
         every = f"`memoriter recipe show {data['name']} --json` has every path"
-        hint = hint_for_path(data, path, value) or (listed if known else "") or every
+        # Of a list, only its own numbers can be meant.
+        meant = "" if isinstance(at, list) else hint_for_path(data, path, value)
+        hint = meant or (listed if known else "") or every
         raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=hint, field=path)
     if keys[0] in _OPEN and len(keys) == 2 and value is None:  # noqa: PLR2004  # as above
         del data[keys[0]][keys[1]]

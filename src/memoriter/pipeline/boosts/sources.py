@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from memoriter.core.slate import Slate
 from memoriter.index.reads import strings
 from memoriter.lanes.port import Context
-from memoriter.lanes.sources import Sources, sources_of
+from memoriter.lanes.reflection_sources import Sources, sources_of
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted, Op
 from memoriter.rank.grid import snap
