@@ -50,7 +50,7 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
     assert shown["Lanes"]["listing"] == (
         "all records, ordered by an attribute; attribute, smallest first (a leading -: largest "
         "first): cycle, largest first; every record scores 0, so that only their order counts; "
-        "attributes by which equal ones are ordered, in turn: position, largest first",
+        "tie-breaking attributes, in order: position, largest first",
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
