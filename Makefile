@@ -8,8 +8,9 @@ DEV := .venv
 DEMO := .venv-demo
 BIN := $(DEV)/bin
 
-# An environment is ready for exactly these pins, this project file and this Python.
-KEY := $(shell { cat constraints.txt pyproject.toml; $(PYTHON) -V; } 2>&1 | cksum | tr -dc '0-9')
+# An environment is ready for exactly these pins, this project file, this native kernel and this Python.
+NATIVE := $(wildcard native/pyproject.toml native/setup.py native/c/* native/src/memoriter_fast/*.py)
+KEY := $(shell { cat constraints.txt pyproject.toml $(NATIVE); $(CC) --version; $(PYTHON) -V; } 2>&1 | cksum | tr -dc '0-9')
 DEV_READY := $(DEV)/ready-$(KEY)
 DEMO_READY := $(DEMO)/ready-$(KEY)
 
@@ -20,7 +21,7 @@ unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test check laws conform claims beside bench night docs pictures format lock clean python crash
+.PHONY: help demo test check laws conform claims beside hosts bench night docs pictures format lock clean python crash
 
 # $(call quiet,what a person reads,command): one line when it works, all of its output when it does not.
 quiet = printf '%-44s' '$(1)' && start=$$(date +%s) && \
@@ -56,11 +57,15 @@ claims: $(DEV_READY)  ## what the five systems promise, number by number, and ho
 beside: $(DEV_READY)  ## our answers beside those of engrava and mnestic, which it installs (MEMORITER_DATA, MEMORITER_SIDEBYSIDE_CORPORA, _SEED, _VENV)
 	@MEMORITER_SIDEBYSIDE=1 $(BIN)/pytest -q tests/sidebyside $(ARGS)
 
+hosts: $(DEV_READY)  ## the adapters in the environments of their hosts, which it installs (ARGS=langgraph for one)
+	@$(BIN)/python -m tools.hosts $(ARGS)
+
 bench: $(DEV_READY)  ## measure; prints tables and never fails on speed
 	@$(BIN)/python -m bench $(ARGS)
 
-night: $(DEV_READY)  ## all tests with the long counts and a random seed
+night: $(DEV_READY)  ## all tests with the long counts and a random seed, with and without the native kernel
 	@MEMORITER_NIGHT=1 $(BIN)/pytest -n $(WORKERS) -m '' $(ARGS)
+	@MEMORITER_NIGHT=1 MEMORITER_KERNEL=numpy $(BIN)/pytest -n $(WORKERS) -m '' $(ARGS)
 
 crash: $(DEV_READY)  ## the crash laboratory: power cuts, kills, full disks, flipped bits
 	@$(BIN)/pytest -n $(WORKERS) tests/crash $(ARGS)
@@ -75,6 +80,7 @@ pictures: $(DEV_READY)  ## draw the pictures of the README anew
 format: $(DEV_READY)  ## write what follows from declarations, format, mend what the linter can
 	@$(BIN)/python -m tools.record_fields
 	@$(BIN)/python -m tools.kinds
+	@$(BIN)/python -m tools.plugins
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
@@ -87,7 +93,7 @@ lock: python  ## resolve all dependencies anew and write constraints.txt
 	@rm -rf .venv-lock
 
 clean:  ## remove environments, caches and build products
-	@rm -rf $(DEV) $(DEMO) .venv-lock build dist src/memoriter.egg-info .pytest_cache .ruff_cache \
+	@rm -rf $(DEV) $(DEMO) .venv-lock .venv-host-* build dist src/memoriter.egg-info native/build native/src/*.egg-info .pytest_cache .ruff_cache \
 		.hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -104,17 +110,23 @@ $(DEMO_READY): | python
 	@sed '/^# development/,$$d' constraints.txt > $(DEMO)/runtime.txt
 	@$(call quiet,runtime dependencies (pinned and hashed),$(call install,$(DEMO),$(DEMO)/runtime.txt))
 	@$(call quiet,memoriter,$(call link,$(DEMO)))
+	@$(call native,$(DEMO))
 	@touch $@
 
 $(DEV_READY): | python
 	@$(call quiet,environment $(DEV),$(PYTHON) -m venv --clear $(DEV))
 	@$(call quiet,all dependencies (pinned and hashed),$(call install,$(DEV),constraints.txt))
 	@$(call quiet,memoriter,$(call link,$(DEV)))
+	@$(call native,$(DEV))
 	@touch $@
 
 install = $(1)/bin/python -m pip install -q --require-hashes --no-deps -r $(2)
 # The build backend is one of the pins, so nothing is fetched in this step.
 link = $(1)/bin/python -m pip install -q --no-deps --no-build-isolation -e .
+# The native kernel is optional: without a C compiler numpy does the same work.
+native = if command -v $(firstword $(CC)) >/dev/null; then \
+	$(call quiet,native kernel (memoriter-fast),CC='$(CC)' $(1)/bin/python -m pip install -q --no-deps --no-index --no-build-isolation ./native); \
+	else echo 'native kernel (memoriter-fast)              left out: no C compiler "$(CC)"; numpy does its work'; fi
 
 # --------------------------------------------------------------------------------------- lock
 
@@ -125,7 +137,9 @@ define SPLIT
 import pathlib, tomllib
 told = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
 run = told["build-system"]["requires"] + told["project"]["dependencies"]
-every = [each for extra in told["project"]["optional-dependencies"].values() for each in extra]
+hosts = ("anthropic", "langchain", "langgraph")  # tools/hosts.py pins them
+extras = told["project"]["optional-dependencies"]
+every = [each for name in extras if name not in hosts for each in extras[name]]
 dev = [each for each in every if not each.startswith("memoriter[")]
 at = pathlib.Path(".venv-lock")
 (at / "run.in").write_text("\n".join(run) + "\n")

@@ -35,7 +35,7 @@ def variants() -> dict[str, Recipe]:
     out = {"default": default}
     for lane in _LANES:
         out[f"without {lane}"] = overridden(default, {f"lanes.{lane}.enabled": False})
-    for boost in ("around", "who", "past"):
+    for boost in ("around", "who", "past", "asking", "dated"):
         out[f"without {boost}"] = recipe_of({**_without(data, boost), "name": "ablated"})
     out["times embedded too"] = overridden(default, {"apart": []})
     out["names embedded too"] = overridden(default, {"boosts.who.embedded": True})
@@ -46,12 +46,6 @@ def variants() -> dict[str, Recipe]:
     out["not completed"] = recipe_of({**data, "pass": [apart, *rest], "name": "ablated"})
     pools = {f"lanes.{lane}.pool": 100 for lane in _LANES}
     out["pools of 100"] = overridden(default, pools)
-    asking = {"asking": {"kind": "asking"}, "dated": {"kind": "dated"}}
-    for label, boost in asking.items():
-        more = {**first, "boosts": [*first["boosts"], label]}
-        boosts = {**data["boosts"], label: boost}
-        changed = {**data, "boosts": boosts, "pass": [more, *rest], "name": "ablated"}
-        out[f"with {label}"] = recipe_of(changed)
     return out
 
 

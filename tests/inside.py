@@ -19,8 +19,8 @@ from memoriter.index.view import View
 from memoriter.memory.engine import Engine
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.recipe import Recipe
+from memoriter.store.group_commit import PendingBatch
 from memoriter.store.port import Log
-from memoriter.store.sqlite.group_commit import PendingBatch
 from memoriter.testing.fakes import HandClock
 from memoriter.write.prepare import WriteContext
 

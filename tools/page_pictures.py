@@ -56,7 +56,7 @@ def _draw(tab: Tab) -> None:
     tab.picture(FOLDER / "page-light.png")
     tab.scheme("dark")
     _asked(tab, "&hit=wedding")
-    tab.wait("document.querySelector('.pairs')")
+    tab.wait("document.querySelector('.joined')")
     tab.run("document.querySelector('.why').scrollIntoView(); window.scrollBy(0, -150)")
     tab.picture(FOLDER / "page-dark.png")
     tab.scheme("light")

@@ -29,6 +29,7 @@ from memoriter.core.errors import (
     StorageFull,
     TooCostly,
     Unavailable,
+    Unknown,
     UnknownRecipe,
     Unsupported,
 )
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from memoriter.core.record import Record
     from memoriter.doors.hook import Hook
     from memoriter.memory.backups import restore
+    from memoriter.memory.copying import copy
     from memoriter.memory.facade import Memory
     from memoriter.memory.opening import open_memory as open  # the public name
     from memoriter.memory.options import DraftFields
@@ -67,6 +69,7 @@ _LAZY = {
     "Result": "memoriter.why.result",
     "Verified": "memoriter.why.verify",
     "aopen": "memoriter.aio",
+    "copy": "memoriter.memory.copying",
     "diff": "memoriter.why.diff",
     "open": "memoriter.memory.opening",
     "restore": "memoriter.memory.backups",
@@ -101,10 +104,12 @@ __all__ = [
     "StorageFull",
     "TooCostly",
     "Unavailable",
+    "Unknown",
     "UnknownRecipe",
     "Unsupported",
     "Verified",
     "aopen",
+    "copy",
     "diff",
     "open",
     "rank",

@@ -109,6 +109,8 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
 
     remember = _as_coroutine(Memory.remember)
     remember_many = _as_coroutine(Memory.remember_many)
+    similar = _as_coroutine(Memory.similar)
+    remember_messages = _as_coroutine(Memory.remember_messages)
     update = _as_coroutine(Memory.update)
     expire = _as_coroutine(Memory.expire)
     link = _as_coroutine(Memory.link)
@@ -133,6 +135,7 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
     load = _as_coroutine(Memory.load)
     import_file = _as_coroutine(Memory.import_file)
     maintain = _as_coroutine(Memory.maintain)
+    wait_for = _as_coroutine(Memory.wait_for)
     calibrate = _as_coroutine(Memory.calibrate)
     status = _as_coroutine(Memory.status)
     verify_store = _as_coroutine(Memory.verify_store)

@@ -45,6 +45,10 @@ def browser_path() -> str | None:
     return named or next(filter(None, map(shutil.which, NAMES)), None)
 
 
+class Navigated(Exception):
+    """The page went to another document before it could answer."""
+
+
 class Browser:
     """A running browser with a profile of its own."""
 
@@ -92,6 +96,8 @@ class Browser:
             os.write(self._out, json.dumps(message).encode() + b"\0")
         reply = self._replies[number].get(timeout=PATIENCE)
         del self._replies[number]
+        if "navigated" in reply.get("error", {}).get("message", ""):
+            raise Navigated(method)
         assert "error" not in reply, (method, reply["error"])
         return reply["result"]
 
@@ -184,11 +190,24 @@ class Tab:
         tried = (
             f"try {{ const v = {script}; return v instanceof Node || v }} catch {{ return null }}"
         )
-        while not (value := self.run(f"(() => {{ {tried} }})()")):
+        while not (value := self._now(f"(() => {{ {tried} }})()")):
             late = time.monotonic() > end
             assert not late, (script, self.errors, self.run("document.body.innerText")[:2000])
             time.sleep(0.03)
         return value
+
+    def _now(self, script: str) -> Any:
+        """The value of an expression; None while another document is being loaded."""
+        try:
+            return self.run(script)
+        except Navigated:
+            return None
+
+    def reload(self) -> None:
+        """Load the page anew, and wait for the new document."""
+        self.run("window.before = true")
+        self.ask("Page.reload")
+        self.wait("!window.before")
 
     def sees(self, text: str) -> None:
         """Wait until the page shows a text."""

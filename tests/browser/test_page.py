@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -15,6 +15,7 @@ from tests.browser.conftest import EVIL, MANY
 from tests.http.live import TENANT, Live, live
 from tools.browser import AXE, FETCH
 
+import memoriter
 from memoriter.memory.facade import Memory
 from memoriter.text.figures import figure
 
@@ -91,14 +92,16 @@ def test_the_parts_add_up_as_they_are_shown(opened: Open) -> None:
     text = tab.run("document.querySelector('.why').innerText")
     for word in ("tf", "df", "idf", "length", "cosine", "how rare the word is", "rank"):
         assert word in text
-    assert tab.run("document.querySelectorAll('.pairs line').length") > 0
+    assert tab.run("document.querySelectorAll('.joined line').length") > 0
     assert tab.run("document.querySelectorAll('.journey circle').length") > 2
 
 
 def test_only_the_path_that_lifted_a_hit_is_drawn(opened: Open) -> None:
     tab = opened(f"{ASKED}&recipe=linked&hit=door")
-    tab.wait("document.querySelector('[data-id=\"door\"] .path')")
-    label = tab.run("document.querySelector('[data-id=\"door\"] .path').getAttribute('aria-label')")
+    tab.wait("document.querySelector('[data-id=\"door\"] .chain')")
+    label = tab.run(
+        "document.querySelector('[data-id=\"door\"] .chain').getAttribute('aria-label')"
+    )
     assert "port-new" in label
     assert "related_to" in label
 
@@ -149,12 +152,48 @@ def test_a_slider_moves_a_rank_and_equals_a_recall_with_the_override(
     assert tab.texts(".hit .score") == [figure(hit.score) for hit in result]
     assert json.dumps(path) in tab.run("decodeURIComponent(location.hash)")
     assert f"{path}={value:g}" in tab.run("document.querySelector('.copies').textContent")
-    tab.run("window.before = true; location.reload()")
-    tab.wait("!window.before && document.querySelector('.hit .moved')")
+    tab.reload()
+    tab.wait("document.querySelector('.hit .moved')")
     assert hits(tab) == [hit.id for hit in result]
     tab.run("document.querySelector('.sliders .actions button').click()")
     tab.wait("!document.querySelector('.hit .moved')")
     assert hits(tab) == first
+
+
+def test_a_change_and_moved_sliders_are_one_state_with_one_address(
+    opened: Open, memory: Memory
+) -> None:
+    kin, words = "pass.0.fuse.weights.kin", "pass.0.fuse.weights.words"
+    moved = {kin: 0.0}
+    tab = opened(f"{ASKED}&not=port-old&o={quote(json.dumps(moved))}")
+    tab.wait("document.querySelector('.obstacle button')")
+    tab.click(".obstacle button")
+    tab.wait("document.querySelector('.side')")
+    change = memory.why_not(memory.recall(QUESTION, overrides=moved), "port-old").change
+    assert change is not None
+    overrides = {**moved, **cast("dict[str, Any]", change["overrides"])}
+
+    def equal() -> None:
+        result = memory.recall(QUESTION, overrides=overrides)
+        scores = ",".join(figure(hit.score) for hit in result)
+        shown = "[...document.querySelectorAll('.hit .score')].map((e) => e.innerText).join()"
+        tab.wait(f"{shown} === {scores!r}")
+        assert hits(tab) == [hit.id for hit in result]
+
+    equal()
+    inputs = tab.texts(".side .pair + details li")
+    assert [line.split(":")[0] for line in inputs if "kin" in line] == []
+    slider = f'input[type="range"][data-path="{words}"]'
+    tab.run(f"document.querySelector('{slider}').focus()")
+    tab.press("Home")
+    overrides[words] = 0.0
+    equal()
+    tab.reload()
+    equal()
+    tab.click(".side button")
+    tab.wait("!document.querySelector('.side')")
+    del overrides["select.superseded"]
+    equal()
 
 
 def test_every_number_of_the_recipe_has_a_slider(opened: Open, site: Live) -> None:
@@ -214,6 +253,69 @@ def test_a_memory_is_added_edited_linked_expired_and_forgotten(
     assert [edge.target for edge in memory.links(record.id)] == ["port-new"]
 
 
+def test_editing_a_field_leaves_the_others_as_they_were(opened: Open, memory: Memory) -> None:
+    text = "first line\r\nsecond line"
+    memory.remember(text, id="two-lines", tags=["a, b", "c"], importance=0.5)
+    tab = opened("#/memory/two-lines")
+    tab.click('[data-form="Edit"] > summary')
+    tab.fill('[data-form="Edit"] input[name="kind"]', "other")
+    tab.press("Enter")
+    tab.sees("2 versions")
+    record = memory.get("two-lines")
+    assert (record.kind, record.text, record.tags) == ("other", text, ("a, b", "c"))
+    settle(tab)
+    tab.click('[data-form="Edit"] > summary')
+    tab.run(
+        "(() => { const text = document.querySelector('[data-form=Edit] textarea');"
+        " text.value += '!'; text.form.requestSubmit(); })()"
+    )
+    tab.sees("3 versions")
+    assert memory.get("two-lines").text == f"{text}!"
+    assert memory.get("two-lines").tags == ("a, b", "c")
+    memory.forget("two-lines")
+
+
+@pytest.mark.parametrize("id", [".", "..", "a/b", "%2E"])
+def test_a_memory_opens_whatever_its_id_is(opened: Open, memory: Memory, id: str) -> None:
+    memory.remember(f"its id is {id}", id=id, tags=["odd"])
+    tab = opened("#/memory?tags=odd")
+    tab.click(".record a")
+    tab.wait("document.querySelector('.whole')")
+    assert tab.texts(".whole") == [f"its id is {id}"]
+    tab.click('[data-form="Edit"] > summary')
+    tab.fill('[data-form="Edit"] input[name="kind"]', "other")
+    tab.press("Enter")
+    tab.sees("2 versions")
+    assert memory.get(id).kind == "other"
+    memory.forget(id)
+
+
+def test_panels_show_the_answer_that_is_shown(opened: Open, memory: Memory) -> None:
+    tab = opened(f"{ASKED}&open=receipt.block&budget=61")
+    tab.wait("document.querySelector('.block')")
+    block = memory.recall(QUESTION, budget_tokens=61).context()
+    assert tab.run("document.querySelector('.block').textContent") == str(block)
+    digest = tab.texts(".digest")
+    for _ in range(3):  # open, close, open, before the first set is there
+        tab.run("document.querySelector('[data-panel=\"what-if\"] > summary').click()")
+    path = "pass.0.fuse.weights.kin"
+    slider = f'input[type="range"][data-path="{path}"]'
+    tab.wait(f"document.querySelector('{slider}')")
+    assert tab.run("document.querySelectorAll('.sliders').length") == 1
+    tab.run(f"document.querySelector('{slider}').focus()")
+    tab.press("Home")
+    tab.wait(f"document.querySelector('.digest').innerText !== {digest[0]!r}")
+    changed = memory.recall(QUESTION, budget_tokens=61, overrides={path: 0.0}).context()
+    tab.wait(f"document.querySelector('.block').textContent === {json.dumps(str(changed))}")
+    tab.run("location.hash = '#/memory/port-old'")
+    tab.wait("document.querySelector('a[href*=\"not=\"]')")
+    tab.click('a[href*="not="]')
+    tab.wait("document.querySelector('.obstacle')")
+    tab.run("location.hash = '#/memory/staging'")
+    tab.wait("document.querySelector('a[href*=\"not=staging\"]')")
+    assert tab.run("document.querySelector('a[href*=\"not=\"]').href.split('not=').length") == 2
+
+
 def test_forgetting_names_what_goes_and_asks_first(opened: Open, memory: Memory) -> None:
     memory.remember("A passing thought", id="thought", tags=["thin"])
     memory.update("thought", text="A passing thought, changed")
@@ -269,10 +371,61 @@ def test_a_receipt_is_verified_replayed_and_compared(
     tab.drop(".drop + .drop input", two)
     tab.wait("document.querySelector('.side')")
     assert "port-old entered at #" in tab.run("document.querySelector('.side').innerText")
-    tab.drop(".drop input", forged)
-    tab.wait("document.querySelector('[data-verified=\"false\"]')")
+    covered = len(memoriter.verify(one).not_covered)
+    assert f"Not covered: what no receipt can say: {covered}" in tab.texts(".drop summary")
     tab.drop(".drop input", Path(__file__))
     tab.sees("is not JSON")
+    tab.wait("!document.querySelector('.side')")
+    tab.drop(".drop input", forged)
+    tab.wait("document.querySelector('[data-verified=\"false\"]')")
+
+
+def test_two_hits_are_compared_part_by_part_and_the_differences_add_up(
+    opened: Open, memory: Memory
+) -> None:
+    tab = opened(ASKED)
+    panel(tab, "versus")
+    tab.wait("document.querySelector('.separation')")
+    result = memory.recall(QUESTION)
+    compared = result[0].versus(result[1])
+    shown = tab.run("[...document.querySelectorAll('[data-gap]')].map((e) => e.dataset.gap)")
+    assert shown == [part.texts[2] for part in compared.parts]
+    total = tab.run("document.querySelector('[data-gap-total]').dataset.gapTotal")
+    assert sum(map(Decimal, shown)) == Decimal(total)
+    assert tab.texts(".separation p b") == [compared.summary]
+    tab.run(
+        "(() => { const pick = document.querySelectorAll('[data-panel=versus] select')[1];"
+        " pick.value = 'door'; pick.form.requestSubmit(); })()"
+    )
+    tab.wait("document.querySelector('.separation').innerText.includes('that of door')")
+    tab.reload()
+    tab.wait("document.querySelector('.separation')")
+    assert "that of door" in tab.texts(".separation p b")[0]
+
+
+def test_health_shows_what_repeats_and_what_waits_for_review(opened: Open) -> None:
+    with live() as site:
+        memory = site.server_state.tenants.memory(TENANT)
+        memory.remember("The vault code is 4711", id="rule", trust="system")
+        memory.remember("The vault code is 0000", id="web", trust="external")
+        memory.link("web", "rule", "contradicts")
+        memory.remember("Tea is in the kitchen", id="tea-1")
+        memory.remember("tea is in the kitchen.", id="tea-2")
+        tab = opened("#/health", where=site)
+        assert tab.texts(".copy-groups a") == ["tea-2", "tea-1"]
+        assert "waits for a decision" in tab.texts(".waits")[0]
+        assert tab.texts('[data-claim="web"] a') == ["web", "rule"]
+        tab.run("document.querySelectorAll('[data-claim] button')[1].click()")
+        tab.sees("No memory speaks against one that is trusted more")
+        tab.sees("Nothing waits")
+        assert memory.review() == ()
+        for n in range(14):
+            memory.remember(f"thing number {n}", kind=f"kind-{n:02}")
+        tab.click("main > .view > .actions button")
+        tab.sees("0 owed")
+        tab.sees("The 12 most frequent of 15.")
+        reader = opened("#/health", "read", where=site)
+        assert reader.texts(".claims button") == []
 
 
 def test_the_block_of_a_prompt_has_its_tokens(opened: Open, memory: Memory) -> None:
@@ -303,13 +456,43 @@ def test_a_link_leads_to_the_same_state_in_another_tab(opened: Open, site: Live)
     other.wait("document.querySelector('.obstacle')")
     assert hits(other) == hits(tab)
     tab.click(".obstacle button")
-    tab.wait("document.querySelector('.side') && location.hash.includes('apply=1')")
+    tab.wait("document.querySelector('.side') && location.hash.includes('change=')")
     third = tab.beside()
     third.open(f"{site.url}/page/{tab.run('location.hash')}")
     third.wait("document.querySelector('.side')")
     assert hits(third) == hits(tab)
     assert other.run("document.querySelector('[data-id=\"port-new\"] .why-of').open")
     assert other.errors == []
+
+
+def test_signing_out_signs_out_of_every_tab(opened: Open, site: Live) -> None:
+    tab = opened()
+    other = tab.beside()
+    other.open(f"{site.url}/page/#/health")
+    other.wait("document.querySelector('#views a')")
+    tab.click("#me button")
+    other.wait("document.getElementById('token') && !document.querySelector('#views a')")
+    assert other.run("sessionStorage.length") == 0
+
+
+def test_an_emptied_number_is_as_the_recipe_has_it(opened: Open) -> None:
+    tab = opened(ASKED)
+    panel(tab, "what-if")
+    path = "final.min_score"
+    tab.wait(f"document.querySelector('[data-path=\"{path}\"]')")
+    first = tab.run(f"document.querySelector('[data-path=\"{path}\"]').value")
+    type_in = (
+        "((value) => { const exact = document.querySelector('[data-path=\""
+        + path
+        + "\"] + input');"
+        " exact.value = value; exact.dispatchEvent(new Event('change')); })"
+    )
+    for undo in (f"{type_in}('')", "document.querySelector('.sliders .actions button').click()"):
+        tab.run(f"{type_in}('0.4')")
+        tab.wait("location.hash.includes('min_score')")
+        tab.run(undo)
+        tab.wait("!location.hash.includes('min_score')")
+        assert tab.run(f"document.querySelector('[data-path=\"{path}\"]').value") == first
 
 
 def test_everything_can_be_done_by_keyboard(opened: Open) -> None:
@@ -347,14 +530,16 @@ def test_nothing_serious_keeps_anybody_out(opened: Open, scheme: str) -> None:
     tab = opened()
     tab.scheme(scheme)
     script = AXE.read_text("utf-8")
-    for view in VIEWS if scheme == "light" else (ASKED, "#/memory/port-new"):
+    long = f"#/memory/{quote(f'evil {EVIL[:60]}', safe='')}"  # over 10,000 characters
+    for view in (*VIEWS, long) if scheme == "light" else (ASKED, "#/memory/port-new"):
         tab.run(f"location.hash = {view!r}")
         settle(tab)
         if view == ASKED:
-            for name in ("what-if", "why-not", "block"):
+            for name in ("what-if", "why-not", "versus", "block"):
                 panel(tab, name)
             tab.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
             tab.wait("document.querySelector('.slider') && document.querySelector('.block')")
+            tab.wait("document.querySelector('.separation')")
         tab.run(script)
         serious: list[Any] = tab.run(
             "axe.run(document, { resultTypes: ['violations'] }).then((made) => made.violations"
@@ -392,8 +577,16 @@ def test_what_is_empty_wrong_or_gone_says_what_to_do_next(opened: Open, bare: Li
     tab.sees("No memory passes these filters")
     tab.run("location.hash = '#/ask?q=x&where=nonsense'")
     tab.sees("the filter is not JSON")
-    tab.run("location.hash = '#/ask?q=x&recipe=nothing'")
-    tab.sees("known: ")
+    for address, words in (
+        ("#/ask?q=x&recipe=nothing", "known: "),
+        ("#/ask?q=x&limit=abc", "is not a whole number"),
+        ("#/ask?q=x&o=bad", "in the address cannot be read"),
+        ("#/ask?q=x&change=[1]", "in the address cannot be read"),
+        ("#/memory/%E0%A4%A", "the address cannot be read"),
+        ("#/constructor", "there is no such page"),
+    ):
+        tab.run(f"location.hash = {address!r}")
+        tab.sees(words)
     tab.run("location.hash = '#/memory/nobody'")
     tab.sees("browse lists what exists")
     for token in bare.server_state.tokens.list():

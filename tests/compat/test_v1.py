@@ -172,10 +172,7 @@ PINS = {
     "digest": "fff26561401cb4035199027609f321930facc42a6f2f4705f24166028f2f840a",
     "checksum": "25b6746d5172ed63",
     "record": (
-        '{"agent":"default","archived":false,"created":5,"id":"id","importance":0.5,"kind'
-        '":"note","memory_type":"semantic","metadata":{"x":1},"pinned":false,"priority":"'
-        'P3","role":"memory","source":{"path":"p"},"tags":["a"],"text":"hi","trust":"lear'
-        'ned"}'
+        '{"created":5,"id":"id","metadata":{"x":1},"source":{"path":"p"},"tags":["a"],"text":"hi"}'
     ),
     "words": (
         "010002000200000002000000030000000400000002000000020000000100000001000000610a6261"

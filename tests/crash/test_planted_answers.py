@@ -16,9 +16,9 @@ import memoriter
 import memoriter.embed.vector_space
 import memoriter.index.tenant
 import memoriter.rank.top
+import memoriter.store.group_commit
 import memoriter.store.io_errors
 import memoriter.store.sqlite.errors
-import memoriter.store.sqlite.group_commit
 import memoriter.store.sqlite.store
 import memoriter.store.sqlite.transactions
 import memoriter.why.explain
@@ -177,7 +177,7 @@ def _boastful(plant: pytest.MonkeyPatch) -> None:
                 )
                 job.done, job.answered = commit, True
 
-    plant.setattr(memoriter.store.sqlite.group_commit.GroupCommit, "_lead", lead)
+    plant.setattr(memoriter.store.group_commit.GroupCommit, "_lead", lead)
 
 
 def _forkable(plant: pytest.MonkeyPatch) -> None:

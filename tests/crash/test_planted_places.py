@@ -19,8 +19,9 @@ import memoriter.aio
 import memoriter.write.doctor
 import memoriter.write.writer
 from memoriter.index import file
+from memoriter.store import group_commit
 from memoriter.store.port import Head
-from memoriter.store.sqlite import connect, group_commit, ledger, openers, reader
+from memoriter.store.sqlite import connect, ledger, openers, reader
 from memoriter.store.sqlite import store as room
 
 Check = Callable[[Path], None]

@@ -158,6 +158,14 @@ def test_a_bad_field_is_refused_before_anything_is_made(
         assert cli("browse").exit_code in (0, 3)
 
 
+def test_tags_may_be_repeated_or_stand_together_with_commas(cli: Cli) -> None:
+    cli("remember", "a walk", "--id", "walk", "--tag", "dogs, parks", "--tag", "sun")
+    cli("remember", "a nap", "--id", "nap", "--tag", "cats")
+    assert cli("get", "walk", ok=True)["tags"] == ["dogs", "parks", "sun"]
+    asked = cli("browse", "--tag", "cats,sun", ok=True)
+    assert sorted(record["id"] for record in asked["records"]) == ["nap", "walk"]
+
+
 def test_update_changes_what_is_given_and_clears_what_is_named(cli: Cli) -> None:
     cli("remember", "x", "--id", "x", "--tag", "a", "--title", "t", "--source-who", "ana")
     cli(
@@ -367,6 +375,8 @@ def test_a_plan_says_what_would_run(cli: Cli) -> None:
         "fuse",
         "around",
         "who",
+        "asking",
+        "dated",
         "echo",
         "past",
         "rerank",
@@ -588,7 +598,7 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     assert cli("recipe", "diff", "memoriter", "memoriter").stdout == "no difference\n"
     assert cli("recipe", "show", "memoriter", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
     recipe_file.write_text(
-        text.replace('"around", "who", "past"]', '"around", "who", "new"]')
+        text.replace('"asking", "dated"]', '"asking", "new"]')
         + """
 [boosts.new]
 kind = "recency"
@@ -601,7 +611,7 @@ kind = "mmr"
     changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert [change["path"] for change in changes] == [
         "boosts.new",
-        "pass.0.boosts.3",
+        "pass.0.boosts.5",
         "order.3",
     ]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())

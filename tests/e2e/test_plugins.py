@@ -177,7 +177,7 @@ def test_a_broken_kind_is_left_out_and_named_when_asked_for(run: Run) -> None:
     where, hint = messages["plain"]
     assert where == "boosts.x"
     assert (
-        hint == "plain cannot be loaded: TypeError: memoriter_desk:DESK is no "
+        hint == "plain cannot be loaded: TypeError: memoriter_desk:DESK is not a subclass of "
         "memoriter.pipeline.boosts.port.Boost"
     )
     where, hint = messages["nonsense"]

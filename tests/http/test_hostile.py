@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import http.client
+import os
 import threading
 import time
+import tracemalloc
+import weakref
+from collections.abc import Iterator
 from dataclasses import replace
 
+import httpx
 import pytest
 from bench.hostile_bodies import bodies, long_mmr, many_hits
 from tests.http.live import JSON, PATIENT, Live, live, rpc
 
 import memoriter
 from memoriter.core.errors import InputError, MemoriterError, TooCostly, TooLarge, TooMany
-from memoriter.doors.http.limits import Limits
-from memoriter.doors.http.workers import BUSY_S, UseLedger, WorkerPool
+from memoriter.doors.http.limits import LONGEST_PAUSE_S, REFUSALS, Limits, RateLimiter
+from memoriter.doors.http.workers import (
+    BOUND_S,
+    BUSY_S,
+    LONG_S,
+    MOST_REST_S,
+    SHARED,
+    UseLedger,
+    WorkerPool,
+)
 from memoriter.doors.json_bodies import QUESTION_VALUES, VALUES, parse_body
 from memoriter.doors.operations import BY_NAME, OPERATIONS, Operation
 from memoriter.doors.requests import parse_request
@@ -127,6 +142,18 @@ def test_every_recipe_of_ours_is_within_the_limits_of_a_receipt() -> None:
         Limits().check({"receipt": {"recipe": {"data": recipe_of(name).to_data()}}}, view=True)
 
 
+def test_receipts_with_a_hundred_thousand_hits_take_little_memory() -> None:
+    one, two = many_hits(), many_hits(99_999)
+    tracemalloc.start()
+    try:
+        assert not memoriter.verify(one).ok
+        with pytest.raises(TooCostly):
+            memoriter.diff(one, two)
+        assert tracemalloc.get_traced_memory()[1] < 100e6, "they take 35 MB"
+    finally:
+        tracemalloc.stop()
+
+
 # -- bodies ----------------------------------------------------------------------------------------
 
 
@@ -154,7 +181,7 @@ def test_lists_objects_and_fields_have_a_length() -> None:
         {f"k{n}": 1 for n in range(100)},
         {"lists": {"given": [["a", 0.5]] * 16_385}},
     ):
-        with pytest.raises(InputError, match=r"at most .* are taken"):
+        with pytest.raises(InputError, match="the limit is"):
             parse_request(model, {"query": "x", **more})
 
 
@@ -270,6 +297,53 @@ def _burn(seconds: float) -> None:
         pass
 
 
+def test_a_thread_rests_after_a_long_request_while_others_are_active() -> None:
+    rests: list[float] = []
+    pool = WorkerPool(Limits(answer_s=60.0), lambda: 0.0, rests.append)
+
+    async def both() -> None:
+        await pool.run("hostile", lambda: _burn(2 * LONG_S), deadline=True)
+        assert rests == [], "nobody else is there"
+        await pool.run("other", lambda: None, deadline=True)
+        await pool.run("hostile", lambda: None, deadline=True)
+        assert rests == [], "a short request"
+        await pool.run("hostile", lambda: _burn(2 * LONG_S), deadline=True)
+        await asyncio.to_thread(pool.close)
+
+    asyncio.run(both())
+    (rest,) = rests
+    assert 2 * LONG_S <= rest <= MOST_REST_S
+
+
+def test_who_computes_all_the_time_has_no_more_threads_than_there_are_processors() -> None:
+    now = [0.0]
+    limits = Limits(threads=8, per_tenant=6, waiting=50, answer_s=60.0)
+    pool = WorkerPool(limits, lambda: now[0])
+    together = threading.Barrier(6, timeout=60)
+
+    async def alone() -> None:
+        six = [pool.run("a", together.wait, deadline=True) for _ in range(6)]
+        await asyncio.gather(*six)  # who waits may have six at once
+        pool.uses.add("a", 2 * BOUND_S)
+        running, most = 0, 0
+        lock = threading.Lock()
+
+        def work() -> None:
+            nonlocal running, most
+            with lock:
+                running += 1
+                most = max(most, running)
+            time.sleep(0.005)
+            with lock:
+                running -= 1
+
+        await asyncio.gather(*(pool.run("a", work, deadline=True) for _ in range(12)))
+        assert most <= max(SHARED, os.cpu_count() or 1)
+        await asyncio.to_thread(pool.close)
+
+    asyncio.run(alone())
+
+
 def test_used_time_counts_half_after_two_seconds() -> None:
     now = [10.0]
     ledger = UseLedger(lambda: now[0])
@@ -293,3 +367,96 @@ def test_a_large_body_counts_as_many_requests() -> None:
         assert client.post("/v1/recall", json=large).status_code == 400
         assert client.post("/v1/recall", json=large).status_code == 429
         assert client.get("/v1/recipes").status_code == 200
+
+
+def test_a_body_of_unknown_length_counts_too() -> None:
+    limits = replace(PATIENT, rate=0.001, burst=40)
+
+    def parts() -> Iterator[bytes]:
+        yield b'{"query": "'
+        for _ in range(20):
+            yield b"x" * 64 * 1024
+        yield b'"}'
+
+    with live(limits) as made:
+        client = made.client("read")
+        statuses = [
+            client.post("/v1/recall", content=parts(), headers=JSON).status_code for _ in range(2)
+        ]
+    assert statuses == [400, 429]
+
+
+def test_values_are_counted_as_they_arrive(site: Live) -> None:
+    """The answer comes before the body has ended, so little of a hostile body is read."""
+    path, body = BODIES["200,000 unknown fields"]
+    sent = 0
+
+    def parts() -> Iterator[bytes]:
+        nonlocal sent
+        for at in range(0, len(body), 16 * 1024):
+            sent = at
+            yield body[at : at + 16 * 1024]
+
+    client = site.client("read")
+    try:
+        answer = client.post(path, content=parts(), headers=JSON)
+        assert answer.status_code == 413
+    except httpx.WriteError:  # it was closed while the rest was being sent
+        assert sent < len(body) - 32 * 1024
+
+
+def test_who_is_refused_often_waits_for_the_answer() -> None:
+    now = [100.0]
+    rates = RateLimiter(Limits(), lambda: now[0])
+    assert rates.pause("a") == 0.0, "the first at once"
+    waits = [rates.pause("a") for _ in range(4)]
+    assert waits == [n / REFUSALS for n in (1, 2, 3, 4)]
+    assert max(rates.pause("a") for _ in range(100)) == LONGEST_PAUSE_S
+    assert rates.pause("b") == 0.0, "others do not wait"
+    now[0] += 60.0
+    assert rates.pause("a") == 0.0
+
+
+def test_a_body_without_a_token_is_small(site: Live) -> None:
+    answer = httpx.post(f"{site.url}/page/link", content=b" " * 70_000, headers=JSON)
+    assert answer.status_code == 413
+
+
+def test_what_is_refused_unread_ends_its_connection(site: Live) -> None:
+    wire = http.client.HTTPConnection(site.url.removeprefix("http://"), timeout=60)
+    wire.putrequest("POST", "/v1/recall")
+    wire.putheader("Content-Length", str(site.server_state.limits.body + 1))
+    wire.endheaders()
+    answer = wire.getresponse()
+    assert (answer.status, answer.getheader("connection")) == (401, "close")
+    wire.close()
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def test_a_request_that_failed_leaves_nothing_to_the_garbage_collector() -> None:
+    """Its frames hold the body: circles of them would pile up between two collections."""
+
+    class Body:
+        pass
+
+    left: list[weakref.ref[Body]] = []
+
+    def work() -> None:
+        body = Body()
+        left.append(weakref.ref(body))
+        raise InputError("no")
+
+    async def fails() -> None:
+        pool = WorkerPool(Limits(answer_s=60.0))
+        with pytest.raises(InputError):
+            await pool.run("a", work, deadline=True)
+        await asyncio.to_thread(pool.close)
+
+    gc.disable()
+    try:
+        asyncio.run(fails())
+        assert left[0]() is None
+    finally:
+        gc.enable()

@@ -53,6 +53,29 @@ def test_a_memory_is_kept_found_changed_and_forgotten(site: Live) -> None:
     assert client.get(f"/v1/memories/{id}").status_code == 404
 
 
+def test_two_hits_are_compared_and_copies_are_listed(site: Live) -> None:
+    client = site.client("write", "pairs")
+    for id, text in (
+        ("a", "The dog is called Biscuit"),
+        ("b", "A dog barks"),
+        ("c", "a dog barks!"),
+    ):
+        client.post("/v1/memories", json={"text": text, "id": id})
+    reply = client.post("/v1/recall", json={"query": "what is the dog called"}).json()
+    asked = {"receipt": reply["receipt"], "id": "a"}
+    both = client.post("/v1/explain", json={**asked, "versus": "c"}).json()
+    assert both["hit"]["record"]["id"] == "a"
+    assert both["versus"]["second"]["id"] == "c"
+    assert both["versus"]["difference"] == both["hit"]["score"] - both["versus"]["second"]["score"]
+    missing = client.post("/v1/explain", json={**asked, "versus": "nobody"})
+    assert missing.status_code == 404
+    assert "not a hit of this answer" in missing.json()["detail"]
+    status = client.get("/v1/status", params={"repeats": "true"}).json()
+    assert [[each["id"] for each in group] for group in status["repeats"]] == [["c", "b"]]
+    assert status["compared"] == 3
+    assert "repeats" not in client.get("/v1/status").json()
+
+
 @pytest.mark.parametrize(
     "id",
     ["a/b", "a b", "ä/ö?#%", "..", ".hidden", "a%2Fb", "batch", "history", "日本語", "+&=;", "%"],

@@ -278,3 +278,56 @@ def write(path: Path, value: object) -> Path:
     lines_out = [json.dumps(one) for one in value] if lines else [json.dumps(value, indent=1)]  # pyright: ignore[reportGeneralTypeIssues]  # a list
     path.write_text("\n".join(lines_out) + "\n", encoding="utf-8")
     return path
+
+
+def claude_mem(path: Path) -> Path:
+    """An observation of claude-mem and a summary of its session."""
+    db = sqlite3.connect(path)
+    db.execute(
+        "CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id, project, text, type,"
+        " title, subtitle, facts, narrative, concepts, files_read, created_at, created_at_epoch)"
+    )
+    db.execute(
+        "CREATE TABLE session_summaries (id INTEGER PRIMARY KEY, memory_session_id, project,"
+        " request, learned, completed, created_at_epoch)"
+    )
+    db.execute(
+        "INSERT INTO observations VALUES (1, 's1', 'quill', NULL, 'bugfix', 'Port clash', 'sub',"
+        """ '["5432 is taken", "use 5433"]', 'Postgres did not start.', '["gotcha"]', '["a.ts"]',"""
+        " '2026-01-02T03:04:05Z', 1767323045000)"
+    )
+    db.execute(
+        "INSERT INTO session_summaries"
+        " VALUES (1, 's1', 'quill', 'start it', 'ports', NULL, 1767323045000)"
+    )
+    db.commit()
+    db.close()
+    return path
+
+
+MEM0: dict[str, Any] = {
+    "results": [
+        {
+            "id": "m1",
+            "memory": "Loves sci-fi",
+            "hash": "x",
+            "user_id": "alice",
+            "metadata": {"category": "movies"},
+            "created_at": "2026-01-02T03:04:05Z",
+        },
+        {"id": "m2", "memory": "Plays cricket", "user_id": "alice", "categories": ["sport"]},
+    ]
+}
+
+
+def basic_memory(folder: Path) -> Path:
+    """Two notes of basic-memory; one leads to the other and to one that is not there."""
+    folder.mkdir()
+    (folder / "coffee.md").write_text(
+        "---\ntitle: Coffee\ntype: note\ntags: [drinks]\npermalink: coffee\n---\n# Coffee\n"
+        "- [method] Pour over is clearer #brewing\n- requires [[Grinding]]\n- see [[Nowhere]]\n"
+    )
+    (folder / "grinding.md").write_text(
+        "---\ntitle: Grinding\ntype: technique\npermalink: grinding\n---\nGrind fresh.\n"
+    )
+    return folder

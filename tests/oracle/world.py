@@ -15,10 +15,12 @@ from tests.oracle.pages import Page, page
 from tests.oracle.table import ATTRIBUTES, Judge
 from tests.oracle.wheres import passes
 
+from memoriter.core.batch import DERIVED
 from memoriter.core.record import TRUST, Record, decode
 from memoriter.core.times import to_micros
 from memoriter.core.words import RecordWords
 from memoriter.embed.calibrate import packaged_calibration
+from memoriter.embed.static import Static
 from memoriter.store.port import Dump
 from memoriter.store.rows import RESERVED, VectorRow
 from memoriter.text.past import past_words
@@ -70,9 +72,13 @@ class World:
             if row.row <= seq
         }
         vectors: dict[int, list[Vector]] = {}
+        texts = {
+            row.row: decode(row.body, row.row, row.position, row.committed).titled
+            for row in dump.records
+        }
         for row in dump.vectors:
             if row.seq <= seq and row.generation == space:
-                made = _read_vector(row)
+                made = _read_vector(row, texts.get(row.row, ""))
                 vectors.setdefault(row.row, []).extend([] if made is None else [made])
         edges: dict[object, Replacing] = {}
         for edge in dump.edges:
@@ -134,9 +140,12 @@ def _calibration(dump: Dump, seq: int, space: str) -> Sequence[float] | None:
     return [quantile for _, quantile in sorted(bodies[-1].items())] if bodies else None
 
 
-def _read_vector(row: VectorRow) -> Vector | None:
+def _read_vector(row: VectorRow, text: str) -> Vector | None:
     if not row.body:
         return None
+    if row.body == DERIVED:  # a vector of the packaged table is computed, not kept
+        (made,) = Static().embed([text], "record")
+        return None if made is None else unit(made.tolist())
     code = "d" if row.form == "f8" else "f"
     values = struct.unpack(f"<{len(row.body) // struct.calcsize(code)}{code}", row.body)
     return values if row.form == "unit" else unit(values)

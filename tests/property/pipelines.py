@@ -254,8 +254,8 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     ),
     "wanted": _boost("intent", head=one_of([1, 1000])),
     "when": _boost("moment", **_WEIGHT, **_ALPHA),
-    "asks": _boost("asking", head=one_of([1, 100]), **_WEIGHT),
-    "times": _boost("dated", head=one_of([1, 100]), **_WEIGHT),
+    "asks": _boost("asking", **_WEIGHT),
+    "times": _boost("dated", words=one_of([2, 80]), **_WEIGHT),
     "once": _boost("past", weight=one_of([0.0, 0.1]), share=one_of([0.0, 0.5])),
 }  # fmt: skip
 _BOOSTS |= {kind: _boost(kind) for kind in unlisted("boosts", frozenset(DRAWN["boosts"]))}

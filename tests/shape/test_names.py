@@ -141,12 +141,13 @@ SEVERAL_HOMES: dict[str, Allowed] = {
     ),
     **dict.fromkeys(("diff", "verify", "what_if", "why_not"), PROOF),
     **dict.fromkeys(("browse", "keywords", "recall", "search"), TOOL),
-    **dict.fromkeys(("advise", "read", "recognise"), PORT),
+    **dict.fromkeys(("advise", "parse", "read", "recognise"), PORT),
     **dict.fromkeys(("canonical", "idf", "snap"), SECOND),
     "plan": Allowed("the same verb, and the function that makes the plan",
                     r"doors/handlers|doors/cli/ask|pipeline/plan"),
-    "evaluate": Allowed("the verb and its command", r"evaluate/run|doors/cli/measure"),
-    "restore": Allowed("the verb and its command", r"memory/backups|doors/cli/backups"),
+    "evaluate": Allowed("the verb and its command", r"evaluate/run|doors/cli/tune"),
+    "restore": Allowed("the verb and its command", r"memory/backups|doors/cli/store"),
+    "copy": Allowed("the verb and its command", r"memory/copying|doors/cli/store"),
 }  # fmt: skip
 """Public functions whose name may have several homes."""
 

@@ -14,7 +14,7 @@ from memoriter.core.ranking import Mask
 from memoriter.index.segment import LIVE, Segment
 from memoriter.index.view import View
 from memoriter.lanes.nearest import Nearest, Scan
-from memoriter.rank.codes import Probe, codes_of, turn
+from memoriter.rank.codes import Probe, codes_of, rotation
 from memoriter.rank.grid import unit
 from memoriter.rank.units import units
 
@@ -142,7 +142,7 @@ def test_short_vectors_are_always_compared_exactly(width: int) -> None:
 
 @pytest.mark.parametrize("width", [64, 100, 256, 384, 1000])
 def test_the_rotation_keeps_lengths_and_angles(width: int) -> None:
-    turned = turn(width).astype(np.float64)
+    turned = rotation(width).astype(np.float64)
     assert np.abs(turned @ turned.T - np.eye(width)).max() < 0.02
     assert (turned * 1024 == np.rint(turned * 1024)).all()
 

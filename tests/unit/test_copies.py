@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
 from tests.unit.slates import Data, asked, holding, ids, recipe, step_of
 
 import memoriter
-from memoriter.core.errors import MemoriterError
+from memoriter.core.errors import BadQuery, MemoriterError
 from memoriter.doors.mcp.reply_text import as_text
 from memoriter.doors.render.hits import hit_list
 from memoriter.memory.facade import Memory
@@ -335,3 +335,30 @@ def test_a_recipe_file_turns_it_on(tmp_path: Path) -> None:
     result = memory.recall("ssh port", recipe=own)
     assert [(hit.id, hit.copies) for hit in result] == [("c", ("b", "a")), ("d", ())]
     assert memoriter.verify(result).ok
+
+
+# -- the status of a store -------------------------------------------------------------------------
+
+
+def test_status_lists_texts_that_repeat_and_says_how_many_it_compared() -> None:
+    memory = memoriter.open(":memory:", embedder=None)
+    first, again = "The prod SSH port is 22", "The prod SSH port is 22!"
+    memory.remember(first, id="a", user="ann")
+    memory.remember("the prod ssh port is 22.", id="lower", user="ann")
+    memory.remember(again, id="b", user="ann")
+    memory.remember(first, id="bob", user="bob")
+    memory.remember("Something else", id="c", user="ann")
+    memory.remember(first, id="gone", user="ann", expires="2020-01-01")
+    status = memory.status(repeats=True)
+    assert status.repeats is not None
+    assert [[record.id for record in group] for group in status.repeats] == [["b", "a"]]
+    assert status.compared == 5
+    shown = [{"id": "b", "text": again}, {"id": "a", "text": first}]
+    assert status.to_dict()["repeats"] == [shown]
+    assert "repeats" not in memory.status().to_dict()
+
+
+def test_status_refuses_a_flag_that_is_none() -> None:
+    memory = memoriter.open(":memory:", embedder=None)
+    with pytest.raises(BadQuery, match="repeats: "):
+        memory.status(repeats=cast("Any", "yes"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -14,8 +15,10 @@ import memoriter
 from memoriter.core.errors import NothingToRun
 from memoriter.core.explanation import Explanation
 from memoriter.memory.facade import Memory
+from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.load import library
 from memoriter.text.figures import figure
+from memoriter.why.card import drawing_file
 from memoriter.why.drawing import adding_up, draw_answer, draw_explanation
 
 
@@ -88,18 +91,90 @@ def test_marks_stand_where_the_words_are_behind_a_wide_character(stored: Memory)
     assert [piece["text"] for piece in hit["text"] if piece["mark"]] == ["SSH", "port"]
 
 
-def test_pictures_show_pairs_of_words_paths_and_turns(stored: Memory) -> None:
+def test_pictures_show_joined_words_chains_and_tables(stored: Memory) -> None:
     drawing = draw_answer(stored.recall("ssh port", recipe="linked"))
-    paths = [
-        node["picture"]["path"] for node in trees(drawing) if node.get("picture", {}).get("path")
-    ]
-    assert any([hop["id"] for hop in path] == ["port", "keys"] for path in paths)
+    chains = pictures(drawing, "chain")
+    steps = [{"text": "port", "link": ""}, {"text": "keys", "link": "←derived_from"}]
+    assert any(chain["rows"] == steps for chain in chains)
     drawing = draw_answer(stored.recall("ssh port"))
-    pictures = [node["picture"] for node in trees(drawing) if node.get("picture")]
-    assert any(
-        {"asked": "port", "met": "port", "cosine": 1.0} in p.get("pairs", ()) for p in pictures
-    )
-    assert any(turn["id"] == "port" for p in pictures for turn in p.get("turns", ()))
+    line = {"left": "port", "right": "port", "share": 1.0, "text": "1.00"}
+    assert any(line in lines["rows"] for lines in pictures(drawing, "lines"))
+    tables = pictures(drawing, "table")
+    assert any(row[1] == "port" for table in tables for row in table["rows"])
+    assert all(len(row) == len(table["heads"]) for table in tables for row in table["rows"])
+
+
+def pictures(drawing: dict[str, Any], shape: str) -> list[dict[str, Any]]:
+    made = (node.get("picture") for node in trees(drawing))
+    return [each for each in made if each and each["shape"] == shape]
+
+
+def test_the_module_that_draws_names_no_kind() -> None:
+    text = drawing_file("drawing.js")
+    groups = ("lanes", "boosts", "orderings")
+    names = {kind.kind_name() for group in groups for kind in kinds(group)}
+    words = set(re.findall(r"[a-z_0-9]+", text))
+    # Words of English, and the field of a hit that names its copies.
+    assert names & words <= {"list", "by", "copies"}
+
+
+BOOST_OPTIONS: dict[str, dict[str, Any]] = {
+    "importance": {"lane": "words"},
+    "cohesion": {"lane": "words"},
+    "neighbours": {"of": ["words.score"]},
+}
+"""Options that some kinds of boosts need."""
+BOOST_QUESTIONS = {
+    "intent": "How many ports does Ana prefer?",
+    "dated": "What time is the ssh port opened?",
+    "past": "Which ssh port was it before?",
+    "sources": "ssh ports of all time",
+}
+QUESTION = "Which ssh port did Ana say in March 2026, before?"
+
+
+@pytest.fixture(scope="module")
+def stores_all() -> Memory:
+    """Memories in which every kind of boost finds something."""
+    memory = memoriter.open(":memory:")
+    ana = {"session": "s", "source": {"who": "ana"}, "priority": "P1", "importance": 0.9}
+    memory.remember("Ana: I prefer the ssh port 49222", id="like", created="2026-03-01",
+                    occurred="2026-03-01", confidence=0.7, **ana)  # fmt: skip
+    memory.remember("Ana: the ssh port was 22", id="old", created="2026-03-02",
+                    occurred="2026-03-02", confidence=0.9, **ana)  # fmt: skip
+    memory.remember("Bob: what is the ssh port?", id="ask", session="s", source={"who": "bob"})
+    memory.remember("Bob: the ssh port opens at 5 pm", id="new", session="s", supersedes="old",
+                    source={"who": "bob"})  # fmt: skip
+    memory.remember("which ssh port did ana say in march 2026 before", id="echo")
+    memory.remember("A summary of advice on the ssh port", id="doc", kind="document")
+    memory.remember("ssh ports of all time", id="sum", kind="reflection", trust="external")
+    for target in ("like", "doc"):
+        memory.link("sum", target, "consolidated_from")
+    memory.link("doc", "like")
+    return memory
+
+
+@pytest.mark.parametrize("kind", [each.kind_name() for each in kinds("boosts")])
+def test_every_boost_says_in_plain_words_what_its_number_is(stores_all: Memory, kind: str) -> None:
+    boost = {"kind": kind, **BOOST_OPTIONS.get(kind, {})}
+    overrides = {"boosts.extra": boost, "pass.0.boosts": ["extra"], "select.superseded": "show"}
+    question = BOOST_QUESTIONS.get(kind, QUESTION)
+    result = stores_all.recall(question, 20, overrides=overrides, now="2099-01-01")
+    leaves = [node for node in trees(draw_answer(result)) if node["label"] == "extra"]
+    assert leaves, result.skipped.get("extra")
+    part = result.plan.recipe.boosts["extra"]
+    for hit in result:
+        for node in explained(hit.explanation):
+            assert node.label != "extra" or set(node.facts) <= set(part.fact_words)
+    for leaf in leaves:
+        lines = [fact["about"] for fact in leaf["facts"]] or [leaf["about"]]
+        assert all(lines)
+
+
+def explained(node: Explanation) -> Iterator[Explanation]:
+    yield node
+    for part in node.parts:
+        yield from explained(part)
 
 
 def test_the_funnel_has_every_step_with_what_it_left_or_why_it_did_not_run(stored: Memory) -> None:

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.inside import engine_of, index_of
@@ -61,9 +61,18 @@ def test_an_empty_filter_without_a_scope_is_refused(memory: Memory) -> None:
         with pytest.raises(BadQuery, match="would forget everything"):
             memory.forget(where={}, **options)  # type: ignore[arg-type]
     for wrong in ({"now": "yes"}, {"dry_run": 1}):
-        with pytest.raises(InputError, match="true or false"):
+        with pytest.raises(InputError, match=r"(?i)true or false"):
             memory.forget("r1", **wrong)  # type: ignore[arg-type]
     assert memory.count() == 6
+
+
+def test_a_time_given_as_now_leads_to_expire() -> None:
+    memory = memoriter.open(":memory:", embedder=None)
+    memory.remember("x", id="x")
+    with pytest.raises(InputError, match="now: is True or False here, not a time") as refused:
+        memory.forget("x", now=cast("Any", "2030-01-01"))
+    assert "expire(id, at)" in refused.value.hint
+    assert memory.get("x").text == "x"
 
 
 def test_a_retried_forget_returns_the_ids_that_it_names(memory: Memory) -> None:

@@ -189,3 +189,96 @@ def test_show_prints_what_a_coding_agent_needs(run: Run) -> None:
     assert entry["hooks"][0]["command"] == "memoriter hooks recall --store 'my store.db'"
     assert (code, ".claude/settings.json" in err) == (0, True)
     assert run("", "show", "zed")[0] == 2
+
+
+# --- capture ------------------------------------------------------------------------------------
+
+
+def stop(path: Path, *texts: tuple[str, str]) -> str:
+    """The payload of a Stop hook, with a transcript of these turns."""
+    rows = [
+        {"type": role, "uuid": f"u{n}", "message": {"role": role, "content": text}}
+        for n, (role, text) in enumerate(texts)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return json.dumps({"session_id": "s1", "transcript_path": str(path), "hook_event_name": "Stop"})
+
+
+def texts() -> set[str]:
+    with memoriter.open("memoriter.db") as memory:
+        return {record.text for record in memory.browse(limit=100).records}
+
+
+def test_a_turn_is_captured_once_and_without_the_recalled_block(run: Run, tmp_path: Path) -> None:
+    asked = {"prompt": "which port for ssh?", "hook_event_name": "UserPromptSubmit"}
+    block = json.loads(run(json.dumps(asked), "recall")[1])["hookSpecificOutput"]
+    turns = [
+        ("user", f"{block['additionalContext']}\nwhich port for ssh?"),
+        ("assistant", "Port 49222, as recalled."),
+    ]
+    payload = stop(tmp_path / "t.jsonl", *turns)
+    assert run(payload, "capture") == (0, "{}\n", "")
+    code, out, _ = run(payload, "capture", "--json")
+    assert (code, json.loads(out)["already"], json.loads(out)["ids"]) == (0, 2, [])
+    assert texts() == {
+        "Prod SSH port is 49222", "which port for ssh?", "Port 49222, as recalled.",
+    }  # fmt: skip
+
+
+def test_a_secret_in_a_turn_is_named_and_neither_stored_nor_printed(
+    run: Run, tmp_path: Path
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    payload = stop(tmp_path / "t.jsonl", ("user", f"use {token}"), ("assistant", "Done."))
+    code, out, err = run(payload, "capture", "--json")
+    assert (code, err) == (0, "memoriter: a turn was not stored: it holds a GitHub token\n")
+    assert json.loads(out)["refused"] == [{"message": 0, "kinds": ["GitHub token"]}]
+    assert token not in out + err
+    assert not any(token in text for text in texts())
+    assert token.encode() not in (tmp_path / "memoriter.db").read_bytes()
+
+
+def test_messages_can_be_captured_by_hand(run: Run) -> None:
+    spoken = {"session": "s2", "messages": [{"role": "user", "content": "Friday is release day"}]}
+    code, out, _ = run(json.dumps(spoken), "capture", "--user", "ann")
+    assert (code, len(json.loads(out)["ids"])) == (0, 1)
+    with memoriter.open("memoriter.db") as memory:
+        assert memory.scoped(user="ann", session="s2").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("stdin", "args"),
+    [
+        ("", ["capture"]),
+        ("[]", ["capture"]),
+        ('{"x": 1}', ["capture"]),
+        ('{"transcript_path": "."}', ["capture"]),
+        ('{"messages": ["x"]}', ["capture"]),
+        ('{"messages": []}', ["capture", "--nope"]),
+        ('{"messages": []}', ["capture", "--url", "nope"]),
+        ('{"messages": []}', ["capture", "--facts"]),
+    ],
+)
+def test_a_capture_that_fails_never_stops_the_agent(
+    run: Run, stdin: str, args: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMORITER_LLM_URL", raising=False)
+    code, out, err = run(stdin, *args)
+    assert (code, out) == (1, "")
+    assert err.startswith(("memoriter: ", "error: "))
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "cursor", "gemini"])
+def test_the_hooks_of_every_host_recall_and_capture(run: Run, host: str) -> None:
+    code, out, _ = run("", "show", host, "--store", "m.db", "--json")
+    text = json.dumps(json.loads(out)["hooks"])
+    assert code == 0
+    assert "memoriter hooks recall --store m.db" in text
+    assert "memoriter hooks capture --store m.db" in text
+
+
+def test_cursor_is_answered_in_its_own_shape(run: Run) -> None:
+    asked = {"conversation_id": "c", "generation_id": "g", "prompt": "which port for ssh?"}
+    code, out, _ = run(json.dumps(asked), "recall")
+    assert (code, json.loads(out)["continue"]) == (0, True)
+    assert "49222" in json.loads(out)["additional_context"]

@@ -185,7 +185,7 @@ def test_a_wrong_memory_is_refused_with_its_line(tmp_path: Path, line: Data, mes
     ("text", "message"),
     [
         ("not json", ":1: not JSON"),
-        ("[]", ":1: expected an object"),
+        ("[]", ":1: expected a JSON object on every line"),
         ('{"answer": "x"}', ":1: neither a memory nor a question"),
         ('{"text": "a", "question": "b"}', ":1: neither a memory nor a question"),
         ('{"text": "a"}', "has no question"),

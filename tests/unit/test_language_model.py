@@ -113,7 +113,7 @@ def test_a_temperature_may_be_left_out_for_models_that_refuse_it(server: Server)
         (says(200, b'{"choices": []}'), "choices"),
         (says(200, b'{"choices": [{"message": {"content": null}}]}'), "content"),
         (says(200, b"<html>"), "not usable"),
-        (writes("half an ans", finish_reason="length"), "cut at the limit"),
+        (writes("half an ans", finish_reason="length"), "the reply was cut at the limit"),
         (says(404, b'{"error": "no such model"}'), "answered 404: .*no such model"),
         (says(401, b"no"), "answered 401"),
     ],

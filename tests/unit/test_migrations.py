@@ -10,7 +10,7 @@ import pytest
 
 import memoriter
 from memoriter import Unsupported
-from memoriter.store.sqlite import migrations
+from memoriter.store.sqlite import schema
 
 
 def add_color(db: apsw.Connection) -> None:
@@ -32,10 +32,10 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def later(patch: pytest.MonkeyPatch, *steps: migrations.MigrationStep) -> None:
+def later(patch: pytest.MonkeyPatch, *steps: schema.MigrationStep) -> None:
     """Play a version whose format is as much later as there are steps."""
-    patch.setattr(migrations, "FORMAT", 1 + len(steps))
-    patch.setattr(migrations, "STEPS", dict(enumerate(steps, start=1)))
+    patch.setattr(schema, "FORMAT", 1 + len(steps))
+    patch.setattr(schema, "STEPS", dict(enumerate(steps, start=1)))
 
 
 def state(path: Path) -> tuple[int, set[str]]:
@@ -112,7 +112,7 @@ def test_a_later_format_and_one_without_a_step_are_refused_untouched(
     with pytest.raises(Unsupported, match="has format 2, this version reads 1") as caught:
         memoriter.open(store, embedder=None)
     assert "upgrade" in caught.value.hint
-    monkeypatch.setattr(migrations, "FORMAT", 4)
+    monkeypatch.setattr(schema, "FORMAT", 4)
     with pytest.raises(Unsupported, match="nothing here brings format 2 forward") as caught:
         memoriter.open(store, embedder=None)
     assert "export" in caught.value.hint

@@ -55,6 +55,7 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
         "scope": "as above",
         "with_ceiling": "the token or the host has it",
         "close": "a server closes",
+        "wait_for": "a server reads from where its address says",
         "count": "browse tells the total",
         "export": "writes a file of the machine",
         "backup": "as above, with all tenants",
@@ -71,7 +72,8 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
 
 def test_a_request_has_every_option_of_a_search_and_every_field_of_a_draft() -> None:
     assert set(SearchKwargs.__annotations__) <= set(requests.AskRequest.model_fields)
-    assert set(requests.DraftRequest.model_fields) == {*RECORD, *NOT_FIELDS}
+    assert set(requests.DraftEntry.model_fields) == {*RECORD, *NOT_FIELDS}
+    assert set(requests.DraftRequest.model_fields) == {*RECORD, *NOT_FIELDS, "on_similar"}
     assert set(requests.UpdateRequest.model_fields) == {*RECORD, "id", "key"} - {"refs"}
 
 
@@ -247,7 +249,7 @@ def test_many_are_kept_at_once_up_to_a_limit(tenant_session: TenantSession) -> N
         tenant_session, "remember_many", memories=[{"text": "one"}, {"text": "two", "key": "k"}]
     )
     assert len(answer["ids"]) == 2
-    with pytest.raises(InputError, match="at most 1,000"):
+    with pytest.raises(InputError, match="the limit is 1,000"):
         run(tenant_session, "remember_many", memories=[{"text": "x"}] * 1001)
 
 

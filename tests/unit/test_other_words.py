@@ -96,7 +96,6 @@ def test_an_option_of_another_library_is_answered_with_ours(
         (lambda m: m.recall("port").ids, "[hit.id for hit in result]"),
         (lambda m: m.recall("port").texts, "[hit.text for hit in result]"),
         (lambda m: m.recall("port").documents, "[hit.text for hit in result]"),
-        (lambda m: m.similar, "recall(query)"),
         (lambda m: m.query, "recall(query)"),
         (lambda m: m.add_many, "remember_many([…])"),
         (lambda m: m.search_by_vector, "recall(query, vector=[…])"),

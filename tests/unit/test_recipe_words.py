@@ -54,7 +54,8 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
-        "share by value: P1 1, P2 0.6, P3 0.3, P4 0; weight in the fusion: 0.05"
+        "what each priority counts for, 0 to 1: P1 1, P2 0.6, P3 0.3, P4 0; "
+        "weight in the fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
     assert shown["Order"]["1."][1].endswith("the newest, at the rank of the best")
@@ -70,7 +71,7 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
     assert "share that a link passes on: 0.5; maximum links of a record" in shown["graph"][0]
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
     assert "best rows taken from each of them: 20" in walk
-    assert "worth of the best link on the path, by kind: continues_from 0.6" in walk
+    assert "what the best link on the path is worth, by its kind: continues_from 0.6" in walk
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
     assert recipe_sections(one, two, (one, two)) == recipe_sections(
         one, two

@@ -59,6 +59,19 @@ def test_a_cluster_never_crosses_agents_or_users(algorithm: Any) -> None:
     assert owners == [("x", None), ("y", None), ("y", "ana")]
 
 
+def test_nothing_that_comes_together_is_explained_by_the_nearest() -> None:
+    memory = memoriter.open(":memory:")
+    for text in ("Oat milk for coffee", "The train to Lyon leaves at nine", "SSH listens on 49222"):
+        memory.remember(text)
+    done = memory.reflect()
+    assert done.created == ()
+    assert str(done.remark).startswith("no memory has 2 others within similarity 0.7; the closest")
+    lower = memory.reflect(similarity=0.0, dry_run=True)
+    assert lower.remark is None
+    memory.forget([record.id for record in memory.browse(limit=2).records])
+    assert str(memory.reflect().remark).startswith("there are fewer than 3")
+
+
 def test_too_few_of_each_agent_make_none() -> None:
     memory = near("a", "b", agent="x")
     keep(memory, "c", "d", agent="y")

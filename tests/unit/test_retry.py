@@ -1,18 +1,10 @@
-"""The words of a second try, and words spelt alike."""
+"""The words of a second try."""
 
 from __future__ import annotations
 
 import pytest
 
-from memoriter.text import retry
-from memoriter.text.retry import (
-    content_words,
-    jaccard,
-    longest_word,
-    sanitised,
-    similar_words,
-    trigrams,
-)
+from memoriter.text.retry import content_words, longest_word, sanitised, trigrams
 
 
 def never(word: str) -> int:
@@ -71,53 +63,3 @@ def test_trigrams_are_windows_of_padded_words() -> None:
     assert trigrams("snake_case") == trigrams("snake case")
     assert trigrams("a") == {"$a$"}
     assert trigrams("!!!") == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("token", "word", "similarity"),
-    [
-        ("kubernets", "kubernetes", 0.5833),
-        ("cofee", "coffee", 0.5714),
-        ("pasport", "passport", 0.6667),
-        ("dentits", "dentist", 0.40),
-        ("berlni", "berlin", 0.3333),
-        ("sourdoh", "sourdough", 0.4545),
-        ("bosh", "bosch", 0.2857),
-        ("kubernetes", "kubernetes-cluster-setup", 0.4545),
-        ("reimer", "oude-reimer", 0.6),
-    ],
-)
-def test_misspelt_words_are_near_to_what_was_meant(
-    token: str, word: str, similarity: float
-) -> None:
-    assert jaccard(trigrams(token), trigrams(word)) == pytest.approx(similarity, abs=5e-5)
-    hits = similar_words([token], [word])
-    assert hits == ({word: pytest.approx(similarity, abs=5e-5)} if similarity >= 0.3 else {})
-
-
-def test_the_best_token_counts_and_short_ones_are_not_tried() -> None:
-    words = ["coffee", "berlin", "ai", "tea"]
-    hits = similar_words(["cofee", "ai", "berlin", "coffee"], words)
-    assert hits == {"coffee": 1.0, "berlin": 1.0}
-    assert similar_words(["ai"], words) == {}
-    assert similar_words([], words) == {}
-    assert similar_words(["coffee"], []) == {}
-    assert similar_words(["!!!!"], words) == {}
-
-
-def test_a_word_that_shares_exactly_the_floor_is_near() -> None:
-    assert jaccard(trigrams("abcd"), trigrams("abcdefghi")) == 0.3
-    assert similar_words(["abcd"], ["abcdefghi"]) == {"abcdefghi": 0.3}
-
-
-def test_of_a_large_vocabulary_few_words_are_looked_at_one_by_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    cut: list[str] = []
-    monkeypatch.setattr(retry, "trigrams", lambda word: cut.append(word) or trigrams(word))
-    words = [f"{first}{nth}{last}" for nth in range(25_000) for first in "kc" for last in "sx"]
-    words.append("kubernetes")
-    assert similar_words(["kubernets", "cofee", "upgrde"], words) == {
-        "kubernetes": pytest.approx(7 / 12)
-    }
-    assert cut == ["kubernets", "cofee", "upgrde", "kubernetes"]

@@ -124,7 +124,7 @@ def test_a_form_is_shown_only_where_it_can_be_written(memory: Memory, word: str)
     ("name", "right"),
     [("delete", "forget"), ("search", "recall"), ("add", "remember"), ("get_all", "browse"),
      ("verify", "verify_store"), ("size", "count"), ("explain", "recall"), ("stats", "status"),
-     ("recall_many", r"\[memory.recall"), ("similar", "recall"), ("similar_to", "recall"),
+     ("recall_many", r"\[memory.recall"), ("similar_to", "recall"),
      ("search_notes", "recall"), ("recall_by_tag", "recall"), ("recipe", "recall"),
      ("path", "repr"), ("get_stats", "status")],
 )  # fmt: skip

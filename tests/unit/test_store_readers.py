@@ -104,7 +104,7 @@ def barred(path: Path) -> Iterator[Callable[[], str]]:
 def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
     with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
         folder, path = Path(name), Path(name) / "m.db"
-        with memoriter.open(path, embedder=None) as memory:
+        with memoriter.open(path, embedder=None, maintenance="manual") as memory:
             memory.remember_many({"text": f"note {n} " * 30, "id": f"n{n}"} for n in range(300))
         folder.chmod(0o555)
         path.chmod(0o444)
@@ -112,7 +112,7 @@ def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
             assert ask() == "300 300 True"
             folder.chmod(0o755)
             path.chmod(0o644)
-            with memoriter.open(path, embedder=None) as memory:
+            with memoriter.open(path, embedder=None, maintenance="manual") as memory:
                 memory.forget([f"n{n}" for n in range(0, 300, 2)])
                 memory.remember_many([f"note again {n} " * 30 for n in range(400)])
                 folder.chmod(0o555)

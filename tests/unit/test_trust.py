@@ -323,7 +323,8 @@ def test_a_text_that_repeats_the_question_and_says_nothing_else_is_discounted(
     result = memory.recall(question)
     assert [hit.id for hit in result] == ["answer", "echo"]
     assert "echo" in str(result[1].explanation.to_dict())
-    assert memory.recall("Caroline camping?")[0].id == "echo"  # too short to be repeated
+    short = {hit.id: hit for hit in memory.recall("Caroline camping?")}
+    assert "echo" not in str(short["echo"].explanation.to_dict())  # too short to be repeated
 
 
 def test_poison_does_not_reach_the_first_five(memory: Memory) -> None:

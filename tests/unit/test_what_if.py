@@ -79,7 +79,9 @@ def test_a_changed_weight_runs_no_lane(stored: Memory, monkeypatch: pytest.Monke
         rank = lane.rank
 
         def counted(self: Any, ctx: Any, rank: Any = rank) -> Any:
-            if ctx.turn.scores_further:  # the search of the lane, not a question about single rows
+            if (
+                ctx.running.scores_further
+            ):  # the search of the lane, not a question about single rows
                 ran.append(ctx.label)
             return rank(self, ctx)
 
@@ -142,6 +144,29 @@ def test_a_slider_reaches_its_value_and_stays_within_the_bounds(recipe: str) -> 
         assert number.most is None or high <= number.most
         if number.value is not None:
             assert overridden(recipe_of(recipe), {number.path: number.value}) == recipe_of(recipe)
+
+
+@pytest.mark.parametrize("recipe", sorted(library()))
+def test_the_ends_of_a_slider_are_values_that_the_recipe_takes(recipe: str) -> None:
+    refused: list[str] = []
+    for number in numbers_of(recipe_of(recipe)):
+        for end in number.reach[:2]:
+            try:
+                overridden(recipe_of(recipe), {number.path: int(end) if number.whole else end})
+            except BadRecipe as error:
+                refused.append(error.message)
+    # A bound between two numbers is not one of the field.
+    between = ("must ascend", "must not be above")
+    assert [each for each in refused if not any(words in each for words in between)] == []
+
+
+def test_numbers_that_a_recipe_does_not_take_are_left_out() -> None:
+    paths = {recipe: {each.path for each in numbers_of(recipe_of(recipe))} for recipe in library()}
+    assert "final.min_relevance" in paths["memoriter"]
+    assert "final.min_relevance" not in paths["lexical"]
+    assert "lanes.meaning.ef" not in paths["memoriter"]
+    knots = [n for n in numbers_of(recipe_of("memoriter")) if n.path.startswith("relevance.knots")]
+    assert {(n.least, n.most) for n in knots if n.path.endswith(".1")} == {(0.0, 1.0)}
 
 
 def test_timings_are_for_people_only(stored: Memory) -> None:

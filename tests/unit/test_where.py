@@ -54,7 +54,7 @@ MISTAKES: list[tuple[object, str, str]] = [
     ({"created": "yesterday"}, "where.created", "'yesterday' is not a time"),
     ({"created": datetime(2026, 1, 1)}, "where.created", "has no time zone"),  # noqa: DTZ001
     ({"created": {"gte": "2026-01-01T00:00:00"}}, "where.created.gte", "has no time zone"),
-    ({"created": {"gte": True}}, "where.created.gte", "is not a time"),
+    ({"created": {"gte": True}}, "where.created.gte", "expected a time, got bool"),
     ({"archived": 1}, "where.archived", "expected true or false, got int"),
     ({"metadata.": 1}, "where.metadata.", "a key of the metadata path is empty"),
     ({"metadata.a..b": 1}, "where.metadata.a..b", "a key of the metadata path is empty"),

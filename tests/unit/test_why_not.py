@@ -245,7 +245,7 @@ def test_without_a_vector() -> None:
     memory.remember("ssh", id="a", vector=[1.0, 0.0])
     memory.remember("port", id="bare")
     why = asked(memory, "", "bare", recipe="semantic", vector=[1.0, 0.0])
-    assert why.lanes == {"meaning": "it has no vector"}
+    assert why.lanes == {"meaning": "it has no vector yet: maintain computes it"}
     assert why.change == {"lists": {"given": [["bare", 1.0]]}}
 
 
@@ -320,7 +320,7 @@ def test_entities_attributes_and_sources_say_why(memory: Memory) -> None:
         "words": "it has none of the words ssh",
         "entity": "it shares no entity with the best hits",
         "by": "it does not have that attribute",
-        "origins": "it is no source of a reflection that was found",
+        "origins": "no reflection that was found was made from it",
     }
     assert why.admits
 

@@ -15,12 +15,15 @@ from memoriter.core.names import Json
 from memoriter.core.other_words import Hinting
 from memoriter.core.record import Content
 from memoriter.core.shown import counted, named, shown
+from memoriter.core.similar import SimilarRecord
 from memoriter.core.times import iso
 
 VectorForm = Literal["unit", "f4", "f8"]
 """`unit`: float32 of unit length on the grid, by an embedder. `f4`, `f8`: the caller's own."""
 NOTHING: Final = b""
 """The vector body of a record that has nothing to embed: it owes no vector and matches none."""
+DERIVED: Final = b"\1"
+"""The vector body of a record whose vector the packaged table gives: the index computes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,8 @@ class Commit(Hinting):
     """The record (or agent) of each act, in the order of the acts."""
     debt: int = 0
     """How many vectors are missing because an embedder failed."""
+    near: tuple[SimilarRecord, ...] = ()
+    """What `on_similar` found, whatever it did about it."""
 
     def __repr__(self) -> str:
         what = named(self.ids[0]) if len(self.ids) == 1 else counted(len(self.ids), "record")
@@ -160,4 +165,5 @@ class Commit(Hinting):
             "time": iso(self.time),
             "ids": list(self.ids),
             "debt": self.debt,
+            **({"near": [each.to_dict() for each in self.near]} if self.near else {}),
         }

@@ -196,7 +196,7 @@ def _ties(
     begin = "valid_from" if "valid_from" in fields else "created"
     since = to_micros(cast("datetime", fields[begin])) if begin in fields else None
     length: _Normalised = {"valid_from": lengths[begin]} if begin in lengths else {}
-    for kind in REPLACING:
+    for kind in REPLACING:  # supersedes, corrects, invalidates
         if kind in options:
             for target in names(options[kind], kind):
                 yield NewEdge(name(target, kind), kind, valid_from=since), length

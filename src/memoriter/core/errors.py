@@ -12,6 +12,7 @@ MemoriterError                exit  1 · HTTP 500
 ├── NothingToRun                    5 ·      422
 ├── Forbidden                       6 ·      403
 ├── Unavailable                     7 ·      503   retryable
+│   └── Unknown                                    whether a write took place; retry with its key
 ├── StorageFull                     8 ·      507
 ├── Corrupt                         9 ·      500
 ├── Expired                        10 ·      410
@@ -144,6 +145,10 @@ class Unavailable(MemoriterError):
     exit_code = 7
     status = 503
     retryable = True
+
+
+class Unknown(Unavailable):
+    """Whether a write took place is not known; a retry with the same key writes once."""
 
 
 class StorageFull(MemoriterError):

@@ -194,7 +194,7 @@ VERBS: Final[Mapping[str, str]] = {
          "from_documents", "upsert_many", "batch_add", "bulk_add"), "remember_many([…])"),
     **dict.fromkeys(
         ("search", "query", "find", "retrieve", "similarity_search", "ask", "lookup", "match",
-         "get_relevant", "search_memory", "search_memories", "similar", "most_similar", "nearest",
+         "get_relevant", "search_memory", "search_memories", "most_similar", "nearest",
          "get_relevant_documents", "get_relevant_memories", "as_retriever", "invoke", "rank",
          "similarity_search_with_score", "similarity_search_with_relevance_scores",
          "max_marginal_relevance_search", "load_memory_variables", "semantic_search",

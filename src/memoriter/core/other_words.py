@@ -110,7 +110,7 @@ class NotAContainer(metaclass=_HintingClass):
         def __iter__(self) -> None:
             raise InputError(
                 f"a {type(self).__name__} is not a list",
-                hint="for record in memory.browse(): … has a page of memories, newest first",
+                hint="to list memories, newest first: for record in memory.browse(): …",
             )
 
         def __getitem__(self, key: object) -> None:

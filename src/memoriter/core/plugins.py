@@ -100,7 +100,11 @@ def unusable(what: str, name: str, reason: Exception, error: type[_E]) -> _E:
     """The error for a plugin that cannot be loaded: why, and where it comes from."""
     point = points(f"{what}s")[name]
     message = f"{what} {name!r} cannot be loaded: {reason}"
-    return error(message, hint=f"it is {point.value}", field=what)
+    return error(
+        message,
+        hint=f"repair or uninstall the package; its entry point is {point.value}",
+        field=what,
+    )
 
 
 def _is_own(point: EntryPoint) -> bool:

@@ -106,13 +106,19 @@ class Ranking:
     """The scores of all readable records; None if the lane did not score all of them."""
     memo: object = field(default=None, repr=False, compare=False)
     """Private state of the lane, for building its evidence later."""
+    is_ordered: bool = field(default=False, repr=False, compare=False)
+    """Whether `rank.top` made the order of unique rows: then nothing is checked again."""
 
     @classmethod
     def empty(cls) -> Ranking:
         """No rows."""
-        return cls(np.zeros(0, np.int64), np.zeros(0))
+        return cls(np.zeros(0, np.int64), np.zeros(0), is_ordered=True)
 
     def __post_init__(self) -> None:
+        if not self.is_ordered:
+            self._check()
+
+    def _check(self) -> None:
         if self.rows.shape != self.scores.shape or self.rows.ndim != 1:
             raise InvariantError("rows and scores must be two vectors of one length")
         if not np.isfinite(self.scores).all():

@@ -1,13 +1,13 @@
 """A memory record: its fields, and how they are encoded.
 
 `Content` holds the fields that a caller sets, `Record` is a stored version of it. The body in the
-log is the canonical JSON of the content; absent fields are left out.
+log is the canonical JSON of the content; fields that have their default are left out.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
 from operator import attrgetter
 from typing import Annotated, Final, cast, get_type_hints
@@ -147,6 +147,10 @@ FIXED: Final = frozenset({"refs"})
 """Fields that no update changes."""
 CONTENT_FIELDS: Final = tuple(f.name for f in fields(Content))
 _SOURCE_FIELDS: Final = tuple(f.name for f in fields(Source))
+_DEFAULTS: Final = {
+    each.name: each.default for each in fields(Content) if each.default not in (MISSING, None)
+}
+"""The value of a field that a body does not have. It is part of the format: never change one."""
 # One attrgetter for all fields: encoding a record is on the path of every write.
 _VALUES: Final = attrgetter(*CONTENT_FIELDS)
 _TIME_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.kind in TIMES)
@@ -179,14 +183,15 @@ def _stored(content: Content) -> dict[str, object]:
 
 def encode(record_id: str, content: Content) -> bytes:
     """The body that is stored in the log and covered by the digest."""
-    return canonical({"id": record_id, **_stored(content)})
+    given = {key: value for key, value in _stored(content).items() if _DEFAULTS.get(key) != value}
+    return canonical({"id": record_id, **given})
 
 
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:
     """Read what `encode` wrote; raises Corrupt if the body cannot be read."""
     try:
         # JSON has no tuples and no times; everything else is stored as the field holds it.
-        data = cast("dict[str, object]", json.loads(body))
+        data = cast("dict[str, object]", json.loads(body.decode()))
         for key in ("tags", "concepts", "entities", "refs"):
             if key in data:
                 data[key] = tuple(cast("list[object]", data[key]))
@@ -197,4 +202,7 @@ def decode(body: bytes, row: int, position: int, committed: int) -> Record:
                 data[key] = to_datetime(cast("int", data[key]))
         return Record(row=row, position=position, committed=to_datetime(committed), **data)  # pyright: ignore[reportArgumentType]  # checked when it was written, digested since
     except (ValueError, TypeError, OverflowError) as error:
-        raise Corrupt(f"the record in row {row} cannot be read: {error}") from error
+        raise Corrupt(
+            f"the record in row {row} cannot be read: {error}",
+            hint="`memoriter verify-store` lists what is damaged; restore a backup",
+        ) from error

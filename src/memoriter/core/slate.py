@@ -1,14 +1,14 @@
 """The slate: the candidates of a search in order, with all columns that their scores come from.
 
 A slate only gains columns and loses rows. `steps` record how each score column is computed from
-others, so that explanations are read from the finished slate and no formula exists twice.
+others, so that explanations are read from the finished slate and need no formula of their own.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
@@ -96,8 +96,27 @@ class Slate:
     steps: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
-        if any(column.shape != self.rows.shape for column in self.columns.values()):
-            raise InvariantError("every column of a slate has one value per row")
+        self._check(self.columns)
+
+    def _check(self, columns: Mapping[str, Scores]) -> None:
+        shape = self.rows.shape
+        for column in columns.values():
+            if column.shape != shape:
+                raise InvariantError("every column of a slate has one value per row")
+
+    def _with(
+        self,
+        columns: Mapping[str, Scores],
+        *,
+        steps: tuple[Step, ...] | None = None,
+        rows: Rows | None = None,
+    ) -> Slate:
+        """Another slate, of columns that were checked."""
+        made = object.__new__(Slate)
+        object.__setattr__(made, "rows", self.rows if rows is None else rows)
+        object.__setattr__(made, "columns", columns)
+        object.__setattr__(made, "steps", self.steps if steps is None else steps)
+        return made
 
     @property
     def score(self) -> Scores:
@@ -120,26 +139,26 @@ class Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := set(new) & set(self.columns):
             raise InvariantError(f"columns {sorted(clash)} are there already")
-        return replace(self, columns={**self.columns, **new})
+        self._check(new)
+        return self._with({**self.columns, **new})
 
     def scored(self, step: Step, new: Mapping[str, Scores]) -> Slate:
         """Add columns, and the score column that a step computes; the order stays."""
-        columns = {**self.noting(new).columns}
+        columns = {**self.noting(new).columns}  # a new one: the slate of `noting` stays
         if step.out in columns:
             raise InvariantError(f"column {step.out} is there already")
         columns[step.out] = OPS[step.op](np.stack([columns[key] for key in step.inputs]))
-        return replace(self, columns=columns, steps=(*self.steps, step))
+        return self._with(columns, steps=(*self.steps, step))
 
     def ordered(self, stage: str, at: NDArray[np.intp]) -> Slate:
         """Reorder or drop rows; the column `<stage>.from` keeps the previous rank, from 1."""
         stood = np.arange(1.0, self.rows.size + 1)
-        noted = replace(self, columns={**self.columns, f"{stage}.from": stood})
-        return noted.take(at)
+        return self._with({**self.columns, f"{stage}.from": stood}).take(at)
 
     def take(self, at: NDArray[np.intp]) -> Slate:
         """The rows at these positions, in this order, in all columns."""
         columns = {key: column[at] for key, column in self.columns.items()}
-        return replace(self, rows=self.rows[at], columns=columns)
+        return self._with(columns, rows=self.rows[at])
 
     def head(self, count: int) -> Slate:
         """The first rows."""

@@ -82,7 +82,7 @@ def micros(
     if isinstance(when, date):
         return to_micros(datetime(when.year, when.month, when.day, tzinfo=UTC))
     hint = _SECONDS if isinstance(when, float) else _HINT
-    raise error(f"{field}: {type(when).__name__} is not a time", hint=hint, field=field)
+    raise error(f"{field}: expected a time, got {type(when).__name__}", hint=hint, field=field)
 
 
 _SECONDS_OR_MILLIS: Final = range(10**9, 10**14)
@@ -116,7 +116,10 @@ def duration(value: object, *, ahead: bool) -> int | None:
 
 def _in_range(value: int, field: str, error: type[InputError]) -> int:
     if not MIN_TIME <= value <= MAX_TIME:
-        raise error(f"{field}: lies outside the years 1 to 9999", hint=_HINT, field=field)
+        raise error(
+            f"{field}: the time lies outside the years 1 to 9999",
+            hint="give another time, or leave it out", field=field,
+        )  # fmt: skip
     return value
 
 

@@ -1,8 +1,8 @@
 """The analysed words of one record version, and their binary encoding in the log (format 1).
 
-An analyzer turns the text fields of a record into tokens. Stored are the distinct stems, per field
-the stem and position of every token, the length of every field, and the distinct surface words
-(typos are matched against whole words, not against stems).
+An analyzer turns the text fields of a record into tokens. Of analyzers that were added to a store,
+the log keeps the distinct stems, per field the stem and position of every token, the length of
+every field, and the distinct surface words (typos are matched against whole words, not stems).
 
 Layout, little endian:
     u8 format (1) · u8 flags (1 = wide, 2 = positions given) · u8 fields · u8 zero
@@ -18,6 +18,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -121,10 +122,12 @@ class RecordWords:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """The same words decoded into arrays, which is faster: for building an index."""
+    """The same words as arrays, which is faster: for building an index."""
 
     terms: list[str]
+    """Stems, in any order; one may come more than once."""
     surfaces: list[str]
+    """Distinct surface words, in any order."""
     counts: tuple[int, ...]
     """Tokens per field."""
     lengths: tuple[int, ...]
@@ -132,6 +135,18 @@ class Sketch:
     """The term of every token, field by field."""
     places: NDArray[np.integer] | None
     """The position of every token; None when the n-th of a field stands at n."""
+
+    @classmethod
+    def of_words(cls, words: RecordWords) -> Sketch:
+        """The words that an analyzer has just made."""
+        return cls(
+            list(words.terms),
+            list(words.surfaces),
+            tuple(map(len, words.tokens)),
+            words.lengths,
+            _flat(words.tokens),
+            None if words.positions is None else _flat(words.positions),
+        )
 
     @classmethod
     def of(cls, body: bytes) -> Sketch:
@@ -156,6 +171,10 @@ class Sketch:
                 hint="run `memoriter doctor`, which rebuilds it",
             ) from error
         return cls(terms, surfaces, sizes[0::2], sizes[1::2], ordinals, places)
+
+
+def _flat(lists: tuple[tuple[int, ...], ...]) -> NDArray[np.int64]:
+    return np.fromiter(chain.from_iterable(lists), np.int64, sum(map(len, lists)))
 
 
 def _split(blob: bytes, count: int) -> tuple[str, ...]:

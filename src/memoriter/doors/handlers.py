@@ -7,9 +7,10 @@ of `requests`, since a type checker does not see the fields that are added when 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, cast
 
-from memoriter.core.errors import InputError, UnknownRecipe
+from memoriter.core.errors import InputError, NotFound, UnknownRecipe
 from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.doors import requests
@@ -24,6 +25,7 @@ from memoriter.why.drawing import draw_answer
 from memoriter.why.receipt import verify as verify_receipt
 from memoriter.why.result import Hit, Result
 from memoriter.why.strengths import judgement
+from memoriter.why.versus import Versus
 
 STEPS: Final = 4_000_000
 """How many steps `verify` and `diff` may take here: about a second. The library allows more."""
@@ -156,13 +158,27 @@ def explain(tenant_session: TenantSession, request: requests.ExplainRequest) -> 
     """Why a memory is among the hits, or what kept it out."""
     memory = tenant_session.memory(request)
     with tenant_session.usable_receipt(request.receipt) as receipt:
-        for hit in memory.replay(receipt).result:
-            if hit.id == request.id:
-                return {"hit": hit.to_dict()}
-        return {"why_not": memory.why_not(receipt, request.id).to_dict()}
+        hits = {hit.id: hit for hit in memory.replay(receipt).result}
+        hit = hits.get(request.id)
+        if hit is None:
+            return {"why_not": memory.why_not(receipt, request.id).to_dict()}
+        if request.versus is None:
+            return {"hit": hit.to_dict()}
+        return {"hit": hit.to_dict(), "versus": _versus(hits, request.versus, hit).to_dict()}
 
 
-def why_not(tenant_session: TenantSession, request: requests.ExplainRequest) -> JsonObject:
+def _versus(hits: Mapping[str, Hit], id: str, hit: Hit) -> Versus:
+    """The hit compared with another one of its answer; raises NotFound if there is none."""
+    if id not in hits:
+        raise NotFound(
+            f"versus: {id!r} is not a hit of this answer",
+            hint="why_not says what kept it out",
+            field="versus",
+        )
+    return hit.versus(hits[id])
+
+
+def why_not(tenant_session: TenantSession, request: requests.WhyNotRequest) -> JsonObject:
     """What kept a memory out of the hits."""
     memory = tenant_session.memory(request)
     with tenant_session.usable_receipt(request.receipt) as receipt:
@@ -185,7 +201,7 @@ def what_if(tenant_session: TenantSession, request: requests.WhatIfRequest) -> J
     """The answer with other numbers in the recipe; lanes that stay the same do not run again."""
     sent = request.receipt
     if isinstance(sent, str):
-        before = tenant_session.receipts.answer(sent)
+        before = tenant_session.answer(sent)
     else:
         with tenant_session.usable_receipt(sent) as receipt:
             before = tenant_session.memory(request).replay(receipt).result
@@ -271,7 +287,7 @@ def recipe(tenant_session: TenantSession, request: requests.RecipeRequest) -> Js
 
 def status(tenant_session: TenantSession, request: requests.StatusRequest) -> JsonObject:
     """Counts of the caller's tenant."""
-    counts = tenant_session.memory(request).status(request.by).to_dict()
+    counts = tenant_session.memory(request).status(request.by, repeats=request.repeats).to_dict()
     # The names of the other tenants of the store are not the caller's to know.
     return {key: value for key, value in counts.items() if key != "tenants"}
 
@@ -284,11 +300,24 @@ def remember(tenant_session: TenantSession, request: requests.DraftBase) -> Json
     return tenant_session.memory(request).remember(**request.sent_fields()).to_dict()
 
 
+def similar(tenant_session: TenantSession, request: requests.SimilarRequest) -> JsonObject:
+    """The memories that a new one would copy, contradict or replace."""
+    near = tenant_session.memory(request).similar(request.text, limit=request.limit)
+    return {"similar": [each.to_dict() for each in near]}
+
+
 def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -> JsonObject:
     """Store memories in one commit; `check_sizes` has counted them."""
     drafts = [each if isinstance(each, str) else each.sent_fields() for each in request.memories]
     memory = tenant_session.memory(request)
     return memory.remember_many(cast("list[str | DraftFields]", drafts)).to_dict()
+
+
+def remember_messages(tenant_session: TenantSession, request: requests.MessagesBase) -> JsonObject:
+    """Store the turns of a conversation; `check_sizes` has counted them."""
+    options = _without_nulls(request.sent_fields("messages"))
+    memory = tenant_session.memory(request)
+    return memory.remember_messages(request.messages, **options).to_dict()
 
 
 def update(tenant_session: TenantSession, request: requests.UpdateBase) -> JsonObject:

@@ -7,7 +7,6 @@ reached never stops the agent: the block is then empty and its `problem` says wh
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
@@ -18,10 +17,10 @@ from memoriter.core.names import number, text
 from memoriter.core.options import check_known, takes
 from memoriter.core.shown import counted, shown
 from memoriter.doors.operations import BY_NAME
+from memoriter.doors.remote import RemoteMemory
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import QuestionOptions
-from memoriter.models.http_client import Post, Server, ServerRole, key_for, parse_base_url
 from memoriter.text.moments import moment_of
 from memoriter.text.question import has_topic, is_question, is_sentence, sentences_of
 
@@ -30,8 +29,6 @@ MESSAGE_LIMIT: Final = 8192
 WORDS_LIMIT: Final = 48
 """Of a longer message the last question is asked, or else so many of its last words: relevance is
 about the whole query, and most of a pasted log is no part of the question."""
-_WANT: Final = ServerRole("memory", "MEMORITER_TOKEN", {}, "memory.example.com:8321")
-_CONTEXT: Final = BY_NAME["context"]
 _log = logging.getLogger(__name__)
 
 
@@ -117,10 +114,9 @@ class Hook:
         options: dict[str, Any] = dict(ask)
         has_budget = "budget_tokens" in ask or "budget_chars" in ask
         self._options = options if has_budget else {"budget_tokens": BUDGET_TOKENS, **options}
-        self._seconds = number(timeout, "timeout", 0.001, 3600.0, InputError)
+        seconds = number(timeout, "timeout", 0.001, 3600.0, InputError)
         self._tenant_session = TenantSession(memory) if isinstance(memory, Memory) else None
-        self._server = None if isinstance(memory, Memory) else _server(memory)
-        self._key = "" if self._server is None else key_for(self._server, token, _WANT)
+        self._server = None if isinstance(memory, Memory) else _server(memory, token, seconds)
 
     def __repr__(self) -> str:
         where = "a memory in this process" if self._server is None else self._server
@@ -148,34 +144,13 @@ class Hook:
 
     def _reply(self, request: dict[str, Any]) -> Mapping[str, Any]:
         if self._tenant_session is not None:
-            return _CONTEXT.run(self._tenant_session, request)
+            return BY_NAME["context"].run(self._tenant_session, request)
+        reply = cast("RemoteMemory", self._server).run("context", request)
         try:
-            body = json.dumps(request, allow_nan=False).encode()
-        except (TypeError, ValueError) as error:
-            raise InputError(f"an option is not JSON: {error}", hint="give plain values") from None
-        with _HookPost(cast("Server", self._server), self._key, self._seconds, tries=2) as post:
-            content = post.send(_CONTEXT.path, body)
-        try:
-            reply = json.loads(content)
             HookAnswer.of(reply, "")  # only to check its shape here, where a failure has a cause
-        except (ValueError, TypeError, KeyError):
+        except (TypeError, KeyError):
             raise Unavailable("the reply of the server is not a block for a prompt") from None
         return reply
-
-
-class _HookPost(Post):
-    """A request to a memoriter server; a wrong option raises InputError, as in this process."""
-
-    def declined(self, status: int, content: bytes) -> MemoriterError:
-        """The error that the body of the response describes."""
-        try:
-            problem = json.loads(content)
-            message, hint, field = problem["message"], problem["hint"], problem["field"]
-        except (ValueError, TypeError, KeyError):
-            return super().declined(status, content)
-        if status == InputError.status:
-            return InputError(str(message), hint=str(hint), field=field)
-        return super().declined(status, str(message).encode())
 
 
 def _as_json_values(value: object) -> object:
@@ -230,11 +205,11 @@ def _asked(message: str) -> str:
     return " ".join(words[-WORDS_LIMIT:])
 
 
-def _server(address: object) -> Server:
+def _server(address: object, token: str | None, seconds: float) -> RemoteMemory:
     if not isinstance(address, str) or "://" not in address:
         raise InputError(
             f"memory: {address!r} is neither an open memory nor an address",
             hint='memoriter.open("agent.db"), or "http://127.0.0.1:8321"',
             field="memory",
         )
-    return parse_base_url(address, _WANT)
+    return RemoteMemory(address, token, seconds)

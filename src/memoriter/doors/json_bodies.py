@@ -31,7 +31,7 @@ def parse_body(body: bytes, depth: int = DEPTH) -> object:
     """
     if not body.strip():
         return {}
-    check_values(body)
+    ValueCount().add(body)
     try:
         value = strict_json(body.decode("utf-8"))
     except UnicodeDecodeError:
@@ -46,12 +46,21 @@ def parse_body(body: bytes, depth: int = DEPTH) -> object:
     return value
 
 
-def check_values(body: bytes, most: int = VALUES) -> None:
-    """Raise TooLarge if a body has more than so many values, by its commas and brackets."""
-    if body.count(b",") + body.count(b"[") + body.count(b"{") > most:
-        raise TooLarge(
-            f"the body has more than {most:,} values", hint="split it into several requests"
-        )
+class ValueCount:
+    """Counts the values of a body that arrives in parts, and refuses the first one too many."""
+
+    def __init__(self, most: int = VALUES) -> None:
+        self._most = most
+        self._count = 0
+
+    def add(self, part: bytes) -> None:
+        """Count the commas and brackets of the next part; raises TooLarge."""
+        self._count += part.count(b",") + part.count(b"[") + part.count(b"{")
+        if self._count > self._most:
+            raise TooLarge(
+                f"the body has more than {self._most:,} values",
+                hint="split it into several requests",
+            )
 
 
 def to_json(value: object) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memoriter.doors import handlers, replies, requests
+from memoriter.doors import handlers, replies, requests, write_replies
 from memoriter.doors.port import Right
 from memoriter.doors.requests import Request, parse_request
 from memoriter.doors.tenant_session import TenantSession, without_tenant
@@ -67,7 +67,7 @@ class Operation:
         return self.act(tenant_session, request)
 
 
-_q, _r = requests, replies
+_q, _r, _w = requests, replies, write_replies
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("recall", "read", "POST /v1/recall",
@@ -93,7 +93,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               _q.ExplainRequest, _r.ExplainedReply, handlers.explain,
               "Say why a memory is in an answer, or what kept it out."),
     Operation("why_not", "read", "POST /v1/why-not",
-              _q.ExplainRequest, _r.WhyNotReply, handlers.why_not,
+              _q.WhyNotRequest, _r.WhyNotReply, handlers.why_not,
               "Say what kept a memory out of an answer, and what would let it in."),
     Operation("what_if", "read", "POST /v1/what-if",
               _q.WhatIfRequest, _r.WhatIfReply, handlers.what_if,
@@ -136,34 +136,42 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               _q.StatusRequest, _r.StatusReply, handlers.status,
               "Count the memories, and the vectors that are still missing."),
     Operation("remember", "write", "POST /v1/memories",
-              _q.DraftRequest, _r.CommitReply, handlers.remember,
+              _q.DraftRequest, _w.CommitReply, handlers.remember,
               "Store one memory.", repeatable=False),
+    Operation("similar", "read", "POST /v1/similar",
+              _q.SimilarRequest, _w.SimilarsReply, handlers.similar,
+              "List memories that a new one would copy, contradict or replace.",
+              command="remember"),
     Operation("remember_many", "write", "POST /v1/memories/batch",
-              _q.DraftsRequest, _r.CommitReply, handlers.remember_many,
+              _q.DraftsRequest, _w.CommitReply, handlers.remember_many,
               "Store many memories at once.", command="import", repeatable=False),
+    Operation("remember_messages", "write", "POST /v1/messages",
+              _q.MessagesRequest, _w.CapturedReply, handlers.remember_messages,
+              "Store the turns of a conversation; turns that are stored already stay as they are.",
+              command="hooks"),
     Operation("update", "write", "PATCH /v1/memories/{id}",
-              _q.UpdateRequest, _r.CommitReply, handlers.update,
+              _q.UpdateRequest, _w.CommitReply, handlers.update,
               "Change fields of a memory; the old version stays in its history."),
     Operation("expire", "write", "POST /v1/memories/{id}/expire",
-              _q.ExpireRequest, _r.CommitReply, handlers.expire,
+              _q.ExpireRequest, _w.CommitReply, handlers.expire,
               "Make a memory expire: searches no longer return it."),
     Operation("link", "write", "POST /v1/links",
-              _q.LinkRequest, _r.CommitReply, handlers.link,
+              _q.LinkRequest, _w.CommitReply, handlers.link,
               "Link two memories."),
     Operation("forget", "write", "POST /v1/forget",
-              _q.ForgetRequest, _r.ErasureReply, handlers.forget,
+              _q.ForgetRequest, _w.ErasureReply, handlers.forget,
               "Erase memories for good.", destructive=True),
     Operation("reflect", "write", "POST /v1/reflect",
-              _q.ReflectRequest, _r.ReflectedReply, handlers.reflect,
+              _q.ReflectRequest, _w.ReflectedReply, handlers.reflect,
               "Sum up clusters of related memories as reflections."),
     Operation("review", "read", "GET /v1/review",
-              _q.ReviewRequest, _r.ReviewReply, handlers.review,
+              _q.ReviewRequest, _w.ReviewReply, handlers.review,
               "List memories that supersede or contradict a more trusted one."),
     Operation("decide", "write", "POST /v1/review",
-              _q.DecideRequest, _r.CommitReply, handlers.decide,
+              _q.DecideRequest, _w.CommitReply, handlers.decide,
               "Accept or reject a claim of the review list.", repeatable=False),
     Operation("agent", "write", "PUT /v1/agents/{agent}",
-              _q.OfAgentRequest, _r.CommitReply, handlers.agent,
+              _q.OfAgentRequest, _w.CommitReply, handlers.agent,
               "Register an agent, or change its registry entry.", command="agents"),
     Operation("maintain", "admin", "POST /v1/maintain",
               _q.MaintainRequest, _r.MaintainedReply, handlers.maintain,

@@ -187,6 +187,8 @@ class ExplainedReply(Reply):
 
     hit: HitReply | None = None
     why_not: WhyNotReply | None = None
+    versus: JsonObject | None = None
+    """What separates the hit from the other one that was named, part by part."""
 
 
 class ReplayedReply(Reply):
@@ -206,6 +208,7 @@ class VerifiedReply(Reply):
     problems: list[str]
     checked: list[str]
     attested: list[str]
+    not_covered: list[str]
 
 
 class WhatIfReply(ResultReply):
@@ -263,37 +266,6 @@ class LinksReply(Reply):
     links: list[EdgeReply]
 
 
-class CommitReply(Reply):
-    """A commit: its number, its time, and the ids that were written."""
-
-    tenant: str
-    seq: int
-    time: str
-    ids: list[str]
-    debt: int
-
-
-class ErasureReply(Reply):
-    """The ids of the memories that are forgotten, or would be."""
-
-    ids: list[str]
-    count: int
-    seq: int
-    state: str
-
-
-class ReflectedReply(Reply):
-    """The reflections that were made, kept and retired, or would be."""
-
-    created: list[JsonObject]
-    kept: list[str]
-    retired: list[str]
-    rejected: list[JsonObject]
-    considered: int
-    left_out: int
-    dry_run: bool
-
-
 class StatusReply(Reply):
     """Counts of a tenant."""
 
@@ -313,6 +285,11 @@ class StatusReply(Reply):
     counts: dict[str, int] | None = None
     distinct: int | None = None
     calibrations: list[CalibratedReply]
+    repeats: list[list[dict[str, str]]] | None = None
+    """Groups of memories whose texts are nearly the same: id and text of each."""
+    compared: int | None = None
+    kernel: str
+    """What computes here: `native` or `numpy`."""
 
 
 class CalibratedReply(Reply):
@@ -328,20 +305,6 @@ class CalibratedReply(Reply):
     time: str | None = None
     """When it was committed."""
     agent: str | None = None
-
-
-class ClaimReply(Reply):
-    """A memory that would replace or contradicts one that is trusted more."""
-
-    kind: str
-    source: RecordReply
-    target: RecordReply
-
-
-class ReviewReply(Reply):
-    """The claims that wait for a decision, oldest first."""
-
-    claims: list[ClaimReply]
 
 
 class AgentReply(Reply):

@@ -25,10 +25,11 @@ from pydantic_core import CoreSchema
 from memoriter.core.errors import InputError
 from memoriter.core.names import JsonObject
 from memoriter.core.options import Option, declared
+from memoriter.core.similar import OnSimilar
 from memoriter.core.where import parse_where
 from memoriter.doors.refusals import misfit
 from memoriter.doors.sizes import check_sizes
-from memoriter.memory import options
+from memoriter.memory import options, writing_options
 
 RequestT = TypeVar("RequestT", bound="Request")
 Time = str
@@ -47,8 +48,6 @@ _WHOSE: Final = declared(options.ScopeOptions)
 _SCOPE: Final = tuple(_WHOSE)
 _OWN: Final = ("query", "limit", "detail", "offset", "include")
 """The fields of questions that are no options of `Memory.recall`."""
-
-
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
     Field(description="brief: texts and ranks; full: every number; drawn: and how to draw it."),
@@ -120,9 +119,12 @@ class EmptyRequest(Request):
 
 
 class StatusRequest(Request):
-    """A field to count by."""
+    """What to count and to look for."""
 
     by: Annotated[str | None, Field(description="Count by this field, for example agent.")] = None
+    repeats: Annotated[
+        bool, Field(description="Also list memories whose texts are nearly the same.")
+    ] = False
 
 
 class ScopedRequest(Request):
@@ -173,11 +175,19 @@ RecallRequest = request_model("Recall", DetailedQuestion, options.SearchKwargs)
 BundlesRequest = request_model("Bundles", PagedQuestion, options.SearchKwargs)
 
 
-class ExplainRequest(ScopedRequest):
+class WhyNotRequest(ScopedRequest):
     """A memory, and the answer that it is or is not in."""
 
     receipt: ReceiptField
     id: IdField
+
+
+class ExplainRequest(WhyNotRequest):
+    """The same; and another hit of the answer to compare it with."""
+
+    versus: Annotated[
+        str | None, Field(description="The id of another hit: what separates the two.")
+    ] = None
 
 
 class OfReceiptRequest(ScopedRequest):
@@ -236,7 +246,16 @@ class DraftBase(Request):
     text: Annotated[str, Field(description="What to remember, one fact in plain words.")]
 
 
-DraftRequest = request_model("Draft", DraftBase, options.RememberKwargs)
+DraftEntry = request_model("DraftEntry", DraftBase, options.RememberKwargs)
+_ON_SIMILAR: Any = Annotated[OnSimilar, Field(description=options.ARGUMENTS["on_similar"])]
+DraftRequest = create_model("Draft", __base__=DraftEntry, on_similar=(_ON_SIMILAR, "keep"))
+
+
+class SimilarRequest(ScopedRequest):
+    """A text that may be remembered."""
+
+    text: Annotated[str, Field(description=options.ARGUMENTS["similar.text"])]
+    limit: Annotated[int, Field(description=options.ARGUMENTS["similar.limit"])] = 20
 
 
 class DraftsBase(Request):
@@ -246,10 +265,20 @@ class DraftsBase(Request):
 
 
 _MEMORIES: Any = Annotated[
-    list[str | DraftRequest],
+    list[str | DraftEntry],
     Field(description="The memories, in the order to store them: texts, or objects."),
 ]
 DraftsRequest = create_model("Drafts", __base__=DraftsBase, memories=(_MEMORIES, ...))
+
+
+class MessagesBase(Request):
+    """The messages of a conversation; its options are those of `Memory.remember_messages`."""
+
+    scoping = False
+    messages: Annotated[list[JsonObject], Field(description=options.ARGUMENTS["messages"])]
+
+
+MessagesRequest = request_model("Messages", MessagesBase, writing_options.MessagesKwargs)
 
 
 class UpdateBase(Request):

@@ -20,6 +20,8 @@ LENGTH: Final = MAX_DIMENSION
 """How many entries a list within it may have: the longest are vectors."""
 BATCH: Final = 1000
 """How many memories one request may contain."""
+BATCHED: Final = ("memories", "messages")
+"""Fields that hold one entry for each memory to write."""
 _SHOWN: Final = 40
 """How many characters of a key a path shows."""
 RECEIPTS: Final = frozenset({"receipt", "before", "after"})
@@ -29,14 +31,15 @@ RECEIPTS: Final = frozenset({"receipt", "before", "after"})
 def check_sizes(fields: Mapping[str, Any]) -> None:
     """Raise InputError for too many fields, too long a list or an object with too many keys."""
     _check_length("request", len(fields), FIELDS, "fields")
-    drafts = fields.get("memories")
-    if isinstance(drafts, list) and len(cast("list[Any]", drafts)) > BATCH:
-        count = len(cast("list[Any]", drafts))
-        raise InputError(
-            f"memories: {count:,} at once, at most {BATCH:,} are taken",
-            hint="send them in several requests",
-            field="memories",
-        )
+    for name in BATCHED:
+        drafts = fields.get(name)
+        count = len(cast("list[Any]", drafts)) if isinstance(drafts, list) else 0
+        if count > BATCH:
+            raise InputError(
+                f"{name}: {count:,} at once; the limit is {BATCH:,}",
+                hint="send them in several requests",
+                field=name,
+            )
     for name, value in fields.items():
         if name not in RECEIPTS or not isinstance(value, dict):
             _check(name, value)
@@ -68,7 +71,7 @@ def _inside(path: str, value: object) -> Iterator[tuple[str, object]]:
 def _check_length(path: str, count: int, most: int, what: str) -> None:
     if count > most:
         raise InputError(
-            f"{path}: {count:,} {what}, at most {most:,} are taken",
-            hint="send less at once",
+            f"{path}: {count:,} {what}; the limit is {most:,}",
+            hint="split it into several requests",
             field=path,
         )

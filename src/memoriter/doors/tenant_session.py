@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any, Final, cast
 
 from memoriter.core.canonical import canonical, digest
@@ -25,12 +26,20 @@ KEPT_BYTES: Final = 32 * 1024 * 1024
 """How much memory the kept answers of one tenant may take together, by estimate."""
 KEPT_SESSIONS: Final = 16
 """How many sessions a server keeps; older ones lose the handles of their receipts."""
-_CANDIDATE_BYTES: Final = 256
-"""What an answer holds for each of its candidates, about."""
+_ANSWER_BYTES: Final = 72 * 1024
+"""What an answer holds in any case, about: its plan and the facts of its question."""
+_HIT_BYTES: Final = 6656
+"""What it holds for each hit, about: the record and its explanation."""
+_CANDIDATE_BYTES: Final = 960
+"""What it holds for each of its candidates, about: their columns."""
 _ROW_BYTES: Final = 4
-"""What an answer holds for each row of its view, about."""
+"""What it holds for each row of its view, about."""
 TENANT: Final = ("tenant", "tenant_id", "tenantId")
 """Fields in which a request may name its tenant."""
+
+
+Elsewhere = Callable[[str], dict[str, Any] | None]
+"""Asks the other processes of a server for the receipt of a handle."""
 
 
 class Receipts:
@@ -40,8 +49,9 @@ class Receipts:
     answer itself and few are asked for, so it is made on demand.
     """
 
-    def __init__(self, limit: int = KEPT_BYTES) -> None:
+    def __init__(self, limit: int = KEPT_BYTES, elsewhere: Elsewhere | None = None) -> None:
         self._limit = limit
+        self._elsewhere = elsewhere
         self._kept: OrderedDict[str, tuple[Result, int]] = OrderedDict()
         """By handle: the answer and its weight in bytes, oldest first."""
         self._weight = 0
@@ -66,19 +76,23 @@ class Receipts:
     def find(self, handle: str) -> Receipt:
         """The receipt of the answer with this handle; raises NotFound if it is not kept."""
         # Outside the lock: making a receipt takes long, and an answer never changes.
-        return self.answer(handle).receipt
-
-    def answer(self, handle: str) -> Result:
-        """The answer with this handle; raises NotFound if it is not kept."""
-        with self._lock:
-            kept = self._kept.get(handle)
-        if kept is None:
+        kept = self.answer(handle)
+        if kept is not None:
+            return kept.receipt
+        sent = self._elsewhere(handle) if self._elsewhere is not None else None
+        if sent is None:
             raise NotFound(
                 f"no receipt is kept under {handle[:80]!r}",
                 hint="recall again and use the handle of that answer, or send the whole receipt",
                 field="receipt",
             )
-        return kept[0]
+        return receipt_from(sent)
+
+    def answer(self, handle: str) -> Result | None:
+        """The answer with this handle; None if it is not kept in this process."""
+        with self._lock:
+            kept = self._kept.get(handle)
+        return None if kept is None else kept[0]
 
 
 def handle_of(result: Result) -> str:
@@ -90,7 +104,8 @@ def handle_of(result: Result) -> str:
 def weight_of(result: Result) -> int:
     """About how many bytes a kept answer holds in memory."""
     texts = sum(len(hit.record.text) for hit in result)
-    return _CANDIDATE_BYTES * result.total + _ROW_BYTES * result.plan.seq + texts
+    parts = _HIT_BYTES * len(result) + _CANDIDATE_BYTES * result.total
+    return _ANSWER_BYTES + parts + _ROW_BYTES * result.plan.seq + texts
 
 
 class TenantSession:
@@ -124,6 +139,11 @@ class TenantSession:
         self.receipts.keep(result, result.receipt.digest)
         return reply
 
+    def answer(self, handle: str) -> Result:
+        """The answer with this handle; run again by its receipt if another process gave it."""
+        kept = self.receipts.answer(handle)
+        return self._memory.replay(self.receipts.find(handle)).result if kept is None else kept
+
     def receipt(self, sent: str | dict[str, Any]) -> Receipt | dict[str, Any]:
         """The receipt of a handle; a whole receipt is returned as it was sent, unchecked."""
         return self.receipts.find(sent) if isinstance(sent, str) else sent
@@ -156,8 +176,10 @@ class TenantSessions:
     REST, JSON-RPC and MCP share them, so a handle from one is valid at the others.
     """
 
-    def __init__(self, tenants: Tenants) -> None:
+    def __init__(self, tenants: Tenants, siblings: Callable[[str, str], Any] | None = None) -> None:
         self._tenants = tenants
+        self._siblings = siblings
+        """Asks the other processes of the server for a tenant's receipt."""
         self._kept: OrderedDict[str, TenantSession] = OrderedDict()
         """By tenant, the least recently used first."""
         self._lock = threading.Lock()
@@ -166,11 +188,20 @@ class TenantSessions:
         """The session of a tenant, made on first use."""
         with self._lock:
             if tenant not in self._kept:
-                self._kept[tenant] = TenantSession(self._tenants.memory(tenant))
+                elsewhere = partial(self._siblings, tenant) if self._siblings else None
+                receipts = Receipts(elsewhere=elsewhere)
+                self._kept[tenant] = TenantSession(self._tenants.memory(tenant), receipts)
             self._kept.move_to_end(tenant)
             while len(self._kept) > KEPT_SESSIONS:
                 self._kept.popitem(last=False)
             return self._kept[tenant]
+
+    def kept_receipt(self, tenant: str, handle: str) -> bytes | None:
+        """The receipt of an answer that this process gave, as JSON; None if it is not kept."""
+        with self._lock:
+            session = self._kept.get(tenant)
+        answer = None if session is None else session.receipts.answer(handle)
+        return None if answer is None else answer.receipt.to_bytes()
 
 
 def without_tenant(tenant: str, data: object) -> object:
@@ -186,7 +217,7 @@ def without_tenant(tenant: str, data: object) -> object:
         if fields.get(key, tenant) != tenant:
             raise Forbidden(
                 f"{key}: this credential is for another tenant",
-                hint="leave it out: the tenant comes from the credential",
+                hint=f"leave out {key}: the tenant comes from the credential",
                 field=key,
             )
     return {key: value for key, value in fields.items() if key not in TENANT}

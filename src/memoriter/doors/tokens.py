@@ -1,7 +1,10 @@
-"""Tokens of the HTTP server: each gives one right on one tenant. They are in a file by the store.
+"""Tokens of the HTTP server: each gives one right on one tenant.
+
+They are in a file by the store, or in the database of a store on a server, so that all its machines
+accept the same ones.
 
 A token reads `mem_<id>_<secret>`. The secret is 256 random bits; it is shown once, and only its
-SHA-256 is stored. A running server reads the file again whenever it has changed, so it refuses a
+SHA-256 is stored. A running server reads them again whenever they have changed, so it refuses a
 revoked token at once.
 """
 
@@ -13,11 +16,12 @@ import hmac
 import json
 import os
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from memoriter.core.clock import Clock, Entropy, SystemClock, SystemEntropy
 from memoriter.core.errors import Corrupt, Forbidden, InputError, NotFound, Unauthenticated
@@ -27,6 +31,7 @@ from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, iso, micros, to_datetime, to_micros
 from memoriter.doors.port import RIGHTS, Right
+from memoriter.memory.places import is_address, open_note
 from memoriter.write.ceiling import USUAL
 
 try:
@@ -86,31 +91,54 @@ class _Entry:
     hash: str
 
 
+class TokenHome(Protocol):
+    """Where the tokens of a store are kept."""
+
+    name: str
+
+    def stamp(self) -> object | None:
+        """A value that changes whenever they do; None if there are none."""
+        ...
+
+    def read(self) -> bytes:
+        """All of them, as they were written."""
+        ...
+
+    def changing(self) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Let nobody else change them, and yield a function that replaces them."""
+        ...
+
+
 class Tokens:
     """All tokens of a store. Safe to share between threads and processes."""
 
     def __init__(
         self,
-        path: Path | None = None,
+        home: Path | TokenHome | None = None,
         clock: Clock | None = None,
         entropy: Entropy | None = None,
     ) -> None:
-        self._path = path
+        self._home = TokenFile(home) if isinstance(home, Path) else home
         self._clock = clock or SystemClock()
         self._entropy = entropy or SystemEntropy()
         self._lock = threading.Lock()
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: object | None = None
         self._entries: Mapping[str, _Entry] = {}
 
     def __repr__(self) -> str:
-        place = "in memory" if self._path is None else named(self._path.name)
+        place = "in memory" if self._home is None else named(self._home.name)
         return shown(f"Tokens {place}")
 
     @classmethod
     def for_store(cls, store: str | Path) -> Tokens:
-        """The tokens of a store: in the file `<store>.tokens`, or in memory for ":memory:"."""
+        """The tokens of a store: in the file `<store>.tokens`, or in its database.
+
+        They are in memory for ":memory:".
+        """
         if str(store) == ":memory:":
             return cls()
+        if is_address(store):
+            return cls(open_note(str(store), "tokens"))
         # Two paths of one store, one through a symbolic link, must not have two sets of tokens.
         real = Path(os.path.realpath(Path(store).expanduser()))
         return cls(real.with_name(real.name + ".tokens"))
@@ -180,39 +208,63 @@ class Tokens:
             raise Unauthenticated("the token has expired", hint="memoriter token create makes one")
         return entry.credential
 
-    # -- the file ----------------------------------------------------------------------------------
+    # -- where they are kept ---------------------------------------------------------------------
 
     def _read(self) -> Mapping[str, _Entry]:
-        """All entries by id; the file is parsed only if it has changed since the last read."""
-        if self._path is None:
+        """All entries by id; they are parsed only if they have changed since the last read."""
+        if self._home is None:
             return self._entries
         with self._lock:
-            try:
-                stat = os.stat(self._path, follow_symlinks=False)  # noqa: PTH116  # Path follows
-            except FileNotFoundError:
+            seen = self._home.stamp()
+            if seen is None:
                 self._seen, self._entries = None, {}
-                return {}
-            # A change replaces the file, so its inode differs even within one tick of the clock.
-            seen = stat.st_ino, stat.st_mtime_ns, stat.st_size
-            if seen != self._seen:
-                self._entries = _parsed(self._path)
+            elif seen != self._seen:
+                self._entries = _parsed(self._home)
                 self._seen = seen
             return self._entries
 
     @contextlib.contextmanager
     def _changing(self) -> Generator[dict[str, _Entry]]:
         """A copy of the entries to change; written when the block ends without an error."""
-        if self._path is None:
+        if self._home is None:
             with self._lock:
                 entries = dict(self._entries)
                 yield entries
                 self._entries = entries
             return
-        with _locked(self._path):
+        with self._home.changing() as replace:
             entries = dict(self._read())
             yield entries
             data = {"tokens": _FORMAT, "entries": [_plain(entry) for entry in entries.values()]}
-            _write(self._path, json.dumps(data, ensure_ascii=False, indent=1).encode() + b"\n")
+            replace(json.dumps(data, ensure_ascii=False, indent=1).encode() + b"\n")
+
+
+class TokenFile:
+    """Tokens in a file, replaced as a whole; the methods are documented in `TokenHome`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.name = path.name
+
+    def stamp(self) -> object | None:
+        """A change replaces the file, so its inode differs even within one tick of the clock."""
+        try:
+            stat = os.stat(self._path, follow_symlinks=False)  # noqa: PTH116  # Path follows
+        except FileNotFoundError:
+            return None
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+    def read(self) -> bytes:
+        """The file, which must not be a symbolic link."""
+        file = os.open(self._path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(file, "rb") as opened:
+            return opened.read()
+
+    @contextlib.contextmanager
+    def changing(self) -> Generator[Callable[[bytes], None]]:
+        """Hold the lock beside the file."""
+        with _locked(self._path):
+            yield lambda data: _write(self._path, data)
 
 
 @contextlib.contextmanager
@@ -267,17 +319,15 @@ def _plain(entry: _Entry) -> dict[str, object]:
     return {**fields, **times, "hash": entry.hash}
 
 
-def _parsed(path: Path) -> dict[str, _Entry]:
-    """The entries of a file; raises Corrupt if it cannot be read, so that no token is accepted."""
+def _parsed(home: TokenHome) -> dict[str, _Entry]:
+    """The entries of a home; raises Corrupt if it cannot be read, so that no token is accepted."""
     try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-        with os.fdopen(file, "rb") as opened:
-            data = json.loads(opened.read())
+        data = json.loads(home.read())
         entries = cast("list[dict[str, Any]]", data["entries"])
         return {fields["id"]: _entry(dict(fields)) for fields in entries}
     except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         raise Corrupt(
-            f"{path.name} cannot be read", hint="remove it and create the tokens again"
+            f"{home.name} cannot be read", hint="remove it and create the tokens again"
         ) from error
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -36,6 +36,23 @@ class Embedder(Protocol):
         Vectors have unit length and are on the grid (`rank.grid.unit`). Raises when it cannot
         answer; the caller then records a debt (on a write) or skips the lane (in a search).
         """
+        ...
+
+
+class Deriver(Protocol):
+    """Computes vectors from texts whenever the index needs them: they are not stored in the log.
+
+    Only the packaged table is one: it comes with the package and gives the same bits everywhere.
+    Vectors of any other embedder are stored, since computing them again may cost money or need a
+    model that is gone.
+    """
+
+    def tokens(self, text: str) -> list[int]:
+        """The tokens of a text, in order."""
+        ...
+
+    def embed_tokens(self, texts: Iterable[Sequence[int]]) -> list[NDArray[np.float32] | None]:
+        """One vector for the tokens of each text, None for one with nothing to embed."""
         ...
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -204,11 +204,15 @@ class Static:
 
         `side` makes no difference.
         """
-        out: list[NDArray[np.float32] | None] = [None] * len(texts)
-        batch: list[tuple[int, list[int]]] = []
+        return self.embed_tokens(map(self.tokens, texts))
+
+    def embed_tokens(self, texts: Iterable[Sequence[int]]) -> list[NDArray[np.float32] | None]:
+        """The same for texts of which the tokens are known."""
+        out: list[NDArray[np.float32] | None] = []
+        batch: list[tuple[int, Sequence[int]]] = []
         gathered = 0
-        for nth, text in enumerate(texts):
-            tokens = self.tokens(text)
+        for nth, tokens in enumerate(texts):
+            out.append(None)
             if not tokens:
                 continue
             batch.append((nth, tokens))
@@ -221,7 +225,7 @@ class Static:
 
 
 def _embed_batch(
-    batch: Sequence[tuple[int, list[int]]], out: list[NDArray[np.float32] | None]
+    batch: Sequence[tuple[int, Sequence[int]]], out: list[NDArray[np.float32] | None]
 ) -> None:
     if not batch:
         return
@@ -235,20 +239,22 @@ def sums(texts: Sequence[Sequence[int]]) -> NDArray[np.float64]:
     """The exact sum of row times scale over the tokens of each text; no text may be empty.
 
     A scale is a float16 below 2^-7, so a multiple of 2^-24, and a row holds 8-bit integers. A
-    product has 8 + 11 significant bits, which a float32 holds, and it is a multiple of 2^-24 below
-    1, so a float64 holds the sum of up to 2^29 of them. No step rounds, so any order of the
-    additions gives the same bits on any machine.
+    product has 8 + 11 significant bits and is a multiple of 2^-24 below 1, so a float64 holds it,
+    and the sum of up to 2^29 of them. No step rounds, so any order of the additions gives the same
+    bits on any machine.
     """
     rows, scales, _ = table()
     ids = np.fromiter(chain.from_iterable(texts), np.intp)
-    begins = np.cumsum([0, *map(len, texts[:-1])])
+    begins = np.cumsum([0, *map(len, texts)])
     out = np.zeros((len(texts), _DIMENSION))
     for begin in range(0, len(ids), _BATCH_TOKENS):
         batch = ids[begin : begin + _BATCH_TOKENS]
         # Texts first:last have a token in this batch; the first may have begun in an earlier one.
         first = int(np.searchsorted(begins, begin, side="right")) - 1
         last = int(np.searchsorted(begins, begin + len(batch), side="left"))
-        starts = np.maximum(begins[first:last] - begin, 0)
-        products = rows[batch] * scales[batch, np.newaxis]
-        out[first:last] += np.add.reduceat(products, starts, axis=0, dtype=np.float64)
+        bounds = (np.clip(begins[first : last + 1], begin, begin + len(batch)) - begin).tolist()
+        wide, weights = rows[batch].astype(np.float64), scales[batch].astype(np.float64)
+        # A product of matrices per text: five times as quick as one sum over ranges of all rows.
+        for nth, (low, high) in enumerate(pairwise(bounds), first):
+            out[nth] += weights[low:high] @ wide[low:high]
     return out

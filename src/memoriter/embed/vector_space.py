@@ -126,6 +126,8 @@ class VectorSpace:
 
     embedder: Embedder | None
     patience: Patience = PATIENCE
+    is_derived: bool = False
+    """Whether the index computes its vectors of records, so that a write only notes them."""
 
     @property
     def name(self) -> str:

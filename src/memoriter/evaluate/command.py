@@ -1,6 +1,6 @@
 """The commands `memoriter eval` and `memoriter recipe compare`: they print tables or JSON.
 
-`doors.cli.measure` parses the command line and calls `run_eval` and `run_compare`.
+`doors.cli.tune` parses the command line and calls `run_eval` and `run_compare`.
 """
 
 from __future__ import annotations

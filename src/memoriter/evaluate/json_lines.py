@@ -88,7 +88,7 @@ def _object(place: str, text: str) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"{place}: not JSON ({error})", field="data") from None
     if not isinstance(data, dict):
-        raise InputError(f"{place}: expected an object", field="data")
+        raise InputError(f"{place}: expected a JSON object on every line", field="data")
     return cast("dict[str, Any]", data)
 
 

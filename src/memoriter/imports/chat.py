@@ -18,14 +18,11 @@ from memoriter.imports.source import (
     rows_of_value,
     sample_objects,
 )
+from memoriter.text.messages import ROLES, message_role, message_time, parse_message
 
 NAME: Final = "chat"
 _LISTS: Final = ("conversations",)
 _MESSAGE_KEYS: Final = ("messages", "chat_messages", "mapping")
-_ROLES: Final = frozenset(
-    {"user", "assistant", "system", "tool", "human", "developer", "function", "model"}
-)
-_ROLE_NAMES: Final = {"human": "user", "model": "assistant"}
 _TIME: Final = "\0time"
 """Key of the time that a message inherits; the NUL keeps it apart from real fields."""
 
@@ -33,7 +30,7 @@ _TIME: Final = "\0time"
 def recognise(source: InputFile) -> str | None:
     """Why this is a chat: its rows are messages or conversations. None if it is not."""
     for row in sample_objects(source, *_LISTS):
-        if _role(row) in _ROLES and ("content" in row or "parts" in row or "text" in row):
+        if message_role(row) in ROLES and ("content" in row or "parts" in row or "text" in row):
             return "its rows are messages with a role and a content"
         if any(isinstance(row.get(name), list | dict) for name in _MESSAGE_KEYS) and _messages(row):
             return "its rows are conversations with messages"
@@ -88,10 +85,10 @@ def _conversation(where: str, row: dict[str, Any], stem: str, nth: int) -> Itera
     if isinstance(row.get("system"), str) and row["system"].strip():
         first = {"role": "system", "content": row["system"]}
         yield from _message(where, first, session, -1, title)
-    at = _at(row)
+    at = message_time(row)
     turns = _messages(row)
     for number, turn in enumerate(turns):
-        at = _at(turn) or at  # without a time of its own it has the time of the one before
+        at = message_time(turn) or at  # without a time of its own it has the time of the one before
         yield from _message(f"{where}.{number}", {**turn, _TIME: at}, session, number, title)
     tree = object_or_empty(row.get("mapping")).values()
     messages = sum(1 for node in tree if is_object(object_or_empty(node).get("message")))
@@ -99,61 +96,31 @@ def _conversation(where: str, row: dict[str, Any], stem: str, nth: int) -> Itera
         yield Lost("branches that were left", session, times=messages - len(turns))
 
 
-def _at(row: dict[str, Any]) -> object:
-    return row.get("create_time") or row.get("created_at") or row.get("timestamp")
-
-
-def _role(row: dict[str, Any]) -> str:
-    author = row.get("author")
-    role = author.get("role") if is_object(author) else row.get("role") or row.get("sender")
-    return str(role or "").lower()
-
-
 def _message(
     where: str, row: dict[str, Any], session: str, number: int, title: object = None
 ) -> Iterator[Extracted]:
-    role = _role(row)
-    texts, others = _content_parts(row.get("content", row.get("text", row.get("parts"))))
-    if not texts and isinstance(row.get("text"), str):
-        texts = [row["text"]]
-    yield from (Lost(f"parts of type {kind}", where) for kind in others)
-    text = "\n".join(part for part in texts if part.strip())
+    message = parse_message(row)
+    role, text = message.role, message.text
+    yield from (Lost(f"parts of type {kind}", where) for kind in message.others)
     if not text:
-        if not others:
+        if not message.others:
             yield Lost("messages without text", f"{where} ({role or 'no role'})")
         return
     record = FieldMap(NAME, where, None)
     record.put("text", text)
-    record.put("role", _ROLE_NAMES.get(role, role))
+    record.put("role", role)
     record.put("kind", "message")
     record.put("memory_type", "episodic")
     record.put("session", session)
     record.put("title", title)
-    who = row.get("name")
-    record.put("source", {"who": who} if isinstance(who, str) and who else None)
-    record.put_time("created", row.get(_TIME) or _at(row), "created")
-    if row.get("id") or row.get("uuid"):
-        record.origin["id"] = str(row.get("id") or row.get("uuid"))
+    record.put("source", {"who": message.speaker} if message.speaker else None)
+    record.put_time("created", row.get(_TIME) or message.time, "created")
+    if message.id:
+        record.origin["id"] = message.id
     yield from (
         Lost(called, where) for called in ("tool_calls", "function_call") if row.get(called)
     )
     yield from record.finish(json.dumps([session, record.origin.get("id", number), role, text]))
-
-
-def _content_parts(content: Any) -> tuple[list[str], list[str]]:
-    """(texts, types of the other parts) of the content of a message."""
-    if is_object(content):  # in an archive of OpenAI
-        content = content.get("parts", content.get("text"))
-    if isinstance(content, str):
-        return [content], []
-    texts, others = list[str](), list[str]()
-    for part in content if is_list(content) else ():
-        text = part.get("text") if is_object(part) else part
-        if isinstance(text, str):
-            texts.append(text)
-        elif is_object(part):
-            others.append(str(part.get("type") or part.get("content_type") or "unknown"))
-    return texts, others
 
 
 FORMAT: Final = Format(

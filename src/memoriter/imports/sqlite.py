@@ -46,7 +46,8 @@ def _translated(path: Path, error: apsw.Error) -> MemoriterError:
             f"{path.name} is busy: {error}", hint="close the program that writes it, then try again"
         )
     return InputError(
-        f"{path.name} cannot be read: {error}", hint="check the file and its permissions"
+        f"{path.name} cannot be read: {error}",
+        hint="check that it is the right file and that you may read it",
     )
 
 

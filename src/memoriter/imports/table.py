@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from memoriter.core import plugins
 from memoriter.core.errors import EARLIER_APPLICATION_ID, InputError, earlier_name_error
-from memoriter.imports import chat, locomo, markdown, ours
+from memoriter.imports import basic_memory, chat, claude_mem, locomo, markdown, mem0, ours
 from memoriter.imports.port import Format
 from memoriter.imports.source import InputFile
 from memoriter.imports.sqlite import application_id, table_columns
@@ -22,7 +22,8 @@ AUTO: Final = "auto"
 EXPORT: Final = ours.EXPORT.name
 _GROUP: Final = "importers"
 _OWN: Final = (
-    ours.EXPORT, chat.FORMAT, locomo.FORMAT, ours.JSONL, markdown.FORMAT, ours.TEXT,
+    ours.EXPORT, claude_mem.FORMAT, mem0.FORMAT, basic_memory.FORMAT, chat.FORMAT, locomo.FORMAT,
+    ours.JSONL, markdown.FORMAT, ours.TEXT,
 )  # fmt: skip
 
 

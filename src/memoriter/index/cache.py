@@ -37,6 +37,8 @@ ERASE_AGAIN_S: Final = 10.0
 """When it tries again after a reader, or another process, prevented it."""
 ERASE_NOW_S: Final = 30.0
 """How long `erase_now` waits for readers, before it raises."""
+CLOSE_ROWS: Final = 256
+"""A tail of this many rows is published when the store is closed."""
 CLOSE_S: Final = 1.0
 """How long `close` waits for upkeep."""
 
@@ -48,7 +50,9 @@ class UpkeepOptions:
     segments: Segments | None = None
     """Where segments are published; None if none are."""
     path: Path | None = None
-    """The file of the store; None if it is in memory."""
+    """The file of the store; None if it has none."""
+    place: str = ":memory:"
+    """Where the store is, for people: a file name, or an address without its password."""
     automatic: bool = True
     flush_rows: int = FLUSH_ROWS
     horizon_days: float = 30.0
@@ -68,10 +72,14 @@ class IndexCache:
         self._clock = clock
         self._lock = threading.Lock()
         self._indexes: OrderedDict[tuple[str, str, str], TenantIndex] = OrderedDict()
+        self._sizes: dict[tuple[str, str, str], int] = {}
+        """The bytes of each when it was last weighed; they are summed in `_total`."""
+        self._total = 0
         self._vectorless: dict[tuple[str, str], TenantIndex] = {}
         """Indexes without vectors, for tenants with a damaged vector."""
         self._written: dict[str, int] = {}
         self._background = Background(self._keep_up_or_log)
+        self._closing = False
 
     def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
         """The index of a tenant, by default under the store's own analyzer."""
@@ -81,28 +89,46 @@ class IndexCache:
 
     def _index(self, tenant: str, spaces: IndexSpaces) -> TenantIndex:
         self._log.check()  # before the lock: after a fork it may be held for ever
-        key = tenant, spaces.analyzer.fingerprint, spaces.name
+        key = _key(tenant, spaces)
         with self._lock:
             index = self._indexes.pop(key, None)
             if index is None:
                 home = self._upkeep.segments if self._keeps(spaces.analyzer) else None
                 index = TenantIndex(self._log, tenant, spaces, home)
             self._indexes[key] = index  # last in the order: most recently used
-            while len(self._indexes) > 1 and self._size() > self._upkeep.memory_limit:
-                self._indexes.popitem(last=False)
+            self._weigh(index)
+            while len(self._indexes) > 1 and self._total > self._upkeep.memory_limit:
+                self._remove(next(iter(self._indexes)))
             return index
+
+    def _weigh(self, index: TenantIndex) -> None:
+        """Count what an index takes by now; the caller holds the lock.
+
+        Only an index that is used can grow, so a recall need not look at those of other tenants.
+        """
+        key = _key(index.tenant, index.spaces)
+        if self._indexes.get(key) is index:
+            size = index.nbytes
+            self._total += size - self._sizes.get(key, 0)
+            self._sizes[key] = size
+
+    def _remove(self, key: tuple[str, str, str]) -> None:
+        """Drop an index; the caller holds the lock."""
+        del self._indexes[key]
+        self._total -= self._sizes.pop(key, 0)
 
     def past(self, tenant: str, seq: int, spaces: IndexSpaces) -> View:
         """The view at `seq` in an index of other generations, such as those of a receipt."""
-        return self._index(tenant, spaces).view(seq)
+        index = self._index(tenant, spaces)
+        view = index.view(seq)
+        with self._lock:
+            self._weigh(index)
+        return view
 
     def _keeps(self, analyzer: Analyzer) -> bool:
         """Whether segments are published: for the store's analyzer and those added to it."""
         own = self._spaces.analyzer.fingerprint
         return analyzer.fingerprint == own or analyzer.fingerprint in self._log.spaces()
-
-    def _size(self) -> int:
-        return sum(index.nbytes for index in self._indexes.values())
 
     def view(self, tenant: str, seq: int | None = None, analyzer: Analyzer | None = None) -> View:
         """The view at `seq`, or of everything committed by now.
@@ -117,6 +143,8 @@ class IndexCache:
             if damage.field != VECTORS:
                 raise
             return self._without_vectors(tenant, analyzer, seq, damage)
+        with self._lock:
+            self._weigh(index)  # it may have just been read from the log
         if sum(map(len, index.tail)) >= self._upkeep.flush_rows:
             self._start(tenant)
         return view
@@ -148,7 +176,9 @@ class IndexCache:
 
     def _keep_up_or_log(self, tenant: str) -> None:
         """Upkeep on the background thread, where nobody could handle an error."""
-        self._or_log(lambda: self.tidy(tenant))
+        # At the end, a tail that is not worth a segment yet is published all the same.
+        rows = self._close_rows if self._closing else None
+        self._or_log(lambda: self.tidy(tenant, rows))
         if not self._or_log(lambda: self.erase(tenant)):
             self._start(tenant, ERASE_AGAIN_S)
 
@@ -236,7 +266,7 @@ class IndexCache:
         """Drop every index under an analyzer: its words were added or deleted."""
         with self._lock:
             for key in [key for key in self._indexes if key[1] == analyzer.fingerprint]:
-                del self._indexes[key]
+                self._remove(key)
 
     def discard(self, tenant: str, index: str) -> bool:
         """Delete the published segments of an index; False if somebody published meanwhile."""
@@ -251,7 +281,7 @@ class IndexCache:
         with self._lock:
             for key in [key for key, each in self._indexes.items() if each.name == index]:
                 if key[0] == tenant:
-                    del self._indexes[key]
+                    self._remove(key)
         return True
 
     @property
@@ -261,11 +291,46 @@ class IndexCache:
 
     @property
     def path(self) -> Path | None:
-        """The file of the store; None if it is in memory."""
+        """The file of the store; None if it has none."""
         return self._upkeep.path
+
+    @property
+    def held(self) -> int:
+        """Roughly how many bytes of indexes are held."""
+        with self._lock:
+            return self._total
+
+    @property
+    def place(self) -> str:
+        """Where the store is, for people."""
+        return self._upkeep.place
+
+    @property
+    def _close_rows(self) -> int:
+        return min(CLOSE_ROWS, self._upkeep.flush_rows)
+
+    def _publish_small(self) -> None:
+        """Have published what the next process would have to build again from the log."""
+        least = self._close_rows
+        with self._lock:
+            self._closing = True
+            tenants = {tenant for tenant, rows in self._written.items() if rows >= least}
+            tenants |= {
+                index.tenant
+                for index in self._indexes.values()
+                if index.home is not None and sum(map(len, index.tail)) >= least
+            }
+        for tenant in sorted(tenants):
+            self._start(tenant)
 
     def close(self) -> None:
         """Wait a second at most for upkeep, and drop all indexes. Idempotent."""
+        self._publish_small()
         self._background.close(CLOSE_S)
         self._indexes.clear()
+        self._sizes.clear()
         self._vectorless.clear()
+
+
+def _key(tenant: str, spaces: IndexSpaces) -> tuple[str, str, str]:
+    return tenant, spaces.analyzer.fingerprint, spaces.name

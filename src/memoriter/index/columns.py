@@ -3,6 +3,7 @@
 Used by segments, filters, reads and ties. Strings are ordinals into a dictionary (-1 = absent),
 sets of strings a ragged list of ordinals, numbers float64 (NaN = absent), times int64 (`NO_TIME` =
 absent). Text, title, summary and metadata are not columns: a filter on them reads the records.
+What boosts need to know of a text is worked out once and kept as a column too (`FROM_TEXT`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
 from memoriter.index.dictionary import Dictionary, union
+from memoriter.text.question import asking_share
+from memoriter.text.time_words import has_time_words
 
 Arrays = dict[str, NDArray[Any]]
 """Named arrays; each name has one dtype."""
@@ -42,7 +45,20 @@ SET_COLUMNS: Final = ("tags", "concepts", "entities")
 NUMBER_COLUMNS: Final = ("importance", "confidence", "cycle", "position")
 TIME_COLUMNS: Final = ("created", "committed", "occurred", "valid_from", "valid_until", "expires")
 FLAG_COLUMNS: Final = ("archived", "pinned")
+FROM_TEXT: Final[dict[str, Callable[[str], float]]] = {
+    "text.asks": lambda text: round(128 * asking_share(text)) / 128,  # exact as a float32
+    "text.times": has_time_words,
+}
+"""Numbers that are read off the text; no attributes, so no filter knows them."""
 COLUMNS: Final = (*STRING_COLUMNS, *SET_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS)
+
+
+PLAIN_COLUMNS: Final = frozenset(
+    [f"{name}.codes" for name in (*STRING_COLUMNS, *SET_COLUMNS)]
+    + [f"{name}.starts" for name in SET_COLUMNS]
+    + [*NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS]
+)
+"""The arrays of columns, which files keep as one value if all rows have the same."""
 
 
 def record_columns(records: Sequence[Record]) -> Arrays:
@@ -60,6 +76,8 @@ def record_columns(records: Sequence[Record]) -> Arrays:
         out[name] = np.array([NO_TIME if v is None else to_micros(v) for v in values], np.int64)
     for name in FLAG_COLUMNS:
         out[name] = np.array([getattr(record, name) for record in records], np.bool_)
+    for name, of_text in FROM_TEXT.items():
+        out[name] = np.array([of_text(record.text) for record in records], np.float32)
     return out
 
 
@@ -109,7 +127,7 @@ def merged_columns(
         sizes = np.concatenate([size for _, size in kept])
         out.update(_joined_strings(name, parts, [codes for codes, _ in kept], pace))
         out[f"{name}.starts"] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS):
+    for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS, *FROM_TEXT):
         out[name] = np.concatenate([part[name][k] for part, k in zip(parts, keeps, strict=True)])
         pace()
     return out

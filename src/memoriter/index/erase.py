@@ -20,7 +20,7 @@ from memoriter.index.file import IndexOwner, load_segment, save_segment
 from memoriter.index.merge import Gone, merge
 from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
-from memoriter.index.upkeep import UpkeepTask, sweep, warm
+from memoriter.index.upkeep import UpkeepTask, sweep
 from memoriter.store.port import Manifest, SegmentRef
 
 _log: Final = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def _rewritten(task: UpkeepTask, owner: IndexOwner, gone: Gone, index: TenantInd
             clean = save_segment(merge([segment], 0, gone, task.pace), task.home, owner)
             refs.append(clean)
             if index is not None:
-                ready[clean.name] = warm(load_segment(task.home, clean, owner), index.segments)
+                ready[clean.name] = load_segment(task.home, clean, owner)
     except (Corrupt, StorageFull) as error:
         # It and all after it leave the manifest: an index reads from the log what it does not list.
         # So a full disk does not prevent erasing.

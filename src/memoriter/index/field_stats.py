@@ -147,6 +147,12 @@ class FieldStats:
             return self._registry_lengths[n][docs]
         return self.view.segments[n].lengths[field, docs]
 
+    def field_lengths(self, n: int) -> dict[int, NDArray[np.int32]]:
+        """By listed field, its length in each row of the n-th segment, in tokens."""
+        segment = self.view.segments[n]
+        out = {field: segment.lengths[field] for field in self._own}
+        return out if self._registry is None else {**out, self._registry: self._registry_lengths[n]}
+
     def row_lengths(self, n: int) -> NDArray[np.int64]:
         """For each row of the n-th segment the summed length of all listed fields."""
         segment = self.view.segments[n]

@@ -5,8 +5,11 @@ it opens there. A segment can be deleted at any time, since everything in it fol
 
 Layout: 8 bytes magic, u64 length of the header, its checksum, header (JSON: span of the log,
 tenant, index; dtype, shape, offset and checksum of each array), then the arrays, each at a multiple
-of 64 bytes. The name ends in the hash of the header, which covers everything in the segment, so no
-other can take its place.
+of 64 bytes; of a column whose rows are all equal, one value. The name ends in the hash of the
+header, which covers everything in the segment, so no other can take its place.
+
+A small segment is checked when it is opened. Of a large one each array is checked on first use, and
+vectors block by block, so that opening it does not read it whole (`index/checked.py`).
 """
 
 from __future__ import annotations
@@ -22,17 +25,20 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import SUM_BYTES, checksum
 from memoriter.core.errors import Corrupt, NotFound
-from memoriter.index.columns import Arrays
+from memoriter.index.checked import BLOCK_SUMS, VECTORS, MappedArray, MappedArrays, block_sums
+from memoriter.index.columns import PLAIN_COLUMNS, Arrays
 from memoriter.index.segment import Segment
 from memoriter.store.port import SegmentRef
 from memoriter.store.segments import SUFFIX, Blob, Segments, owned_prefix
 
-_MAGIC: Final = b"MEMOSEG1"
+_MAGIC: Final = b"MEMOSEG2"
 _ALIGN: Final = 64
 _LENGTH: Final = 16
 """Offset at which the length of the header ends and its checksum begins."""
 _PREFIX: Final = _LENGTH + SUM_BYTES
 _HASH_DIGITS: Final = 32
+CHECKED_AT_ONCE: Final = 32 * 1024**2
+"""A segment of up to this many bytes is checked whole when it is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +51,7 @@ class IndexOwner:
 
 def save_segment(segment: Segment, home: Segments, owner: IndexOwner) -> SegmentRef:
     """Put a segment into a home, durably; returns what a manifest lists it as."""
-    arrays = {**segment.arrays, "ends": segment.ends}
-    header, blobs = _layout(segment, arrays, owner)
+    header, blobs = _layout(segment, segment.stored_arrays(), owner)
     span = f"{segment.first}-{segment.last}"
     name = f"{owned_prefix(owner.tenant)}-{span}-{_content_hash(header)}{SUFFIX}"
     home.put(owner.tenant, name, _parts(header, blobs))
@@ -79,8 +84,10 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 def _layout(
     segment: Segment, arrays: Arrays, owner: IndexOwner
 ) -> tuple[bytes, list[tuple[int, NDArray[Any]]]]:
-    contents = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contents = {name: np.ascontiguousarray(_shortened(name, a)) for name, a in arrays.items()}
+    contents[BLOCK_SUMS] = block_sums(_bytes(contents[VECTORS]))
     sums = {name: checksum(_bytes(array)).hex() for name, array in contents.items()}
+    sums[VECTORS] = sums[BLOCK_SUMS]  # vectors have a checksum for each block, and no other
     sizes = {name: -(-array.nbytes // _ALIGN) * _ALIGN for name, array in contents.items()}
     identity: dict[str, object] = {
         "first": segment.first,
@@ -100,9 +107,10 @@ def _layout(
         listed = {
             name: {
                 "dtype": array.dtype.str,
-                "shape": array.shape,
+                "shape": arrays.get(name, array).shape,
                 "offset": offsets[name],
                 "sum": sums[name],
+                "shortened": array.size < arrays.get(name, array).size,
             }
             for name, array in contents.items()
         }
@@ -114,8 +122,19 @@ def _layout(
         start = need
 
 
-def load_segment(home: Segments, ref: SegmentRef, owner: IndexOwner) -> Segment:
-    """Open a segment.
+def _shortened(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or its first value if it is a column with that value in every row."""
+    if name not in PLAIN_COLUMNS or array.size <= 1:
+        return array
+    # Compared as integers: an absent number is NaN, which does not equal itself.
+    bits = np.ascontiguousarray(array).view(f"u{array.itemsize}")
+    return array[:1] if bool((bits == bits[0]).all()) else array
+
+
+def load_segment(
+    home: Segments, ref: SegmentRef, owner: IndexOwner, *, whole: bool = False
+) -> Segment:
+    """Open a segment; with `whole`, every byte of it is checked now, however large it is.
 
     Raises Corrupt if it is missing, or if a checksum, the name, the span of the log or the owner
     does not match.
@@ -123,7 +142,10 @@ def load_segment(home: Segments, ref: SegmentRef, owner: IndexOwner) -> Segment:
     try:
         data = memoryview(home.open(owner.tenant, ref.name))
         header = _header(data, ref.name)
-        segment = _segment(data, header)
+        arrays = MappedArrays(ref.name, {n: _array(data, e) for n, e in header["arrays"].items()})
+        if whole or len(data) <= CHECKED_AT_ONCE:
+            arrays.check()
+        segment = Segment(header["first"], header["last"], arrays)
         whose = header["tenant"], header["index"]
     except (OSError, ValueError, KeyError, TypeError, NotFound) as error:
         raise Corrupt(f"segment {ref.name} cannot be read: {error}") from error
@@ -146,15 +168,11 @@ def _header(data: memoryview, name: str) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(header))
 
 
-def _segment(data: memoryview, header: dict[str, Any]) -> Segment:
-    arrays: Arrays = {name: _array(data, name, entry) for name, entry in header["arrays"].items()}
-    return Segment(header["first"], header["last"], arrays)
-
-
-def _array(view: memoryview, name: str, entry: dict[str, Any]) -> NDArray[np.generic]:
+def _array(view: memoryview, entry: dict[str, Any]) -> MappedArray:
     dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-    count = int(np.prod(shape, dtype=np.int64))
+    shortened = bool(entry["shortened"])
+    count = 1 if shortened else int(np.prod(shape, dtype=np.int64))
     blob = view[entry["offset"] : entry["offset"] + count * dtype.itemsize]
-    if checksum(blob).hex() != entry["sum"]:
-        raise ValueError(f"array {name} does not match its checksum")
-    return np.frombuffer(blob, dtype).reshape(shape)
+    array = np.frombuffer(blob, dtype)
+    array = np.broadcast_to(array, shape) if shortened else array.reshape(shape)
+    return MappedArray(array, blob, bytes.fromhex(entry["sum"]))

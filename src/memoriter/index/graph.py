@@ -8,7 +8,7 @@ was recorded by then; edges of forgotten records are left out. Read by the links
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -74,9 +74,13 @@ class Graph:
         new = _edges(since, before._seq, self._seq, self._tombs) if since else None
         if new is None or not new.seqs.size:
             return old, graph if count + 1 == graph.starts.size else _widened(graph, count)
-        both = _appended(old, new, graph) if new.seqs.size <= _FEW else None
-        if both is None:
+        if new.seqs.size > _FEW:
             return None
+        renamed = _with_names(new, old.names)
+        replaced = _replaced(old, renamed, graph)
+        if replaced.size:
+            old, graph = _without(old, graph, replaced)
+        both = _appended(old, renamed)
         return both, _inserted(graph, both, old.seqs.size, count)
 
     def upto(self, seq: int | None) -> Graph:
@@ -190,37 +194,69 @@ def _joined(segments: Sequence[Segment], key: str, kind: Any = np.int64) -> NDAr
 # An agent that links and recalls in turns would otherwise pay for sorting all edges each time.
 
 
-def _appended(old: Edges, new: Edges, graph: Adjacency) -> Edges | None:
-    """Old edges followed by new ones; None if a new one replaces an old one of the same key.
+def _with_names(new: Edges, names: tuple[str, ...]) -> Edges:
+    """The same edges, whose kinds index these names and those that are not among them."""
+    every = (*names, *(name for name in new.names if name not in names))
+    code = np.array([every.index(name) for name in new.names], np.int64)
+    return replace(new, kinds=code[new.kinds] if new.kinds.size else new.kinds, names=every)
 
-    `graph` has the adjacency lists of the old edges.
-    """
-    names = (*old.names, *(name for name in new.names if name not in old.names))
-    code = np.array([names.index(name) for name in new.names], np.int64)
-    kinds = code[new.kinds] if new.kinds.size else new.kinds
-    keys = (new.sources.tolist(), new.targets.tolist(), kinds.tolist(), new.since.tolist())
-    for source, target, kind, since in zip(*keys, strict=True):
-        if _is_there(old, graph, (source, target, kind, since)):
-            return None
+
+def _replaced(old: Edges, new: Edges, graph: Adjacency) -> NDArray[np.int64]:
+    """The old edges that have the key of a new one, ascending; `graph` is of the old ones."""
+    keys = (new.sources.tolist(), new.targets.tolist(), new.kinds.tolist(), new.since.tolist())
+    every = [_of_key(old, graph, key) for key in zip(*keys, strict=True)]
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *every]))
+
+
+def _of_key(old: Edges, graph: Adjacency, key: tuple[int, int, int, int]) -> NDArray[np.int64]:
+    source, target, kind, since = key
+    if source >= graph.starts.size - 1:
+        return np.zeros(0, np.int64)
+    steps = slice(int(graph.starts[source]), int(graph.starts[source + 1]))
+    edges = graph.edge[steps][graph.forward[steps] & (graph.to[steps] == target)]
+    return edges[(old.kinds[edges] == kind) & (old.since[edges] == since)]
+
+
+def _without(old: Edges, graph: Adjacency, dead: NDArray[np.int64]) -> tuple[Edges, Adjacency]:
+    """The edges and adjacency lists without some edges; `until` is left to `_inserted`."""
+    stays = np.ones(old.seqs.size, np.bool_)
+    stays[dead] = False
+    ends: list[int] = np.unique(np.concatenate([old.sources[dead], old.targets[dead]])).tolist()
+    spans = [np.arange(graph.starts[node], graph.starts[node + 1], dtype=np.int64) for node in ends]
+    steps: NDArray[np.int64] = np.concatenate(spans)
+    steps = steps[np.isin(graph.edge[steps], dead)]
+    edges = Edges(
+        seqs=old.seqs[stays],
+        sources=old.sources[stays],
+        targets=old.targets[stays],
+        kinds=old.kinds[stays],
+        weights=old.weights[stays],
+        since=old.since[stays],
+        until=old.until[stays],
+        names=old.names,
+    )
+    edge = np.delete(graph.edge, steps)
+    return edges, Adjacency(
+        graph.starts - np.searchsorted(steps, graph.starts),
+        np.delete(graph.to, steps),
+        edge - np.searchsorted(dead, edge),
+        np.delete(graph.forward, steps),
+        np.delete(graph.until, steps),
+    )
+
+
+def _appended(old: Edges, new: Edges) -> Edges:
+    """Old edges followed by new ones."""
     return Edges(
         seqs=np.concatenate([old.seqs, new.seqs]),
         sources=np.concatenate([old.sources, new.sources]),
         targets=np.concatenate([old.targets, new.targets]),
-        kinds=np.concatenate([old.kinds, kinds]),
+        kinds=np.concatenate([old.kinds, new.kinds]),
         weights=np.concatenate([old.weights, new.weights]),
         since=np.concatenate([old.since, new.since]),
         until=np.concatenate([old.until, new.until]),
-        names=names,
+        names=new.names,
     )
-
-
-def _is_there(old: Edges, graph: Adjacency, key: tuple[int, int, int, int]) -> bool:
-    source, target, kind, since = key
-    if source >= graph.starts.size - 1:
-        return False
-    steps = slice(int(graph.starts[source]), int(graph.starts[source + 1]))
-    edges = graph.edge[steps][graph.forward[steps] & (graph.to[steps] == target)]
-    return bool(((old.kinds[edges] == kind) & (old.since[edges] == since)).any())
 
 
 def _widened(graph: Adjacency, count: int) -> Adjacency:

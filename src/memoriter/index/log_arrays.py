@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.batch import DERIVED
 from memoriter.core.ranking import Rows
 from memoriter.index.columns import NO_TIME, Arrays
 from memoriter.index.dictionary import Dictionary
@@ -29,13 +30,19 @@ def sample_of(rows: Rows) -> NDArray[np.intp]:
     return np.flatnonzero(rows.astype(np.uint64) * _MIXER >> np.uint64(60) == 0)
 
 
-def vector_arrays(rows: Sequence[VectorRow]) -> Arrays:
+Derivation = Mapping[int, NDArray[np.float32] | None]
+"""By row, the vector that follows from its text; None if its text has nothing to embed."""
+
+
+def vector_arrays(rows: Sequence[VectorRow], derived: Derivation) -> Arrays:
     """Arrays of unit vectors on the grid; "none" lists rows that have nothing to embed.
 
-    Zero vectors have no direction and are left out.
+    Zero vectors have no direction and are left out, and so are derived ones that are not in
+    `derived`: their rows lack a vector.
     """
-    vectors = [(v, _unit_of(v)) for v in rows]
+    vectors = [(v, _unit_of(v, derived)) for v in rows]
     kept = [(v, vector) for v, vector in vectors if vector is not None]
+    none = [v for v in rows if not v.body or (v.body == DERIVED and derived.get(v.row, v) is None)]
     width = kept[0][1].size if kept else 0
     matrix = np.zeros((len(kept), width), np.float32)
     for at, (_, vector) in enumerate(kept):
@@ -44,13 +51,15 @@ def vector_arrays(rows: Sequence[VectorRow]) -> Arrays:
         "vectors.seqs": np.array([v.seq for v, _ in kept], np.int64),
         "vectors.rows": np.array([v.row for v, _ in kept], np.int64),
         "vectors.matrix": matrix,
-        "vectors.none.seqs": np.array([v.seq for v in rows if not v.body], np.int64),
-        "vectors.none.rows": np.array([v.row for v in rows if not v.body], np.int64),
+        "vectors.none.seqs": np.array([v.seq for v in none], np.int64),
+        "vectors.none.rows": np.array([v.row for v in none], np.int64),
     }
 
 
-def _unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
+def _unit_of(vector: VectorRow, derived: Derivation) -> NDArray[np.float32] | None:
     """The vector at unit length on the grid; None for a zero or an empty vector."""
+    if vector.body == DERIVED:
+        return derived.get(vector.row)
     if not vector.body:
         return None
     values = np.frombuffer(vector.body, _DTYPES[vector.form])

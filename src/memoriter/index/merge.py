@@ -19,6 +19,8 @@ from memoriter.index.pace import unpaced
 from memoriter.index.segment import GONE, Segment
 from memoriter.index.windows import merged_windows
 
+_BLOCK: Final = 8192
+"""How many vectors are copied at a time."""
 FACTOR: Final = 8
 """How many segment files of about one size are merged into one."""
 
@@ -163,13 +165,8 @@ def _vectors(
     # Rows of earlier segments that a tombstone in these ones erases: their late vectors go too.
     forgotten = [s.arrays["events.rows"][s.arrays["events.ends"] == GONE] for s in segments]
     dead = np.concatenate([gone, *dropped, *forgotten])
-    matrices = [s.arrays["vectors.matrix"] for s in segments]
-    width = max(matrix.shape[1] for matrix in matrices)
     rows = np.concatenate([s.arrays["vectors.rows"] for s in segments])
     seqs = np.concatenate([s.arrays["vectors.seqs"] for s in segments])
-    matrix = np.concatenate(
-        [m if m.shape[0] else np.zeros((0, width), np.float32) for m in matrices]
-    )
     # Not "in alive": a vector may belong to a row of an earlier segment that is not merged here.
     kept = ~np.isin(rows, dead)
     none_rows = np.concatenate([s.arrays["vectors.none.rows"] for s in segments])
@@ -180,8 +177,24 @@ def _vectors(
         "vectors.none.seqs": none_seqs[still],
         "vectors.rows": rows[kept],
         "vectors.seqs": seqs[kept],
-        "vectors.matrix": matrix[kept],
+        "vectors.matrix": _matrix(segments, kept),
     }
+
+
+def _matrix(segments: Sequence[Segment], kept: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """The vectors under a mask, copied once, in blocks: they are most of what a merge holds."""
+    width = max(segment.width for segment in segments)
+    out = np.empty((int(kept.sum()), width), np.float32)
+    at = begin = 0
+    for segment in segments:
+        count = segment.arrays["vectors.rows"].size
+        places = np.flatnonzero(kept[begin : begin + count])
+        for start in range(0, places.size, _BLOCK):
+            some = segment.vectors_at(places[start : start + _BLOCK])
+            out[at : at + some.shape[0]] = some
+            at += some.shape[0]
+        begin += count
+    return out
 
 
 def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:

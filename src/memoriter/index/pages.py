@@ -40,7 +40,7 @@ class Cursor:
         return base64.urlsafe_b64encode(body).decode().rstrip("=")
 
     @classmethod
-    def read(cls, text: str) -> Cursor:
+    def decoded(cls, text: str) -> Cursor:
         """The cursor in a text that `encoded` made; BadQuery for any other text."""
         try:
             text = str(text)[:_LONGEST]

@@ -5,6 +5,7 @@ Each function returns one value per row, in the order of the rows; no record is 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -70,6 +71,15 @@ def strings(view: View, rows: Rows, name: str) -> list[str | None]:
     """A string of each row; None if it has none."""
     met, names = codes(view, rows, name)
     return [None if code < 0 else names[code] for code in met.tolist()]
+
+
+def has_value(view: View, name: str, values: Collection[str]) -> bool:
+    """Whether any record, also of the past, has one of these strings."""
+    return any(
+        dictionary_of(segment.arrays, name).find(value) >= 0
+        for segment in view.segments
+        for value in values
+    )
 
 
 def chain_length(view: View) -> int:

@@ -2,35 +2,37 @@
 
 Every lane reads segments: postings, field lengths, columns, vectors, edges, kin windows. Only
 `ends` ever changes: an update ends a row for the views from then on, and a forget ends it for every
-view (`GONE`). `build` makes a segment from a delta of the log; `merge` makes one from several.
+view (`GONE`). `build` makes a segment of a delta of the log, `merge` makes one of several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
-from memoriter.core.words import Sketch
-from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, record_columns
+from memoriter.index.checked import MappedArrays
+from memoriter.index.columns import NO_TIME, Arrays, dictionary_of
 from memoriter.index.dictionary import Dictionary
-from memoriter.index.log_arrays import edge_arrays, sample_of, vector_arrays
+from memoriter.index.log_arrays import sample_of
 from memoriter.index.sessions import SessionKeys, Sessions, session_keys
-from memoriter.index.windows import Windows, windows_of
-from memoriter.rank.codes import Codes, codes_of
-from memoriter.store.port import Delta
-from memoriter.store.rows import read_tomb
+from memoriter.index.trigrams import Spellings
+from memoriter.index.windows import Windows
+from memoriter.kernel.calls import ByteVectors, byte_vectors
+from memoriter.rank.codes import NARROWEST, WIDEST, Codes, codes_of
 
 LIVE: Final = np.iinfo(np.int64).max
 """The end of a row that is its record's latest version."""
 GONE: Final = 0
 """The end of a forgotten row: before every view."""
+_SPELT_FROM: Final = 2_048
+"""From so many surface words on, their trigrams are stored."""
+_CODES: Final = ("codes.signs", "codes.steps")
 _REMEMBERED: Final = 65_536
 """How many entries each cache of a segment has at most; a full one is emptied."""
 
@@ -87,12 +89,9 @@ class Segment:
         self.last = last
         self.arrays = arrays
         self.ends: NDArray[np.int64] = arrays["ends"]
-        self._forget_present()
-
-    def _forget_present(self) -> None:
-        """Note the last event: every view after it sees the same, so it can be cached."""
         ended = self.ends[self.ends < LIVE]
         self._last_event = max(self.last, int(ended.max(initial=0)))
+        """Every view from then on sees the same, so it can be cached."""
         self._present: SegmentView | None = None
 
     def __len__(self) -> int:
@@ -139,8 +138,8 @@ class Segment:
         return Sessions.of(self.arrays)
 
     @cached_property
-    def _ordinals(self) -> dict[str, int]:
-        """Cache of term ordinals: a lookup in the dictionary is a binary search over bytes."""
+    def _postings(self) -> dict[str, Postings]:
+        """Cache of posting lists, views into the arrays: a search asks for few terms, often."""
         return {}
 
     @cached_property
@@ -162,8 +161,10 @@ class Segment:
     @property
     def nbytes(self) -> int:
         """Roughly the bytes of the segment, with its vector codes once they were computed."""
-        codes = self.__dict__.get("codes")  # not the property, which would compute them
-        return self._stored + (codes.nbytes if isinstance(codes, Codes) else 0)
+        # Not by the properties, which would compute them.
+        names = ("byte_vectors",) if _CODES[0] in self.arrays else ("codes", "byte_vectors")
+        derived = (self.__dict__.get(name) for name in names)
+        return self._stored + sum(each.nbytes for each in derived if each is not None)
 
     @cached_property
     def _stored(self) -> int:
@@ -171,17 +172,17 @@ class Segment:
 
     def ordinal(self, term: str) -> int:
         """The ordinal of a term in the dictionary; -1 if it does not occur."""
-        known = self._ordinals.get(term)
-        if known is None:
-            if len(self._ordinals) >= _REMEMBERED:
-                self._ordinals.clear()
-            known = self._ordinals[term] = self.terms.find(term)
-        return known
+        return self.terms.find(term)
 
     def postings(self, term: str) -> Postings | None:
         """The posting list of a term; None if it does not occur."""
-        ordinal = self.ordinal(term)
-        return None if ordinal < 0 else self.postings_of(ordinal, ordinal + 1)
+        known = self._postings.get(term)
+        ordinal = self.ordinal(term) if known is None else -1
+        if ordinal >= 0:
+            if len(self._postings) >= _REMEMBERED // 16:
+                self._postings.clear()
+            known = self._postings[term] = self.postings_of(ordinal, ordinal + 1)
+        return known
 
     def postings_of(self, first: int, last: int) -> Postings:
         """The posting lists of the terms with ordinals [first, last), one after the other."""
@@ -210,9 +211,10 @@ class Segment:
         """(the places of those of these rows that are in this segment, a mask of which are)."""
         if not len(self):
             return np.zeros(0, np.intp), np.zeros(rows.size, np.bool_)
-        at = np.minimum(np.searchsorted(self.rows, rows), len(self) - 1)
+        at = self.rows.searchsorted(rows)
+        np.minimum(at, self.rows.size - 1, out=at)
         here = self.rows[at] == rows
-        return at[here], here
+        return (at if here.all() else at[here]), here
 
     @cached_property
     def owners(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -228,10 +230,44 @@ class Segment:
         """Whether the n-th vector is the only vector of the n-th row, for all rows."""
         return np.array_equal(self.arrays["vectors.rows"], self.rows)
 
+    @property
+    def width(self) -> int:
+        """The dimension of its vectors; 0 if it has none."""
+        arrays = self.arrays
+        if isinstance(arrays, MappedArrays):
+            return arrays.width  # without checking them
+        return arrays["vectors.matrix"].shape[1]
+
+    def vectors_at(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Some of its vectors; those of a large file are checked only as far as they are read."""
+        arrays = self.arrays
+        return arrays.rows(at) if isinstance(arrays, MappedArrays) else arrays["vectors.matrix"][at]
+
     @cached_property
     def codes(self) -> Codes:
-        """Two-bit codes of the vectors, for the approximate scan; computed on first use."""
+        """Two-bit codes of the vectors, for the approximate scan; computed if not stored."""
+        if _CODES[0] in self.arrays:
+            return Codes(*(self.arrays[name] for name in _CODES))
         return codes_of(self.arrays["vectors.matrix"])
+
+    @cached_property
+    def byte_vectors(self) -> ByteVectors:
+        """The vectors rounded to bytes, for the exact scan of the native kernel; as `codes`."""
+        return byte_vectors(self.arrays["vectors.matrix"])
+
+    @cached_property
+    def spellings(self) -> Spellings:
+        """The trigrams of the surface words; computed if not stored."""
+        return Spellings.read(self.arrays) or Spellings.of(self.surfaces)
+
+    def stored_arrays(self) -> Arrays:
+        """Its arrays as a file has them: also what a segment in memory computes on first use."""
+        codes: Arrays = {}
+        if NARROWEST <= self.width <= WIDEST:
+            codes = dict(zip(_CODES, self.codes, strict=True))
+        # Those of a small dictionary are made quicker than they are worth on the disk.
+        spellings = self.spellings.arrays() if len(self.surfaces) >= _SPELT_FROM else {}
+        return {**self.arrays, **spellings, **codes, "ends": self.ends}
 
     @cached_property
     def sampled(self) -> NDArray[np.intp]:
@@ -266,7 +302,17 @@ class Segment:
             fresh = self.ends.copy()
             np.minimum.at(fresh, places, ends[here])
             self.ends = fresh
-            self._forget_present()
+            self._last_event = max(self._last_event, int(ends[here].max()))
+            if self._present is not None:
+                self._present = self._fewer(self._present, np.unique(places))
+
+    def _fewer(self, present: SegmentView, places: NDArray[np.intp]) -> SegmentView:
+        """What the latest views see without these rows: an update need not count all others."""
+        gone = places[present.mask[places]]
+        mask = present.mask.copy()
+        mask[gone] = False
+        sums = present.lengths - self.lengths[:, gone].sum(axis=1, dtype=np.int64)
+        return SegmentView(mask, present.count - gone.size, sums)
 
     def seen(self, seq: int) -> SegmentView:
         """What a view at `seq` sees of this segment: rows with `row <= seq < end`."""
@@ -281,107 +327,3 @@ class Segment:
         mask = (self.rows <= seq) & (seq < self.ends)
         sums = self.lengths[:, mask].sum(axis=1, dtype=np.int64)
         return SegmentView(mask, int(mask.sum()), sums)
-
-
-def build(
-    after: int,
-    delta: Delta,
-    fields: Sequence[str],
-    analysed: Mapping[int, bytes],
-    kin: Sequence[Sequence[int]],
-) -> Segment:
-    """A segment of the log after `after`.
-
-    `analysed` has the encoded words of every record by row, `kin` its tokens in the kin table. The
-    caller, who knows earlier rows, then ends updated and forgotten rows and sets "born" and
-    "events": see `TenantIndex._append`.
-    """
-    records = delta.records
-    rows = np.array([record.row for record in records], np.int64)
-    arrays: Arrays = {
-        "rows": rows,
-        "born": rows,
-        "ends": np.full(len(records), LIVE, np.int64),
-        "tombs": np.array([read_tomb(tomb).position for tomb in delta.tombs], np.int64),
-        "events.rows": np.zeros(0, np.int64),
-        "events.ends": np.zeros(0, np.int64),
-    }
-    arrays.update(_postings([analysed[record.row] for record in records], len(fields)))
-    arrays.update(windows_of(kin))
-    arrays.update(record_columns(records))
-    arrays.update(vector_arrays(delta.vectors))
-    arrays.update(edge_arrays(delta.edges))
-    return Segment(after, delta.upto, arrays)
-
-
-def _postings(bodies: Sequence[bytes], fields: int) -> Arrays:
-    """Postings sorted by term, row and field, token positions, field lengths, surface words."""
-    sketches = [Sketch.of(body) for body in bodies]
-    dictionary, terms = _named([sketch.terms for sketch in sketches])
-    ordinals = [sketch.ordinals for sketch in sketches]
-    known = np.array([len(sketch.terms) for sketch in sketches], np.int64)
-    tokens = np.array([each.size for each in ordinals], np.int64)
-    local = np.concatenate([np.zeros(0, np.int64), *ordinals])
-    terms = terms[np.repeat(np.cumsum(known) - known, tokens) + local]
-    counts = np.array([sketch.counts for sketch in sketches], np.int64).reshape(len(bodies), fields)
-    lengths = np.array([sketch.lengths for sketch in sketches], np.int32).reshape(
-        len(bodies), fields
-    )
-    docs = np.repeat(np.arange(len(bodies)), counts.sum(axis=1))
-    where = np.repeat(np.tile(np.arange(fields), len(bodies)), counts.ravel())
-    # One integer per token sorts by term, row and field at once; stable, so that tokens of one
-    # posting stay in the order of their positions.
-    keys = (terms * len(bodies) + docs) * fields + where
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    keys, tfs = keys[first], np.diff(first, append=keys.size)
-    spread = np.bincount(keys // (fields * max(len(bodies), 1)), minlength=len(dictionary))
-    return {
-        **dictionary.arrays("terms"),
-        **_surfaces([sketch.surfaces for sketch in sketches]),
-        "lengths": np.ascontiguousarray(lengths.T),
-        "postings.starts": starts_of(spread),
-        "postings.docs": (keys // fields % max(len(bodies), 1)).astype(np.int32),
-        "postings.fields": (keys % fields).astype(np.uint8),
-        "postings.tfs": tfs.astype(np.int32),
-        "places.starts": starts_of(np.bincount(terms, minlength=len(dictionary))),
-        "places": _places(sketches, counts)[order],
-    }
-
-
-def _surfaces(lists: Sequence[Sequence[str]]) -> Arrays:
-    """For every surface word the rows that contain it."""
-    dictionary, names = _named(lists)
-    docs = np.repeat(np.arange(len(lists), dtype=np.int32), [len(words) for words in lists])
-    return {
-        **dictionary.arrays("surfaces"),
-        "surfaces.starts": starts_of(np.bincount(names, minlength=len(dictionary))),
-        "surfaces.docs": docs[np.argsort(names, kind="stable")],
-    }
-
-
-def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Offsets of consecutive runs of these sizes: each begin, and the end of the last."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-
-
-def _named(lists: Sequence[Sequence[str]]) -> tuple[Dictionary, NDArray[np.int64]]:
-    """(dictionary of all strings of the lists, ordinal of each string of each list in it)."""
-    ordered = sorted(set[str]().union(*lists))
-    place = {one: n for n, one in enumerate(ordered)}.__getitem__
-    names = np.fromiter(map(place, chain.from_iterable(lists)), np.int64, sum(map(len, lists)))
-    return Dictionary.of(ordered), names
-
-
-def _places(sketches: Sequence[Sketch], counts: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """The position of every token in its field, in the order of the tokens."""
-    sizes = counts.ravel()
-    plain = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    out = plain.astype(np.uint32)
-    ends = np.cumsum(counts.sum(axis=1))
-    for end, sketch in zip(ends.tolist(), sketches, strict=True):
-        # Positions are stored only where they are not 0, 1, 2 … (a dropped word leaves a gap).
-        if sketch.places is not None:
-            out[end - sketch.places.size : end] = sketch.places
-    return out

@@ -1,13 +1,14 @@
 """Which rows a search may return: scope, hidden kinds, supersession, time and filter.
 
 `select` runs once per search, before any lane and any limit; lanes rank only rows under its masks.
-A **superseded** record is hidden by `_drop_hidden`, and by `_as_of` if the recipe goes by append
-time, then whatever `superseded` says. `_Replacement` asks the view for the replacing edges in force
-at the time in question; rows at their targets are masked out.
+A **superseded** record is hidden by `_drop_hidden` if the recipe says `superseded = "hide"`. If the
+recipe goes by append time, `_as_of` hides it in any case. `_Replacement` asks the view for the
+replacing edges in force at the time in question; rows at their targets are masked out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -95,22 +96,30 @@ def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
     replaced = _Replacement.of(view, criteria)
     steps = (("scope", _in_scope), ("hidden", _drop_hidden), ("as_of", _as_of))
     for name, narrow in steps:
+        before = masks
         masks = [
             narrow(criteria, s, mask, replaced)
             for s, mask in zip(view.segments, masks, strict=True)
         ]
-        funnel.append((name, sum(int(mask.sum()) for mask in masks)))
+        funnel.append((name, _count(masks, before, funnel[-1][1])))
         scoped = masks if name == "scope" else scoped
     # The filter comes last: it may have to read records, so it should see as few rows as possible.
+    before = masks
     masks = [
         passing(criteria.where, s, mask, fetch) if mask.any() else mask
         for s, mask in zip(view.segments, masks, strict=True)
     ]
-    funnel.append(("where", sum(int(mask.sum()) for mask in masks)))
+    funnel.append(("where", _count(masks, before, funnel[-1][1])))
     readable = [
         _valid(criteria, s, mask, replaced) for s, mask in zip(view.segments, scoped, strict=True)
     ]
     return Selection(tuple(masks), tuple(funnel), tuple(readable))
+
+
+def _count(masks: Sequence[Mask], before: Sequence[Mask], count: int) -> int:
+    """How many rows are selected; as many as before if no mask was narrowed."""
+    same = all(mask is old for mask, old in zip(masks, before, strict=True))
+    return count if same else sum(int(mask.sum()) for mask in masks)
 
 
 def superseded_only(view: View, criteria: Criteria, fetch: Fetch, limit: int) -> Selection | None:
@@ -180,8 +189,8 @@ class _Replacement:
         force = criteria.replaced_by
         superseded = view.replacing_edges_at(criteria.time, criteria.recorded, force).targets
         edges = view.replacing_edges
-        late = (edges.since != NO_TIME) & (edges.since > criteria.time)
-        return cls(superseded, edges.sources[late])
+        begins_later = (edges.since != NO_TIME) & (edges.since > criteria.time)
+        return cls(superseded, edges.sources[begins_later])
 
 
 def _without(mask: Mask, segment: Segment, positions: NDArray[np.int64]) -> Mask:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
@@ -18,22 +18,28 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.batch import DERIVED
 from memoriter.core.errors import Corrupt, Expired
-from memoriter.core.record import Content
-from memoriter.embed.port import Kindred
+from memoriter.core.record import Content, Record
+from memoriter.core.words import Sketch
+from memoriter.embed.port import Deriver, Kindred
+from memoriter.index.build import build
+from memoriter.index.checked import MappedArrays
 from memoriter.index.file import IndexOwner, load_segment
+from memoriter.index.log_arrays import Derivation
 from memoriter.index.merge import due, merge
-from memoriter.index.segment import GONE, Segment, build
+from memoriter.index.segment import GONE, Segment
 from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb
 from memoriter.store.segments import Segments
 from memoriter.text.port import Analyzer
+from memoriter.text.tokenized import TokenAnalyzer
 
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
 """How many tail segments of one size make one of the next; files use `merge.FACTOR`."""
-SEGMENT_FORMAT: Final = 5
+SEGMENT_FORMAT: Final = 6
 """Version of the segment files; with another one they are built again from the log."""
 
 
@@ -44,6 +50,8 @@ class IndexSpaces:
     analyzer: Analyzer
     vectors: str
     kin: Kindred | None
+    deriver: Deriver | None = None
+    """What computes the vectors that the log only notes; None if nothing here does."""
 
     @property
     def name(self) -> str:
@@ -78,6 +86,8 @@ class TenantIndex:
         self.ready: dict[str, Segment] = {}
         """Segments that upkeep has opened before it publishes them, by name."""
         self._published = -1
+        self._distrusted = False
+        """Whether a segment turned out to be damaged while it was in use."""
         self._segments: tuple[Segment, ...] = ()
         self._latest = self._born = np.zeros(0, np.int64)
         """By position: the row of the record's latest version, and of its first; 0 for none."""
@@ -136,16 +146,44 @@ class TenantIndex:
 
     def _catch_up(self) -> Head:
         """Read what was committed or published since the last call; the caller holds the lock."""
-        head = self._log.head(self.tenant)
-        if head.published != self._published:
-            self._reload(head)
-        if head.seq > self.seq:
-            spaces = (self._analyzer.fingerprint, self._space)
-            for delta in self._log.deltas(self.tenant, self.seq, head.seq, spaces):
-                self._append(delta)
+        head = self._taken_over()
+        for delta in self._since(head):
+            self._append(delta)
         if head.seq != self._current.seq or self._current.segments != self._segments:
             self._current = self._view(head.seq)
         return head
+
+    def advance(self, rows: int) -> bool:
+        """Read the log until the tail has so many rows; whether there is more to read.
+
+        For upkeep, which publishes them before it reads on: a long log does not fill the memory,
+        and the lock is free in between.
+        """
+        with self.lock:
+            head = self._taken_over()
+            for delta in self._since(head):
+                self._append(delta)
+                if sum(map(len, self.tail)) >= rows:
+                    break
+            return self.seq < head.seq
+
+    def take_over(self) -> None:
+        """Use the segments that are published by now."""
+        with self.lock:
+            self._taken_over()
+
+    def _taken_over(self) -> Head:
+        """The end of the log; segments that were published since are in use."""
+        head = self._log.head(self.tenant)
+        if head.published != self._published:
+            self._reload(head)
+        return head
+
+    def _since(self, head: Head) -> Iterator[Delta]:
+        """The part of the log that is not read yet."""
+        spaces = (self._analyzer.fingerprint, self._space)
+        if head.seq > self.seq:
+            yield from self._log.deltas(self.tenant, self.seq, head.seq, spaces)
 
     # -- published segments --------------------------------------------------------------------
 
@@ -153,7 +191,10 @@ class TenantIndex:
         """Use the segments that this or another process published since."""
         manifest, opened = self._load()
         last = opened[-1].last if opened else 0
-        tail = [segment for segment in self._segments if segment.first >= last]
+        # A damaged segment must not stay as a part of the tail.
+        known = self.tail if self._distrusted else self._segments
+        self._distrusted = False
+        tail = [segment for segment in known if segment.first >= last]
         # Published segments may end inside a tail segment: then the log is read again from there.
         if tail and tail[0].first != last:
             tail = []
@@ -181,7 +222,15 @@ class TenantIndex:
         """A published segment: the one in use or made ready, else opened."""
         known = dict(zip(self.manifest.segments, self._segments, strict=False)).get(ref)
         known = known if known is not None else self.ready.get(ref.name)
-        return known if known is not None else load_segment(home, ref, self.owner)
+        if known is None or self._distrusted:
+            known = load_segment(home, ref, self.owner, whole=self._distrusted)
+        if isinstance(known.arrays, MappedArrays):
+            known.arrays.on_damage = self.distrust
+        return known
+
+    def distrust(self) -> None:
+        """Check every published segment whole before the next view; a damaged one is not used."""
+        self._distrusted, self._published = True, -1
 
     def _adopt(self, segments: Sequence[Segment]) -> None:
         """Use these segments, and apply the ends that later ones hold for rows of earlier ones."""
@@ -198,8 +247,14 @@ class TenantIndex:
     def _append(self, delta: Delta) -> None:
         """Add a part of the log as a segment, end the rows that it replaces, merge the tail."""
         after = self.seq
+        tokens = self._tokens(delta)
         segment = build(
-            after, delta, self._analyzer.fields, self._words(delta), self._tokens(delta)
+            after,
+            delta,
+            self._analyzer.fields,
+            self._words(delta),
+            kin=tokens,
+            derived=self._derived(delta, tokens),
         )
         rows, ends = self._ended(delta)
         segment.end_rows(rows, ends)
@@ -218,19 +273,42 @@ class TenantIndex:
             merged = merge(self.tail[run], floor=0)
             self._segments = (*self._segments[: published + run.start], merged)
 
-    def _words(self, delta: Delta) -> Mapping[int, bytes]:
-        """The encoded words of every record: from the log, or analysed now if it has none."""
-        return {
-            record.row: delta.words.get(record.row)
-            or self._analyzer.analyse(texts_of(record)).encode()
+    def _words(self, delta: Delta) -> list[Sketch]:
+        """The words of every record: those in the log, else they are analysed now."""
+        own = self._analyzer
+
+        def analysed(record: Record) -> Sketch:
+            texts = texts_of(record)
+            if isinstance(own, TokenAnalyzer):
+                return own.sketch(texts)
+            return Sketch.of_words(own.analyse(texts))
+
+        return [
+            Sketch.of(delta.words[record.row]) if record.row in delta.words else analysed(record)
             for record in delta.records
-        }
+        ]
 
     def _tokens(self, delta: Delta) -> list[Sequence[int]]:
         """The kin-table tokens of every record, computed from its text: cheaper than storing."""
         if self._kin is None:
             return [()] * len(delta.records)
         return [self._kin.tokens(record.titled) for record in delta.records]
+
+    def _derived(self, delta: Delta, tokens: Sequence[Sequence[int]]) -> Derivation:
+        """The vectors that the log only notes, by row; empty if nothing here computes them."""
+        rows = {vector.row for vector in delta.vectors if vector.body == DERIVED}
+        table = self.spaces.deriver
+        if table is None or not rows:
+            return {}
+        known: dict[int, Sequence[int]] = {}
+        if self._kin is not None:  # it has cut the same texts into tokens of the same table
+            known = {record.row: each for record, each in zip(delta.records, tokens, strict=True)}
+        # A vector that was noted later than its record was written has its text further back.
+        others = self._log.records(self.tenant, sorted(rows - known.keys()))
+        known |= {record.row: table.tokens(record.titled) for record in others if record}
+        wanted = [row for row in known if row in rows]
+        vectors = table.embed_tokens(known[row] for row in wanted)
+        return dict(zip(wanted, vectors, strict=True))
 
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(rows that these entries end, the sequence number at which each ends).

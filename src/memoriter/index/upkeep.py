@@ -9,20 +9,25 @@ published.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
+from memoriter.core.errors import Corrupt
+from memoriter.index.checked import SEGMENT
 from memoriter.index.file import load_segment, save_segment
 from memoriter.index.merge import due, merge
-from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
 from memoriter.store.port import Log, Manifest
 from memoriter.store.segments import Segments
 
 FLUSH_ROWS: Final = 8192
 """A tail of this many rows is published as a segment; smaller stores have none."""
+
+
+_DAMAGES: Final = 8
+"""Damaged segments that one run works around; where more turn up, the disk is failing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,25 @@ def keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) -
     with task.home.turn(index.tenant, wait=task.wait) as taken:
         if not taken:
             return False
-        changed = _keep_up(task, index, floor, flush_rows)
+        changed, more, damages = False, True, 0
+        while more:
+            more = index.advance(max(flush_rows, FLUSH_ROWS))
+            try:
+                published = _keep_up(task, index, floor, flush_rows)
+            except Corrupt as damage:
+                damages += 1
+                if damage.field != SEGMENT or damages > _DAMAGES:
+                    raise
+                # The index has noticed: from now on it reads the log instead.
+                published, more = False, True
+            changed |= published
         sweep(task.log, task.home, index.tenant)
         return changed
 
 
 def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) -> bool:
+    """Publish the tail, if it is long enough, merging what is due; whether anything changed."""
     log, home = task.log, task.home
-    index.view()  # catches up with the log
     with index.lock:
         old, used, tail, segments = index.stored, index.manifest, index.tail, index.segments
     if old == used and sum(map(len, tail)) < max(flush_rows, 1):
@@ -66,20 +82,13 @@ def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) 
     ref = save_segment(merge(segments[start:], floor, pace=task.pace), home, index.owner)
     task.pace()
     # Opened before it is published: checking its bytes under the index's lock would stop readers.
-    index.ready = {ref.name: warm(load_segment(home, ref, index.owner), segments[start:])}
+    index.ready = {ref.name: load_segment(home, ref, index.owner)}
     # Order matters: a segment is durable before a manifest names it, and dropped only after no
     # manifest names it. A crash in between leaves an unused one, which the next `sweep` drops.
     published = log.publish(index.tenant, index.name, old, Manifest((*refs[:start], ref), floor))
-    index.view()  # takes the published segments over
+    index.take_over()
     index.ready = {}
     return published
-
-
-def warm(fresh: Segment, used: Sequence[Segment]) -> Segment:
-    """A segment that will take the place of others, with what searches made of those."""
-    if any("codes" in vars(each) for each in used):
-        _ = fresh.codes  # computed on first use, which would be a search
-    return fresh
 
 
 def sweep(log: Log, home: Segments, tenant: str) -> None:

@@ -18,7 +18,7 @@ from memoriter.rank.grid import exact_cosines
 def part_vectors(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     """(rows, vectors) of every part of these rows that the view sees, rows ascending."""
     parts = [
-        (segment.arrays["vectors.rows"][seen], segment.arrays["vectors.matrix"][seen])
+        (segment.arrays["vectors.rows"][seen], segment.vectors_at(np.flatnonzero(seen)))
         for segment in view.segments
         if (
             seen := np.isin(segment.arrays["vectors.rows"], rows)

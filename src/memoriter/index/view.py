@@ -81,6 +81,11 @@ class View:
         return view
 
     @cached_property
+    def memo(self) -> dict[object, Any]:
+        """Cache of what lanes derive from this view alone."""
+        return {}
+
+    @cached_property
     def agents(self) -> Mapping[str, str]:
         """The registry's text about each agent; read on first use."""
         return {row.agent: _registry_text(row, None) for row in self._registered}

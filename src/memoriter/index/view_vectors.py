@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +34,29 @@ class SegmentVectors:
     late_docs: Places
     """The docs of these rows; -1 if a row was dropped."""
 
+    @cached_property
+    def places(self) -> Places:
+        """The indices of the selected vectors."""
+        return np.flatnonzero(self.seen)
+
     @property
     def count(self) -> int:
         """How many vectors are selected."""
-        return int(np.count_nonzero(self.seen))
+        return self.places.size
 
     @property
     def is_plain(self) -> bool:
         """Whether the n-th vector is the only vector of the n-th row."""
         return self.segment.in_order
+
+    @property
+    def width(self) -> int:
+        """The dimension of the vectors."""
+        return self.segment.width
+
+    def vectors(self, at: Places) -> NDArray[np.float32]:
+        """Some vectors, at unit length on the grid."""
+        return self.segment.vectors_at(at)
 
     @property
     def matrix(self) -> NDArray[np.float32]:
@@ -61,13 +76,52 @@ class SegmentVectors:
 
 
 def selected_vectors(view: View, masks: Sequence[Mask]) -> list[SegmentVectors]:
-    """The vectors that the view sees and whose rows are inside the masks, by segment."""
-    return [each for each in _each(view, masks) if each.seen.any()]
+    """The vectors that the view sees and whose rows are inside the masks, by segment.
+
+    Plan and scan ask for the same masks, so the last ones are kept, and those of the whole view.
+    """
+    whole = all(mask is seen for mask, seen in zip(masks, view.visible, strict=True))
+    key = "vectors" if whole else "selected vectors"
+    known = view.memo.get(key)
+    if known is None or not (whole or known[0] is masks):
+        known = (masks, [each for each in _each(view, masks) if each.seen.any()])
+        view.memo[key] = known
+    return known[1]
 
 
 def has_vectors(view: View) -> bool:
     """Whether the view sees any vector."""
-    return any(each.seen.any() for each in _each(view, view.visible))
+    return bool(selected_vectors(view, view.visible))
+
+
+def vectors_of(view: View, rows: Rows) -> Iterator[tuple[Segment, Places, Places]]:
+    """(segment, its vectors of these rows, for each of them the index of its row)."""
+    for segment in view.segments:
+        order, owners = _by_row(segment)
+        first = np.searchsorted(owners, rows)
+        sizes = np.searchsorted(owners, rows, "right") - first
+        if not sizes.any():
+            continue
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        at, nth = np.repeat(first, sizes) + within, np.repeat(np.arange(rows.size), sizes)
+        at = at if order is None else order[at]
+        if segment.last > view.seq:
+            seen = segment.arrays["vectors.seqs"][at] <= view.seq
+            at, nth = at[seen], nth[seen]
+        yield segment, at, nth
+
+
+def _by_row(segment: Segment) -> tuple[Places | None, Rows]:
+    """(the vectors sorted by row, None if they are; the row of each in that order)."""
+    known = segment.memo.get("vectors by row")
+    if known is None:
+        owners = segment.arrays["vectors.rows"]
+        known = (None, owners)
+        if (owners[1:] < owners[:-1]).any():
+            order = np.argsort(owners, kind="stable")
+            known = (order, owners[order])
+        segment.remember("vectors by row", known)
+    return known
 
 
 def rows_at(view: View, docs: Places) -> Rows:

@@ -53,9 +53,13 @@ class Windows:
 
     def rows(self, token: int) -> NDArray[np.int32]:
         """The places of the rows that contain a token, ascending."""
-        first, last = (int(one[0]) for one in self.spans(np.array([token])))
-        rows = self.owners[self.holding[first:last]]
-        return rows[np.diff(rows, prepend=-1) > 0]
+        at = int(np.searchsorted(self._tokens, np.uint16(token)))
+        if at == self._tokens.size or int(self._tokens[at]) != token:
+            return np.zeros(0, np.int32)
+        rows = self.owners[self.holding[int(self._starts[at]) : int(self._starts[at + 1])]]
+        fresh = np.ones(rows.size, np.bool_)
+        np.not_equal(rows[1:], rows[:-1], out=fresh[1:])
+        return rows[fresh]
 
 
 def _counts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,17 +13,17 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
 
-import numpy as np
 from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats, Named
+from memoriter.index.selection import Selection
 from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
-from memoriter.lanes.maxscore import BoundTree, best_rows, positive_leaves
+from memoriter.lanes.maxscore import BoundTree, best_rows, positive_leaves, scores_of
 from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Bm25Params, IdfForm, idf
@@ -132,8 +132,12 @@ class Bm25Lane(Lane):
 
     def parsed(self, ctx: Context, text: str) -> ParsedQuery:
         """A text parsed by this lane's dialect."""
-        options = Options(self.expert, self.stop, ctx.query.aliases)
-        return read_query(self.dialect, text, ctx.wording.analyzer, options)
+        # The plan and the search parse the same text.
+        key = f"parsed {self.dialect} {self.expert} {self.stop} {text}"
+        if key not in ctx.memo:
+            options = Options(self.expert, self.stop, ctx.query.aliases)
+            ctx.memo[key] = read_query(self.dialect, text, ctx.wording.analyzer, options)
+        return cast("ParsedQuery", ctx.memo[key])
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that match the query, or the first looser rung that finds some; best first."""
@@ -145,8 +149,7 @@ class Bm25Lane(Lane):
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, by the query or the rung that found the ranking."""
-        masks = ctx.selection.only(ctx.view, rows).masks
-        return cast("_Search", ranking.memo).score_rows(ranking, masks)
+        return cast("_Search", ranking.memo).score_rows(ranking, ctx.selection, rows)
 
     def strict(self, parsed: ParsedQuery) -> bool:
         """Whether an empty answer is what the query asked for, so that the ladder must not run.
@@ -222,27 +225,29 @@ class _Search:
 
     def _search(self, text: str) -> Ranking:
         """The ranking for one query text."""
-        return self._ranked(self._rows(text, self._ctx.selection.masks, self._lane.pool))
-
-    def _rows(self, text: str, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
-        """(rows, scores) for one query text among masked rows, in no order."""
         bound = self._bound(text)
         if bound is None:
-            return np.zeros(0, np.int64), np.zeros(0)
-        return best_rows(self._scorer, bound, masks, pool)
+            return Ranking.empty()
+        masks = self._ctx.selection.masks
+        return self._ranked(best_rows(self._scorer, bound, masks, self._lane.pool))
 
     def _ranked(self, hits: tuple[Rows, Scores], pool: int | None = None) -> Ranking:
         rows, scores = hits
         order = self._ctx.best(scores, rows, self._lane.pool if pool is None else pool)
-        return Ranking(rows[order], scores[order])
+        return Ranking(rows[order], scores[order], is_ordered=True)
 
-    def score_rows(self, ranking: Ranking, masks: Sequence[Mask]) -> Ranking:
+    def score_rows(self, ranking: Ranking, selection: Selection, rows: Rows) -> Ranking:
         """The ranking of other rows, by the attempt that found `ranking`."""
         won = _winner(ranking)
         if won.near:
-            rows, scores, _ = self._fuzzy(masks).near((won.query or "").split(), self._lane.fuzzy)
-            return self._ranked((rows, scores), EVERY)
-        return self._ranked(self._rows(self._text(won), masks, EVERY), EVERY)
+            masks = selection.only(self._ctx.view, rows).masks
+            near, scores, _ = self._fuzzy(masks).near((won.query or "").split(), self._lane.fuzzy)
+            return self._ranked((near, scores), EVERY)
+        bound = self._bound(self._text(won))
+        if bound is None:
+            return Ranking.empty()
+        rows = rows[selection.has(self._ctx.view, rows)]
+        return self._ranked(scores_of(self._scorer, bound, rows), EVERY)
 
     def coverage(self, ranking: Ranking) -> Knots | None:
         """A score as a share of what all words of the query could score in one field of weight 1.

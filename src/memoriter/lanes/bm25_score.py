@@ -49,6 +49,7 @@ class BoundLeaf:
     label: str
     what: PhrasePattern | NearPattern
     boost: float
+    """The factor that the query gives it (`word^2`); no boost of the recipe."""
     df: int
     idf: float
     times: int = 1
@@ -85,6 +86,11 @@ class Scorer:
         """Whether alternatives are added; otherwise the best of them counts."""
         return self.formula.score == "bm25"
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is BM25 over fields, the formula that the native kernel has."""
+        return self.formula.score == "bm25" and self.formula.form == "fields"
+
     def bound_leaf(self, label: str, what: PhrasePattern | NearPattern, boost: float) -> BoundLeaf:
         """The leaf with its document frequency and idf in the view."""
         df = self.stats.df(what)
@@ -96,7 +102,7 @@ class Scorer:
         if self.formula.form == "row":
             return self._row(n, leaf, postings)
         out: list[Share] = []
-        open_to = self._open(leaf)
+        open_to = self.open_fields(leaf)
         fields = [each.field for each in self.stats.extremes(n, leaf.what)]
         for field in fields:
             weight = open_to.get(field, 0.0)
@@ -114,7 +120,7 @@ class Scorer:
 
     def _row(self, n: int, leaf: BoundLeaf, postings: Postings) -> list[Share]:
         weights = np.zeros(256)
-        for field, weight in self._open(leaf).items():
+        for field, weight in self.open_fields(leaf).items():
             weights[field] = weight
         each = weights[postings.fields]
         kept = each > 0.0
@@ -140,7 +146,7 @@ class Scorer:
             case "tf":
                 return snap(weight * tfs)
 
-    def _open(self, leaf: BoundLeaf) -> dict[int, float]:
+    def open_fields(self, leaf: BoundLeaf) -> dict[int, float]:
         """The fields in which a leaf counts (weight above 0, gate open), with their weights."""
         total, gate = self.stats.total, self.formula.gate
         open_to = {n: w for n, w in self._weights.items() if w}
@@ -156,7 +162,7 @@ class Scorer:
         falls with length.
         """
         best = 0.0
-        open_to = self._open(leaf)
+        open_to = self.open_fields(leaf)
         for n in range(len(self.stats.view.segments)):
             extremes = [each for each in self.stats.extremes(n, leaf.what) if each.field in open_to]
             if self.formula.form == "row":

@@ -37,7 +37,7 @@ class DistanceLane(GraphLane):
         "out",
         values={"out": "source to target", "in": "target to source", "both": "both"},
     )
-    max_hops: int = option("maximum links from a seed", 2, ge=1, le=100)
+    max_hops: int = option("how many links away from a seed it goes", 2, ge=1, le=100)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready: the plan has already checked that there are seeds (`must_start`)."""

@@ -17,7 +17,7 @@ from memoriter.index.match import PhrasePattern
 from memoriter.lanes.bm25_query import unstacked
 from memoriter.rank.grid import snap_one
 from memoriter.text.port import Analyzer
-from memoriter.text.retry import jaccard, similar_words, trigrams
+from memoriter.text.retry import jaccard, trigrams
 
 Nearby = tuple[float, str]
 """(similarity, word of the query)."""
@@ -50,7 +50,8 @@ class Fuzzy:
     ) -> tuple[Scores, dict[str, float]]:
         segment = self._stats.view.segments[n]
         values, met = np.zeros(mask.size), dict[str, float]()
-        for word, similarity in similar_words(words, segment.surfaces, floor).items():
+        for ordinal, similarity in segment.spellings.similar(words, floor).items():
+            word = segment.surfaces[ordinal]
             docs = segment.surface_docs(word)
             docs = docs[mask[docs]]
             docs = docs[self._searched(n, word, docs)]

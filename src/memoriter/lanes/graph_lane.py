@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.picture import HIDDEN, link_chain
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.graph import Graph
 from memoriter.index.ids import ids_of
@@ -55,7 +56,7 @@ class GraphLane(Seeded):
         values={"out": "source to target", "in": "target to source", "both": "both"},
     )
     through: Literal["selection", "scope"] = option(
-        "records that a path may pass",
+        "which records a path may lead through",
         "selection",
         values={"selection": "those that may be found", "scope": "all that the caller may read"},
     )
@@ -79,7 +80,10 @@ class GraphLane(Seeded):
     def picture(self, node: Explanation) -> Mapping[str, object]:
         """The path of links that leads to the record; a record out of scope has no id."""
         path = cast("LinkPath | None", node.facts.get("path"))
-        return {} if path is None else {"path": [dict(hop) for hop in path]}
+        return link_chain(
+            "The links that lead from a good hit to this memory.",
+            ((cast("str | None", hop.get("id")), _link_text(hop)) for hop in path or ()),
+        )
 
     def figures(self, why: Explanation) -> LaneFigures:
         """The length of the path, and the record before this one on it."""
@@ -244,12 +248,18 @@ def path_text(path: LinkPath) -> str:
     """A path on one line: `a ←derived_from b`; a record outside the caller's scope is (hidden)."""
     out = ""
     for hop in path:
-        name = one_line(str(hop["id"])) if "id" in hop else "(hidden)"
-        if "kind" in hop:
-            kind = one_line(str(hop["kind"]))
-            out += f" {kind}→ " if hop["direction"] == "out" else f" ←{kind} "
-        out += name
+        name = one_line(str(hop["id"])) if "id" in hop else HIDDEN
+        link = _link_text(hop)
+        out += f" {link} {name}" if link else name
     return out
+
+
+def _link_text(hop: Mapping[str, object]) -> str:
+    """The link of a hop with its direction, `derived_from→`; empty for the seed."""
+    if "kind" not in hop:
+        return ""
+    kind = one_line(str(hop["kind"]))
+    return f"{kind}→" if hop["direction"] == "out" else f"←{kind}"
 
 
 def walk_notes(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:

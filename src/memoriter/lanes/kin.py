@@ -16,6 +16,7 @@ from typing import ClassVar, Final, Literal, NamedTuple, cast
 import numpy as np
 
 from memoriter.core.explanation import Explanation, Facts
+from memoriter.core.picture import joined_words
 from memoriter.core.ranking import SHARE, Ranking, Rows
 from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
@@ -87,17 +88,17 @@ class KinLane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """Records with a word similar to one of the query's, by their best window."""
         words = self._words(ctx)
-        every = KinScores(ctx.view, words) if ctx.turn.scores_further else None
+        every = KinScores(ctx.view, words) if ctx.running.scores_further else None
         if every is None:
             rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
         else:
-            rows, scores = every.inside(ctx.selection.masks)
+            rows, scores = every.best(ctx.selection.masks, self.pool)
         met = scores > 0.0
         order = ctx.best(scores[met], rows[met], self.pool)
         memo = _Memo(words, every)
         spread = None if every is None else every.spread(ctx.selection.readable)
         rows, scores = rows[met][order], scores[met][order]
-        return Ranking(rows, scores, coverage=SHARE, spread=spread, memo=memo)
+        return Ranking(rows, scores, coverage=SHARE, spread=spread, memo=memo, is_ordered=True)
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, with the words of the ranking."""
@@ -106,7 +107,7 @@ class KinLane(Lane):
         scores = (memo.every or KinScores(ctx.view, memo.words)).of(rows)
         met = scores > 0.0
         order = ctx.best(scores[met], rows[met], EVERY)
-        return Ranking(rows[met][order], scores[met][order])
+        return Ranking(rows[met][order], scores[met][order], is_ordered=True)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The pairs of similar words in each row's best window, with cosine and weight."""
@@ -133,9 +134,11 @@ class KinLane(Lane):
 
     def picture(self, node: Explanation) -> Mapping[str, object]:
         """Each word of the question with the nearest word of the record."""
-        keys = ("asked", "met", "cosine")
-        pairs = [{key: part.facts[key] for key in keys} for part in node.parts]
-        return {"pairs": pairs} if pairs else {}
+        return joined_words(
+            "Words of the question, and the nearest word of the memory: the thicker the line, the "
+            "higher the cosine.",
+            ((str(p.facts["asked"]), str(p.facts["met"]), _cosine(p)) for p in node.parts),
+        )
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The cosine of its most similar word, and the options that would have found the record."""
@@ -158,18 +161,20 @@ class KinLane(Lane):
         """The distinct words of the query, weighted by norm · idf in the view."""
         kin = cast("Kindred", ctx.wording.kin)
         tokens = list(dict.fromkeys(kin.tokens(ctx.query.text)))
-        dfs = [_df(ctx.view, token) for token in tokens]
+        dfs = _dfs(ctx.view, tokens)
         idfs = [idf(ctx.view.total, df) for df in dfs]
         norms = [kin.norm(token) for token in tokens]
         weighed = [norm * rare for norm, rare in zip(norms, idfs, strict=True)]
         # fsum is correctly rounded, so the weights do not depend on the order of the words.
-        whole = math.fsum(weighed)
+        whole, least = math.fsum(weighed), max(self.min_cosine, STEP)
         out: list[QueryWord] = []
         for n, token in enumerate(tokens):
             weight = weighed[n] / whole if whole else 0.0
             near, cosines = kin.nearest(token)
-            met = np.flatnonzero(cosines[: self.neighbours] >= max(self.min_cosine, STEP))
-            near, cosines = near[met], cosines[met]
+            near, cosines = near[: self.neighbours], cosines[: self.neighbours]
+            if cosines.size and cosines[-1] < least:
+                met = cosines >= least
+                near, cosines = near[met], cosines[met]
             shares = snap(weight * cosines)
             out.append(
                 QueryWord(
@@ -186,15 +191,20 @@ class KinLane(Lane):
         return out
 
 
-def _df(view: View, token: int) -> int:
-    """The document frequency of a word in the view."""
-    count = 0
+def _dfs(view: View, tokens: Sequence[int]) -> list[int]:
+    """The document frequency of each word in the view."""
+    counts = [0] * len(tokens)
     for segment, seen in zip(view.segments, view.seen, strict=True):
         rows = segment.windows.rows
-        count += seen.number(
-            ("kin", token), lambda seen=seen, rows=rows: int(seen.mask[rows(token)].sum())
-        )
-    return count
+        whole = seen.count == seen.mask.size
+        for at, token in enumerate(tokens):
+            counts[at] += seen.number(
+                ("kin", token),
+                lambda seen=seen, rows=rows, token=token, whole=whole: (
+                    rows(token).size if whole else int(seen.mask[rows(token)].sum())
+                ),
+            )
+    return counts
 
 
 def _evidence(

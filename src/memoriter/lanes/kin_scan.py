@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Mask, Rows, Scores, Spread
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
+from memoriter.kernel.calls import WindowLists, best_scores, spread_of, window_scores
+from memoriter.kernel.library import Library, native_library
 from memoriter.rank.grid import snap
 
 SHORT: Final = 2_000
@@ -97,20 +99,33 @@ class KinScores:
 
     def __init__(self, view: View, words: Sequence[QueryWord]) -> None:
         self._segments = view.segments
-        self._scores = [_row_scores(segment, words) for segment in view.segments]
+        self._fast = fast = native_library()
+        self._scores = [
+            _row_scores(segment, words) if fast is None else _fast_scores(fast, segment, words)
+            for segment in view.segments
+        ]
 
-    def inside(self, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
-        """(rows, scores) of the rows inside some masks that have a score."""
+    def best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
+        """(rows, scores) of rows with a score inside the masks, in no order: at least the pool."""
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
         for segment, values, mask in zip(self._segments, self._scores, masks, strict=True):
-            met = np.flatnonzero(mask & (values > 0.0))
+            if self._fast is None:
+                met = np.flatnonzero(mask & (values > 0.0))
+                best = values[met]
+            else:
+                met, best = best_scores(self._fast, values, mask, pool)
             rows.append(segment.rows[met])
-            scores.append(values[met])
+            scores.append(best)
         return np.concatenate(rows), np.concatenate(scores)
 
     def spread(self, masks: Sequence[Mask]) -> Spread:
         """How the rows inside some masks are scored."""
+        if self._fast is not None:
+            fast, pairs = self._fast, zip(self._scores, masks, strict=True)
+            parts = [spread_of(fast, values, mask) for values, mask in pairs]
+            counts, totals, squares = zip(*parts, strict=True) if parts else ((), (), ())
+            return Spread(sum(counts), math.fsum(totals), math.fsum(squares))
         inside = [
             values if mask.all() else values[mask]
             for values, mask in zip(self._scores, masks, strict=True)
@@ -147,6 +162,18 @@ def _row_scores(segment: Segment, words: Sequence[QueryWord]) -> Scores:
     if filled.size:
         out[filled] = np.maximum.reduceat(scores, windows.begins[filled])
     return out
+
+
+def _fast_scores(fast: Library, segment: Segment, words: Sequence[QueryWord]) -> Scores:
+    """The same in the native kernel."""
+    windows = segment.windows
+    near = np.concatenate([np.zeros(0, np.int64), *(each.near for each in words)])
+    first, last = windows.spans(near)
+    there = np.flatnonzero(last > first)
+    word = np.repeat(np.arange(len(words), dtype=np.int32), [each.near.size for each in words])
+    share = np.concatenate([np.zeros(0), *(each.shares for each in words)])
+    lists = WindowLists(first[there], last[there], word[there], share[there])
+    return window_scores(fast, windows.holding, windows.begins, lists)
 
 
 class SegmentWindows:

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows, Scores
+from memoriter.kernel.library import native_library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
+from memoriter.lanes.word_race import WordRace
 
 _FEW: Final = 16
 """Rows are looked up in a posting list that is this many times longer, instead of reading it."""
@@ -65,12 +67,35 @@ def best_rows(
     scorer: Scorer, tree: BoundTree, masks: Sequence[Mask], pool: int
 ) -> tuple[Rows, Scores]:
     """(rows, scores) inside the masks, in no order: at least all rows that belong to the pool."""
+    leaves = _plain_leaves(scorer, tree)
+    if leaves is None:
+        return _all(scorer, tree, masks)
+    fast = native_library() if scorer.is_plain else None
+    if fast is not None:
+        return WordRace(fast, scorer, leaves).best(masks, pool)
+    return _MaxScore(scorer, leaves, masks, pool).run()
+
+
+def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> tuple[Rows, Scores]:
+    """(rows, scores), in no order, of those of these rows that match."""
+    leaves = _plain_leaves(scorer, tree)
+    fast = native_library() if scorer.is_plain and leaves is not None else None
+    if fast is not None and leaves is not None:
+        return WordRace(fast, scorer, leaves).of(rows)
+    masks: list[Mask] = []
+    for segment in scorer.stats.view.segments:
+        mask = np.zeros(len(segment), np.bool_)
+        mask[segment.places(rows)[0]] = True
+        masks.append(mask)
+    return best_rows(scorer, tree, masks, rows.size + 1)
+
+
+def _plain_leaves(scorer: Scorer, tree: BoundTree) -> list[BoundLeaf] | None:
+    """The leaves of a plain OR whose scores are added; None if the tree is anything else."""
     leaves = tree.parts if isinstance(tree, Some) else (tree,)
     flat = [leaf for leaf in leaves if isinstance(leaf, BoundLeaf)]
     adds = scorer.adds or len(leaves) == 1
-    if len(flat) == len(leaves) and adds:
-        return _MaxScore(scorer, flat, masks, pool).run()
-    return _all(scorer, tree, masks)
+    return flat if len(flat) == len(leaves) and adds else None
 
 
 class _MaxScore:

@@ -60,13 +60,18 @@ class MomentLane(Lane):
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
         for segment, mask in zip(ctx.view.segments, ctx.selection.masks, strict=True):
-            values = nearness(_times(segment, moment, ctx.query.now), moment.since, moment.until)
-            hit = mask & (values >= self.min_score)
-            rows.append(segment.rows[hit])
+            times = _times(segment, moment, ctx.query.now)
+            # Most rows are far away: only those that may be near enough are scored.
+            reach = 1.01 * (moment.until - moment.since + 1) * (1.0 / self.min_score - 1.0) + 1e6
+            some = (times >= moment.since - reach) & (times <= moment.until + reach) & mask
+            at = np.flatnonzero(some)
+            values = nearness(times[at], moment.since, moment.until)
+            hit = values >= self.min_score
+            rows.append(segment.rows[at[hit]])
             scores.append(values[hit])
         every, values = np.concatenate(rows), np.concatenate(scores)
         order = ctx.best(values, every, self.pool)
-        return Ranking(every[order], values[order], coverage=SHARE)
+        return Ranking(every[order], values[order], coverage=SHARE, is_ordered=True)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each record's time, and the words of the question that it was compared with."""

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.view import View
-from memoriter.index.view_vectors import Places, SegmentVectors, rows_at, selected_vectors
+from memoriter.index.view_vectors import (
+    Places,
+    SegmentVectors,
+    rows_at,
+    selected_vectors,
+    vectors_of,
+)
+from memoriter.kernel.calls import exact_dots, scan_bytes
+from memoriter.kernel.library import native_library
 from memoriter.rank.codes import NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import exact_cosines, scan_margin, snap
 from memoriter.rank.top import reached_by
@@ -34,8 +42,11 @@ _BLOCK: Final = 2048
 """Vectors copied at a time, so that a block stays in the cache."""
 _FEW: Final = 4
 """If less than 1/4 of a segment is selected, its vectors are copied out before they are scanned."""
+_BYTES_FROM: Final = 1024
+"""With fewer vectors, reading bytes first saves nothing."""
 T = TypeVar("T", np.float32, np.float64)
 Chosen = list[tuple[SegmentVectors, Places]]
+_Estimated = tuple[SegmentVectors, Places, NDArray[np.float32]]
 Near = list[tuple[SegmentVectors, Places, Scores]]
 Scan = Literal["exact", "approximate"]
 
@@ -46,7 +57,7 @@ def scan_of(view: View, masks: Sequence[Mask], exact_up_to: int) -> Scan:
 
 
 def _scan_of(parts: Sequence[SegmentVectors], exact_up_to: int) -> Scan:
-    coded = all(NARROWEST <= each.matrix.shape[1] <= WIDEST for each in parts)
+    coded = all(NARROWEST <= each.width <= WIDEST for each in parts)
     many = sum(each.count for each in parts) > exact_up_to
     return "approximate" if many and coded else "exact"
 
@@ -65,7 +76,7 @@ class Nearest:
         scan = _scan_of(self._held, exact_up_to)
         chosen = self._by_codes(pool, floor) if scan == "approximate" else None
         if chosen is None:
-            scan, chosen = "exact", [(each, np.flatnonzero(each.seen)) for each in self._held]
+            scan, chosen = "exact", [(each, each.places) for each in self._held]
         docs, scores = self._decided(self._narrowed(chosen, pool, floor))
         return rows_at(self._view, docs), scores, scan
 
@@ -79,26 +90,46 @@ class Nearest:
         """The chosen vectors whose float32 cosine, within its margin, may reach pool and floor."""
         if sum(at.size for _, at in chosen) <= pool:
             return chosen  # all of them fit; the caller compares exact cosines with the floor
-        scans = [(each, at, _scan(each, at, self._query)) for each, at in chosen]
-        cutoff = self._cutoff(scans, pool, floor)
+        scans: list[_Estimated] = []
+        margin = scan_margin(self._query.size)
+        for each, at in chosen:
+            scores, off = _estimates(each, at, self._query)
+            scans.append((each, at, scores))
+            margin = max(margin, off)
+        cutoff = self._cutoff(scans, pool, floor, margin)
         return [(each, at[scores >= cutoff]) for each, at, scores in scans]
 
     def _cutoff(
         self,
-        scans: Sequence[tuple[SegmentVectors, Places, NDArray[np.float32]]],
+        scans: Sequence[_Estimated],
         pool: int,
         floor: float,
+        margin: float,
     ) -> float:
-        """The float32 cosine below which a vector can reach neither the pool nor the floor."""
-        margin = scan_margin(self._query.size)
-        scores = np.concatenate([np.zeros(0, np.float32), *(s for _, _, s in scans)])
-        if not self._is_plain:
-            docs = np.concatenate([np.zeros(0, np.intp), *(e.docs(at) for e, at, _ in scans)])
-            _, scores = _best_part(docs, scores)
-        if scores.size <= pool:
+        """The estimate below which a vector can reach neither the pool nor the floor.
+
+        `margin` is how far an estimate can lie from the exact cosine.
+        """
+        reached = self._reached_by_rows(scans, pool)
+        if reached is None:
             return floor - margin
         # Twice the margin: both this score and the pool's last one may be off, in opposite ways.
-        return max(reached_by(scores, pool) - 2 * margin, floor - margin)
+        return max(reached - 2 * margin, floor - margin)
+
+    def _reached_by_rows(self, scans: Sequence[_Estimated], pool: int) -> float | None:
+        """An estimate that at least `pool` rows reach; None if there are no more rows."""
+        scores = np.concatenate([np.zeros(0, np.float32), *(s for _, _, s in scans)])
+        if self._is_plain:
+            return reached_by(scores, pool) if scores.size > pool else None
+        count = 2 * pool
+        while count < scores.size:
+            # A row with several vectors counts once: of the best vectors, are there enough rows?
+            best = _by_rows(scans, reached_by(scores, count))
+            if best.size >= pool:
+                return float(np.partition(best, -pool)[-pool])
+            count *= 4
+        best = _by_rows(scans, -np.inf)
+        return reached_by(best, pool) if best.size > pool else None
 
     def _by_codes(self, pool: int, floor: float) -> Chosen | None:
         """The vectors that the estimates keep; None if they keep too many to save anything."""
@@ -178,23 +209,61 @@ def _rough_cut(looks: Sequence[_Look], count: int) -> float:
     return float(np.partition(sample, place)[place]) if place < sample.size else _FARTHEST
 
 
+def _estimates(
+    each: SegmentVectors, at: Places, query: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], float]:
+    """(estimated cosines of some vectors, how far one can be off).
+
+    From bytes where that is quicker: they are a quarter to read, and their margin lets a few
+    more vectors through.
+    """
+    fast = native_library()
+    if fast is None or at.size < _BYTES_FROM or _FEW * at.size <= each.seen.size:
+        return _scan(each, at, query), scan_margin(query.size)
+    scores, margin = scan_bytes(fast, each.segment.byte_vectors, query)
+    return (scores if at.size == scores.size else scores[at]), margin
+
+
 def _scan(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> NDArray[np.float32]:
     """Float32 cosines of some vectors; computed for all at once if most are selected."""
     if _FEW * at.size > each.seen.size:
         scores = np.vecdot(each.matrix, query)
         return scores if at.size == scores.size else scores[at]
     out = np.empty(at.size, np.float32)
-    room = np.empty((min(_BLOCK, at.size), query.size), np.float32)
     for start in range(0, at.size, _BLOCK):
-        some = at[start : start + _BLOCK]
-        taken = np.take(each.matrix, some, axis=0, out=room[: some.size], mode="clip")
+        taken = each.vectors(at[start : start + _BLOCK])
         np.vecdot(taken, query, out=out[start : start + _BLOCK])
     return out
 
 
 def _exact(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> Scores:
     """Exact cosines of some vectors, on the grid."""
-    return snap(exact_cosines(each.matrix[at], query))
+    return _cosines(each.vectors(at), query)
+
+
+def _cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> Scores:
+    fast = native_library()
+    if fast is None:
+        return snap(exact_cosines(vectors, query))
+    return exact_dots(fast, vectors, np.arange(len(vectors)), query)
+
+
+def cosines_of(view: View, rows: Rows, query: NDArray[np.float32]) -> tuple[Rows, Scores]:
+    """(rows, exact cosines of the best vector) of those of these rows that have one, ascending."""
+    best = np.full(rows.size, -np.inf)
+    for segment, at, nth in vectors_of(view, rows):
+        np.maximum.at(best, nth, _cosines(segment.vectors_at(at), query))
+    known = np.flatnonzero(best > -np.inf)
+    known = known[np.argsort(rows[known])]
+    return rows[known], best[known]
+
+
+def _by_rows(scans: Sequence[_Estimated], least: float) -> NDArray[np.float32]:
+    """The best estimate of each row that has one of at least so much."""
+    some = [(each, at[scores >= least], scores[scores >= least]) for each, at, scores in scans]
+    docs = np.concatenate([np.zeros(0, np.intp), *(each.docs(at) for each, at, _ in some)])
+    scores = np.concatenate([np.zeros(0, np.float32), *(scores for _, _, scores in some)])
+    return _best_part(docs, scores)[1]
 
 
 def _best_part(docs: Places, scores: NDArray[T]) -> tuple[Places, NDArray[T]]:

@@ -20,6 +20,7 @@ from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.record import Record
 from memoriter.embed.port import Kindred
+from memoriter.index.field_stats import FieldStats
 from memoriter.index.filter import Fetch
 from memoriter.index.graph import Graph
 from memoriter.index.ids import replaced_by
@@ -117,7 +118,7 @@ class Effects:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RunningPart:
     """The lane or boost that is running."""
 
     label: str = ""
@@ -143,7 +144,7 @@ class Context:
     """The query in every vector space that is read; the serving space is first."""
     call: CallRows = CallRows()
     effects: Effects = Effects()
-    turn: Turn = Turn()
+    running: RunningPart = RunningPart()
     recorded: int | None = None
     """The last log entry at the queried time, if the recipe goes by append time; else None."""
     force: ReplacedBy = "any"
@@ -160,12 +161,12 @@ class Context:
     @property
     def label(self) -> str:
         """The label of the running lane."""
-        return self.turn.label
+        return self.running.label
 
     @property
     def seeds(self) -> Rows:
         """The seed rows of the running lane, best first."""
-        return self.turn.seeds
+        return self.running.seeds
 
     def fetch(self, rows: Sequence[int]) -> Sequence[Record | None]:
         """Records by row; None for a forgotten one."""
@@ -173,8 +174,8 @@ class Context:
 
     def at(self, label: str, seeds: Mapping[str, Rows], *, scores_further: bool = False) -> Context:
         """The context for one lane, with its seeds if it has some."""
-        own = seeds.get(label, Turn().seeds)
-        return replace(self, turn=Turn(label, own, scores_further))
+        own = seeds.get(label, RunningPart().seeds)
+        return replace(self, running=RunningPart(label, own, scores_further))
 
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
         """The places of the best `pool` rows, best first; ties by the recipe's `ties`."""
@@ -194,6 +195,14 @@ class Context:
     def graph(self) -> Graph:
         """The edges of the view; by append time, only those recorded up to then."""
         return self.view.graph.upto(self.recorded)
+
+    @property
+    def field_stats(self) -> FieldStats:
+        """Statistics of all fields of the view; several steps of a search ask for them."""
+        if "field_stats" not in self.memo:
+            fields = tuple(self.view.fields)
+            self.memo["field_stats"] = FieldStats(self.view, fields, self.wording.analyzer)
+        return cast("FieldStats", self.memo["field_stats"])
 
     def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
         """For each row the ids of the readable records that replaced it.

@@ -46,4 +46,4 @@ class SourcesLane(Seeded):
     def missed(self, ctx: Context, row: int) -> Miss:
         """No reflection among the seeds was made from the record."""
         del ctx, row
-        return Miss("it is no source of a reflection that was found")
+        return Miss("no reflection that was found was made from it")

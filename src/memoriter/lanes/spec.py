@@ -6,7 +6,7 @@ Every option carries its description (`option`), which plans, docs and compariso
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Final, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
@@ -15,11 +15,16 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.shown import plain, shown
 from memoriter.text.figures import NodeText, node_text
 
+_SHOWN: Final = "_shown"
+"""Where a part keeps what plans print of it: every search makes a plan."""
+
 
 class Spec(BaseModel):
     """A frozen, strict model; an unknown key is an error that names its path."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
+    )
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{key} {value}" for key, value in self)
@@ -54,19 +59,25 @@ class RecipePart(Spec):
 
     def shows(self) -> dict[str, object]:
         """What the plan prints for it: every option with a value."""
-        options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
-        return {key: value for key, value in options.items() if value is not None}
+        kept = vars(self).get(_SHOWN)
+        if kept is None:
+            options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
+            kept = {key: value for key, value in options.items() if value is not None}
+            vars(self)[_SHOWN] = kept
+        return dict(kept)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other options; what plans print of it is made anew."""
+        copied = super().model_copy(update=update, deep=deep)
+        vars(copied).pop(_SHOWN, None)
+        return copied
 
     def node_text(self, node: Explanation) -> NodeText:
         """A node of its explanations as text: by default the label and all facts."""
         return node_text(node)
 
     def picture(self, node: Explanation) -> Mapping[str, object]:
-        """What a drawing shows beside a number, as plain data; empty if there is nothing.
-
-        `pairs`: words of question and record with their cosine; `path`: the links that lead to a
-        record; `turns`: the turns around it and their scores.
-        """
+        """What a drawing shows beside a number, in a shape of `core.picture`; empty if nothing."""
         del node
         return {}
 

@@ -22,7 +22,7 @@ from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
 from memoriter.lanes.missed import lane_with_options, score_of, with_pool
-from memoriter.lanes.nearest import Nearest, Scan, scan_of
+from memoriter.lanes.nearest import Nearest, Scan, cosines_of, scan_of
 from memoriter.lanes.port import (
     EVERY,
     Context,
@@ -102,39 +102,58 @@ class VectorLane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
+        return self._ranked(ctx, hits)
+
+    def _ranked(self, ctx: Context, hits: list[_SpaceHits], pool: int | None = None) -> Ranking:
+        """The rows of all spaces, each by its best one."""
         rows = union_rows(each.rows for each in hits)
         values = np.full(rows.size, -np.inf)
         for each in hits:
             at = np.searchsorted(rows, each.rows)
             values[at] = np.maximum(values[at], each.values)
-        order = ctx.best(values, rows, self.pool)
+        order = ctx.best(values, rows, self.pool if pool is None else pool)
         approximate = any(each.scan == "approximate" for each in hits)
         noted: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
         if any(each.is_zero for each in hits):
             noted["vector"] = "zero, which points nowhere"
         return Ranking(
-            rows[order], values[order], noted=noted, coverage=self._coverage(ctx), memo=hits
+            rows[order],
+            values[order],
+            noted=noted,
+            coverage=self._coverage(ctx),
+            memo=hits,
+            is_ordered=True,
         )
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows."""
-        judged = super().score_rows(ctx, ranking, rows)
-        pairs = zip(
-            cast("list[_SpaceHits]", ranking.memo),
-            cast("list[_SpaceHits]", judged.memo),
-            strict=True,
-        )
-        return replace(judged, memo=[one.joined(other) for one, other in pairs])
+        rows = rows[ctx.selection.has(ctx.view, rows)]
+        able = (each for each in ctx.spaces if _able(each) is None)
+        pairs = list(zip(cast("list[_SpaceHits]", ranking.memo), able, strict=True))
+        hits = [self._scored(own, each, rows) for own, each in pairs]
+        joined = [own.joined(more) for (own, _), more in zip(pairs, hits, strict=True)]
+        return replace(self._ranked(ctx, hits, EVERY), memo=joined)
+
+    def _scored(self, own: _SpaceHits, each: InSpace, rows: Rows) -> _SpaceHits:
+        """The cosines of some rows in a space."""
+        if own.is_zero:
+            return own
+        rows, cosines = cosines_of(each.view, rows, cast("FloatVector", each.vector))
+        kept = np.flatnonzero(cosines >= self._floor)
+        return replace(own, rows=rows[kept], cosines=cosines[kept])
+
+    @property
+    def _floor(self) -> float:
+        # Rounding can put an exact opposite just below -1, so -1 means no floor at all.
+        return self.min_cosine if self.min_cosine > -1.0 else -np.inf
 
     def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
         query, weight = cast("FloatVector", each.vector), self._weight(each.view)
         if not query.any():
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.view, _masks(ctx, each), query)
-        # Rounding can put an exact opposite just below -1, so -1 means no floor at all.
-        floor = self.min_cosine if self.min_cosine > -1.0 else -np.inf
-        rows, cosines, scan = near.best(self.pool, floor, self.exact_up_to)
-        kept = np.flatnonzero(cosines >= floor)
+        rows, cosines, scan = near.best(self.pool, self._floor, self.exact_up_to)
+        kept = np.flatnonzero(cosines >= self._floor)
         kept = kept[np.argsort(rows[kept])]
         return _SpaceHits(each.name, rows[kept], cosines[kept], weight, scan)
 
@@ -185,7 +204,7 @@ class VectorLane(Lane):
         options = {"min_cosine": -1.0, "fresh": 1.0, "stale": 1.0, "exact_up_to": 2**31}
         scored = score_of(lane_with_options(self, pool=EVERY, **options), ctx, row)
         if scored is None:
-            return Miss("it has no vector")
+            return Miss("it has no vector yet: maintain computes it")
         place, cosine = scored
         reason = f"its cosine of {cosine:.4f} lies below min_cosine = {self.min_cosine:g}"
         return Miss(reason, with_pool(self.pool, place, {"min_cosine": max(cosine, -1.0)}))

@@ -38,15 +38,17 @@ class WalkLane(SeedWalkLane):
     work_limits: ClassVar[Mapping[str, str]] = {"max_depth": "hops", "max_visited": "visits"}
 
     kind: Literal["walk"]
-    max_depth: int = option("maximum links from a seed", 2, ge=0, le=100)
+    max_depth: int = option("how many links away from a seed it goes", 2, ge=0, le=100)
     max_visited: int = option(
         "maximum records visited by one walk, its seed included", 128, ge=1, le=100_000
     )
     include_seeds: bool = option("seeds are ranked too, with a score of 0", default=True)
     boosts: dict[str, LinkWorth] = option(
-        "worth of the best link on the path, by kind", default_factory=lambda: dict(BOOSTS)
+        "what the best link on the path is worth, by its kind", default_factory=lambda: dict(BOOSTS)
     )
-    support: float = option("worth of each further seed", 0.2, ge=0.0, le=1000.0)
+    support: float = option(
+        "what each further seed that leads to a record is worth", 0.2, ge=0.0, le=1000.0
+    )
     support_most: int = option("maximum further seeds that count", 5, ge=0, le=1000)
 
     def ready(self, ctx: Context) -> Ready | Skipped:

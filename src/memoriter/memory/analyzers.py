@@ -79,7 +79,9 @@ class Analyzers(Hinting):
             total += sum(1 for _ in _rows(log, tenant))
             for row in log.words(tenant):
                 counts[row.generation] = counts.get(row.generation, 0) + 1
-        kept = {each.name for each in (self._engine.analyzer, *added_analyzers(log))}
+        own = self._engine.analyzer
+        counts[own.fingerprint] = total  # the index reads every record with it
+        kept = {each.name for each in (own, *added_analyzers(log))}
         return [
             Kept(one.name, counts.get(one.fingerprint, 0), total, one.name in kept)
             for one in all_analyzers()

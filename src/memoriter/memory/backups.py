@@ -59,7 +59,8 @@ def write_backup(
     log = engine.log
     if not isinstance(log, Sqlite):
         raise Unsupported(
-            "backup: this memory has no file", hint="export writes a tenant to a file"
+            "backup: this memory has no file",
+            hint="export writes a tenant to a file; a server has its own tools, such as pg_dump",
         )
     log.check()
     target = Path(os.path.realpath(target.expanduser()))

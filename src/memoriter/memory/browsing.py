@@ -75,7 +75,7 @@ def browse_page(
         raise BadQuery(f"sort: {sort!r} is not one of {', '.join(SORTS)}", hint=hint, field="sort")
     integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
     skip = integer(options.get("offset", 0), "offset", 0, OFFSET_LIMIT, BadQuery)
-    after = None if cursor is None else Cursor.read(cursor)
+    after = None if cursor is None else Cursor.decoded(cursor)
     check_known(options, BrowseKwargs, BadQuery, "sort", "cursor", "limit")
     scope = scope.narrowed(options)
     clock = engine.clock.now
@@ -113,17 +113,35 @@ def matching_records(engine: Engine, scope: Scope, where: object) -> list[Record
     return [record for record in fetch(rows) if record is not None]
 
 
+def latest_version(engine: Engine, scope: Scope, id: str, known_at: TimeLike | None) -> Record:
+    """A record in scope, as known at a moment; raises NotFound."""
+    seq = _seq_at(engine, scope, known_at)
+    record = engine.log.latest(scope.tenant, name(id, "id", BadQuery), seq)
+    if record is None or not scope.contains(record):
+        raise _unknown(id)
+    return record
+
+
 def versions_of(
     engine: Engine, scope: Scope, id: str, known_at: TimeLike | None
 ) -> tuple[Record, ...]:
     """All versions of a record in scope, as known at a moment, oldest first; raises NotFound."""
+    seq = _seq_at(engine, scope, known_at)
+    versions = engine.log.versions(scope.tenant, name(id, "id", BadQuery), seq)
+    if not versions or not scope.contains(versions[-1]):
+        raise _unknown(id)
+    return tuple(versions)
+
+
+def _seq_at(engine: Engine, scope: Scope, known_at: TimeLike | None) -> int:
+    """The last sequence number at a moment, or now."""
     moment = _time(known_at, "known_at", engine.clock.now)
     log, tenant = engine.log, scope.tenant
-    seq = log.head(tenant).seq if moment is None else log.seq_at(tenant, moment)
-    versions = log.versions(tenant, name(id, "id", BadQuery), seq)
-    if not versions or not scope.contains(versions[-1]):
-        raise NotFound(f"there is no record {id!r}", hint="browse lists what exists", field="id")
-    return tuple(versions)
+    return log.head(tenant).seq if moment is None else log.seq_at(tenant, moment)
+
+
+def _unknown(id: str) -> NotFound:
+    return NotFound(f"there is no record {id!r}", hint="browse lists what exists", field="id")
 
 
 def edges_at(engine: Engine, tenant: str, position: int) -> tuple[Edge, ...]:

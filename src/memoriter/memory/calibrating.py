@@ -23,7 +23,7 @@ from memoriter.index.calibrations import CalibrationEntry
 from memoriter.index.tenant import IndexSpaces
 from memoriter.index.vectors import embedded_rows, part_vectors
 from memoriter.index.view import View
-from memoriter.memory.embedders import embedder_of
+from memoriter.memory.embedders import deriver_of, embedder_of, vector_space
 from memoriter.memory.embedding import embedder_names, embedding_settings
 from memoriter.memory.engine import Engine
 from memoriter.memory.spaces import SpaceCalibration, Wordless, space_calibration
@@ -81,7 +81,7 @@ def _looked_up(engine: Engine, tenant: str, wanted: str) -> VectorSpace:
             return vectors
     for space, embedder in embedder_names(embedding_settings(engine.log, tenant)).items():
         if wanted in (space, embedder):
-            vectors = VectorSpace(embedder_of(embedder), engine.vectors.patience)
+            vectors = vector_space(embedder_of(embedder), engine.vectors.patience)
             if vectors.name == space:  # else the model was replaced by another of its name
                 return vectors
     raise NotFound(
@@ -118,7 +118,8 @@ def _view(engine: Engine, tenant: str, vectors: VectorSpace) -> View:
         if each.vectors.name == vectors.name:
             return each.index_cache.view(tenant)
     seq = engine.log.head(tenant).seq
-    return engine.index_cache.past(tenant, seq, IndexSpaces(Wordless(), vectors.name, None))
+    spaces = IndexSpaces(Wordless(), vectors.name, None, deriver_of(vectors.name))
+    return engine.index_cache.past(tenant, seq, spaces)
 
 
 def _embedded(vectors: VectorSpace, texts: Sequence[str], side: Side) -> list[NDArray[np.float32]]:

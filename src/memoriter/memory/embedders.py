@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 from memoriter.core.errors import InputError, Unsupported
+from memoriter.embed.call import Patience
 from memoriter.embed.callable import EmbedFunction, FunctionEmbedder
 from memoriter.embed.given import GivenEmbedder
 from memoriter.embed.hash import Hash
 from memoriter.embed.kin import KinTable
-from memoriter.embed.port import Embedder, Kindred
+from memoriter.embed.port import Deriver, Embedder, Kindred
 from memoriter.embed.static import Static, read_failed, why_unreadable
+from memoriter.embed.vector_space import VectorSpace, space_of
 
 REMOTE_VARIABLE: Final = "MEMORITER_REMOTE_EMBEDDER"
 """Names the server that `auto` falls back to; nothing is ever sent to one that is not named."""
@@ -67,6 +69,19 @@ def kin_of(embedder: Embedder | None) -> Kindred | None:
     return KinTable(embedder if isinstance(embedder, Static) else Static())
 
 
+def vector_space(embedder: Embedder | None, patience: Patience) -> VectorSpace:
+    """The space of an embedder."""
+    # A subclass of the packaged table may compute otherwise, or fail.
+    is_derived = type(embedder) is Static and why_unreadable() is None
+    return VectorSpace(embedder, patience, is_derived)
+
+
+def deriver_of(space: str) -> Deriver | None:
+    """What computes the vectors of a space that the log only notes; None if nothing here does."""
+    table = Static()
+    return table if space == space_of(table) and why_unreadable() is None else None
+
+
 def _auto() -> Embedder | None:
     """The packaged table, else the server that somebody configured, else none: words alone."""
     why = why_unreadable()
@@ -109,7 +124,7 @@ def _own(what: object) -> Embedder:
     for promised in ("name", "fingerprint"):  # not `dimension`: reading it may need a request
         if not isinstance(getattr(what, promised, None), str):
             raise InputError(
-                f"embedder: has no {promised}",
+                f"embedder: {type(what).__name__} has no text attribute {promised}",
                 hint="an embedder has name, fingerprint, dimension and embed(texts, side)",
                 field="embedder",
             )

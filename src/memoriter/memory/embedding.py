@@ -31,7 +31,7 @@ from memoriter.core.shown import counted, named, plain, shown
 from memoriter.embed.absent import UnavailableEmbedder
 from memoriter.embed.vector_space import VectorSpace, parse_space, space_of
 from memoriter.index.view import SETTING, View
-from memoriter.memory.embedders import embedder_of
+from memoriter.memory.embedders import embedder_of, vector_space
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import SPACE_ARGUMENTS
 from memoriter.memory.spaces import SpaceCalibration, space_calibration
@@ -210,7 +210,11 @@ class Embedding(Hinting):
                 field="embedder",
             )
         if gate is not None and not gate():
-            raise Conflict(f"the gate refused {embedder}", hint="the old space still serves")
+            raise Conflict(
+                f"promote: your gate returned False for {embedder}, so nothing was switched",
+                hint="the model that served before still serves",
+                field="gate",
+            )
         settings = embedding_settings(self._engine.log, self._tenant)
         before = settings["before"]
         if settings["space"] != vectors.name:
@@ -234,7 +238,7 @@ class Embedding(Hinting):
 
     def _space_for(self, embedder: str | Embedder) -> VectorSpace:
         """The space of an embedder; raises InputError if it cannot embed texts."""
-        vectors = VectorSpace(embedder_of(embedder), self._engine.vectors.patience)
+        vectors = vector_space(embedder_of(embedder), self._engine.vectors.patience)
         if not vectors.embeds:
             raise InputError(
                 "embedder: this one computes no vectors",

@@ -7,16 +7,19 @@ nothing in this module, or in the others that a search passes through, imports `
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from memoriter.core.clock import Clock
+from memoriter.core.errors import Corrupt, Unavailable
 from memoriter.core.record import Record
 from memoriter.core.shown import named
 from memoriter.embed.port import Kindred
 from memoriter.embed.vector_space import VectorSpace
 from memoriter.index.cache import IndexCache
+from memoriter.index.checked import SEGMENT
 from memoriter.index.filter import Fetch
 from memoriter.index.view import View
 from memoriter.lanes.port import Context, Skipped, in_space
@@ -25,6 +28,7 @@ from memoriter.rerank.port import Reranker
 from memoriter.store.port import Log
 from memoriter.text.port import Analyzer
 
+T = TypeVar("T")
 IN_MEMORY: Final = 20_000
 """The most records that are analysed in memory for an analyzer whose words are not stored."""
 
@@ -57,9 +61,8 @@ class Engine:
 
     @property
     def place(self) -> str:
-        """The name of the store's file in quotes, for a repr."""
-        path = self.index_cache.path
-        return "':memory:'" if path is None else named(path.name)
+        """The name of the store's file, or its address, in quotes, for a repr."""
+        return named(self.index_cache.place)
 
     def view(self, tenant: str, known_at: int | None) -> View:
         """The view of everything committed by now, or by a past moment."""
@@ -78,7 +81,7 @@ class Engine:
             return AnalyzedView(
                 own,
                 f"the store has no words of analyzer {analyzer.name}, and {own.total:,} records "
-                f"are too many to read them now: `memoriter analyzer add {analyzer.name}`",
+                f"are too many to analyse now: `memoriter analyzer add {analyzer.name}`",
             )
         # The same sequence number as `own`: a commit in between must not change the view.
         return AnalyzedView(self.index_cache.view(tenant, own.seq, analyzer), None)
@@ -105,6 +108,20 @@ class Engine:
             spaces.append(in_space(each.vectors.embedder_name, view, vector))
         return replace(ctx, spaces=tuple(spaces))
 
+    def wait_for(self, tenant: str, seq: int, timeout: float) -> None:
+        """Wait until this store has an entry that was written elsewhere, as a standby has it late.
+
+        From then on every read of this process sees it. Raises Unavailable if it does not come.
+        """
+        until = time.monotonic() + timeout
+        while self.log.head(tenant).seq < seq:
+            if time.monotonic() >= until:
+                raise Unavailable(
+                    f"the store lacks entry {seq} of tenant {tenant!r}",
+                    hint="its standby is behind: try again, or read from the primary",
+                )
+            time.sleep(0.01)
+
     def close(self) -> None:
         """Finish upkeep, then close the store."""
         # After a fork the child has a copy of this object, but upkeep threads run in the parent.
@@ -113,6 +130,16 @@ class Engine:
             for index_cache in caches:
                 index_cache.close()
         self.log.close()
+
+
+def again_if_damaged(work: Callable[[], T]) -> T:
+    """What some reading gives; once more if it met a damaged segment, which is then not used."""
+    try:
+        return work()
+    except Corrupt as damage:
+        if damage.field != SEGMENT:
+            raise
+    return work()
 
 
 def _vector_in_other(space: OtherSpace, ctx: Context, view: View) -> QueryVector:

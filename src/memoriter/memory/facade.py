@@ -6,28 +6,26 @@ inside the methods, so that opening a memory stays fast.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from memoriter.core.batch import Commit
 from memoriter.core.edge import Edge
-from memoriter.core.errors import BadQuery, BadRecord, InputError
+from memoriter.core.errors import BadQuery, BadRecord
 from memoriter.core.names import integer
 from memoriter.core.options import check_known, explained, takes
-from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record
-from memoriter.core.scope import Scope
-from memoriter.core.shown import named, shown
+from memoriter.core.similar import OnSimilar, SimilarRecord
 from memoriter.core.times import TimeLike
 from memoriter.index.pages import Sort
 from memoriter.memory.analyzers import Analyzers
-from memoriter.memory.browsing import Page, browse_page, edges_at, versions_of
+from memoriter.memory.browsing import Page, browse_page, edges_at, latest_version, versions_of
 from memoriter.memory.calibrating import calibrate
-from memoriter.memory.embedding import Embedding, fill_vectors
-from memoriter.memory.engine import Engine
+from memoriter.memory.embedding import Embedding
+from memoriter.memory.engine import again_if_damaged
+from memoriter.memory.opened import OpenedMemory
 from memoriter.memory.options import (
     ARGUMENTS,
     BrowseKwargs,
@@ -41,14 +39,15 @@ from memoriter.memory.options import (
     WhereLike,
 )
 from memoriter.memory.reviewing import Claim, claims_to_review, decide_claim
-from memoriter.memory.status import Report, Status, check_store, status_of
+from memoriter.memory.status import Report, Status, check_store, run_upkeep, status_of
+from memoriter.memory.writing_options import MessagesKwargs
 from memoriter.write.erasure import Erasure
 from memoriter.write.progress import ProgressCallback, show_progress
-from memoriter.write.writer import Writer
 
 if TYPE_CHECKING:
     from memoriter.memory.agents import Agents
     from memoriter.memory.backups import Backup
+    from memoriter.memory.capturing import Captured
     from memoriter.memory.importing import Imported
     from memoriter.memory.spaces import SpaceCalibration
     from memoriter.pipeline.plan import Plan
@@ -59,48 +58,15 @@ if TYPE_CHECKING:
     from memoriter.why.result import Result
     from memoriter.why.whynot import WhyNot
     from memoriter.write.doctor import Checkup
-    from memoriter.write.prepare import WriteContext
     from memoriter.write.reflect import Reflected
 
 
 @explained(ARGUMENTS)
-class Memory(NotAContainer):
+class Memory(OpenedMemory):
     """A memory, limited to one scope. Safe to share between threads."""
-
-    def __init__(
-        self,
-        engine: Engine | None = None,
-        context: WriteContext | None = None,
-        scope: Scope | None = None,
-    ) -> None:
-        if not isinstance(engine, Engine) or context is None or scope is None:
-            raise InputError(
-                "a Memory is opened, not constructed", hint='memory = memoriter.open("agent.db")'
-            )
-        self._engine = engine
-        self._scope = scope
-        self._writer = Writer(engine.log, context, scope)
-
-    def __repr__(self) -> str:
-        parts = self._scope.to_dict().items()
-        scope = ", ".join(f"{key} {named(value)}" for key, value in parts)
-        return shown(f"Memory {self._engine.place}", scope)
-
-    if not TYPE_CHECKING:  # type checkers know what is there
-
-        def __getattr__(self, name: str) -> None:
-            raise no_such_verb(self, name)
 
     def __len__(self) -> int:
         return self.count()
-
-    def __bool__(self) -> bool:
-        return True  # without this, an empty memory would be false, by its length
-
-    @property
-    def scope(self) -> Scope:
-        """The scope of this memory: tenant, agent, user, session."""
-        return self._scope
 
     def scoped(
         self, agent: str | None = None, user: str | None = None, session: str | None = None
@@ -123,17 +89,47 @@ class Memory(NotAContainer):
         return commit
 
     @takes(RememberKwargs)
-    def remember(self, text: str, **fields: Unpack[RememberKwargs]) -> Commit:
+    def remember(
+        self, text: str, *, on_similar: OnSimilar = "keep", **fields: Unpack[RememberKwargs]
+    ) -> Commit:
         """Write one memory: its text and other fields."""
-        return self._wrote(self._writer.remember({"text": text, **fields}))
+        if on_similar == "keep":
+            return self._wrote(self._writer.remember({"text": text, **fields}))
+        from memoriter.memory.similar import remember_beside  # noqa: PLC0415  # imports the pipeline
+
+        new = {"text": text, **fields}
+        return self._wrote(remember_beside(self._engine, self._writer, new, on_similar))
+
+    def similar(self, text: str, *, limit: int = 20) -> tuple[SimilarRecord, ...]:
+        """The memories that a new text would copy, contradict or replace; writes nothing."""
+        from memoriter.memory.similar import similar_records  # noqa: PLC0415  # imports the pipeline
+
+        return similar_records(self._engine, self._scope, text, limit)
 
     def remember_many(
         self, drafts: Iterable[str | DraftFields], *, progress: bool | ProgressCallback = False
     ) -> Commit:
         """Write many memories, a thousand per transaction."""
         total = len(drafts) if isinstance(drafts, Sequence) else None
+        index_cache, tenant, before = self._engine.index_cache, self._scope.tenant, 0
         with show_progress(progress, "remembering", total) as report:
-            return self._wrote(self._writer.remember_many(drafts, report))
+
+            def wrote(count: int) -> None:  # upkeep does not wait for the last batch
+                nonlocal before
+                index_cache.wrote(tenant, count - before)
+                before = count
+                report(count)
+
+            return self._writer.remember_many(drafts, wrote)
+
+    @takes(MessagesKwargs)
+    def remember_messages(
+        self, messages: Iterable[Mapping[str, object]], **options: Unpack[MessagesKwargs]
+    ) -> Captured:
+        """Write the turns of a conversation; one that was written before is not written again."""
+        from memoriter.memory.capturing import capture_messages  # noqa: PLC0415  # rarely used
+
+        return capture_messages(self._engine, self._writer, messages, options)
 
     @takes(UpdateKwargs)
     def update(self, id: str, **changes: Unpack[UpdateKwargs]) -> Commit:
@@ -210,7 +206,7 @@ class Memory(NotAContainer):
         """Search: ranked memories, each with the exact arithmetic of its score."""
         from memoriter.memory.search import search  # noqa: PLC0415  # imports the pipeline
 
-        return search(self._engine, *self._query(query, limit, options))
+        return again_if_damaged(lambda: search(self._engine, *self._query(query, limit, options)))
 
     @takes(SearchKwargs)
     def plan(self, query: str, limit: int | None = None, **options: Unpack[SearchKwargs]) -> Plan:
@@ -300,7 +296,7 @@ class Memory(NotAContainer):
 
     def get(self, id: str, *, known_at: TimeLike | None = None) -> Record:
         """One memory, as it is now or as it was known at a moment; raises NotFound."""
-        return self.history(id, known_at=known_at)[-1]
+        return latest_version(self._engine, self._scope, id, known_at)
 
     def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:
         """All versions of a memory, oldest first; raises NotFound."""
@@ -361,30 +357,16 @@ class Memory(NotAContainer):
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Run upkeep now: embed what lacks a vector, publish and merge the index, erase."""
-        paid, owed = self._writer.pay(limit)
-        filled, behind = fill_vectors(self._engine, self._writer, limit)
-        published = self._engine.index_cache.tidy(self._scope.tenant, wait=True)
-        self._engine.index_cache.erase(self._scope.tenant, wait=True)
-        unerased = self._engine.log.unerased(self._scope.tenant).count
-        return Report(paid + filled, owed, behind, published, unerased)
+        return run_upkeep(self._engine, self._writer, limit)
 
     def calibrate(self, space: str | None = None) -> SpaceCalibration:
         """Measure and commit the cosines of unrelated texts in a vector space (the serving one)."""
         return calibrate(self._engine, self._writer, space)
 
-    def status(self, by: str | None = None) -> Status:
-        """Counts and the state of the log; `by` counts records by an attribute such as agent."""
-        return status_of(self._engine, self._scope.tenant, by)
+    def status(self, by: str | None = None, *, repeats: bool = False) -> Status:
+        """Counts and state; `by` counts by an attribute, `repeats` looks for texts that repeat."""
+        return status_of(self._engine, self._scope.tenant, by, repeats=repeats)
 
-    def close(self) -> None:
-        """Wait a second at most for upkeep, and close the store; closing twice is fine."""
-        self._engine.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
-        self.close()
+    def wait_for(self, seq: int, *, timeout: float = 5.0) -> None:
+        """Wait until the store has an entry that was written elsewhere, late on a standby."""
+        self._engine.wait_for(self._scope.tenant, seq, timeout)

@@ -22,7 +22,7 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
     check_known(options, ForgetKwargs, InputError, "id")
     where, key = options.get("where"), options.get("key")
     dry_run = flag(options.get("dry_run", False), "dry_run", InputError)
-    now = flag(options.get("now", False), "now", InputError)
+    now = _wants_now(options.get("now", False))
     if (id is None) == (where is None):
         hint = 'forget(id), or forget(where={"session": "s-12"})'
         raise InputError("forget: pass either an id or a where", hint=hint, field="id")
@@ -43,6 +43,18 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
     if erasure.ids:
         engine.index_cache.forgot(writer.tenant)
     return erasure
+
+
+def _wants_now(now: object) -> bool:
+    """Whether to wait until all files are erased; raises InputError for a time."""
+    if not isinstance(now, bool):
+        raise InputError(
+            "now: is True or False here, not a time",
+            hint="now=True returns when they are erased from all files; to hide a memory from a "
+            "time on: expire(id, at)",
+            field="now",
+        )
+    return now
 
 
 def _matching(engine: Engine, writer: Writer, where: object) -> list[str]:

@@ -135,7 +135,7 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
             "load keeps the trust of records, so it needs the right to write every trust",
             hint="load with the command line or the library",
         )
-    dump = read_dump(path, engine.analyzer, writer.tenant)
+    dump = read_dump(path, writer.tenant)
     engine.log.restore(writer.tenant, dump)
     engine.index_cache.wrote(writer.tenant, len(dump.records))
     return len({record.position for record in dump.records})
@@ -169,7 +169,7 @@ def _restored(engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool
         hint = "an export is restored into an empty tenant"
         raise Conflict(f"tenant {tenant!r} is not empty", hint=hint)
     else:
-        dump = read_dump(path, engine.analyzer, tenant)
+        dump = read_dump(path, tenant)
         count = len({record.position for record in dump.records})
     return Imported(str(path), EXPORT, what.why, dry_run, count, Counts(count))
 
@@ -355,7 +355,7 @@ class _Run:
     def _would(self, where: str, draft: Draft) -> None:
         """Dry run: count a record as written, or as refused if its id is taken."""
         log, tenant = self._engine.log, self._writer.tenant
-        if draft.id is not None and log.versions(tenant, draft.id, log.head(tenant).seq):
+        if draft.id is not None and log.latest(tenant, draft.id, log.head(tenant).seq):
             taken = BadRow(where, f"there is a record with id {draft.id!r} already")
             self._count(self.done.records, taken)
         else:

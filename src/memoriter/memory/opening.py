@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import Any, Unpack, cast
 
 from memoriter.core.clock import STAMPS, Clock, Stamps, SystemClock, SystemEntropy
-from memoriter.core.errors import InputError, NotFound, Unsupported
-from memoriter.core.names import choice, flag, integer, number, text
+from memoriter.core.errors import InputError
+from memoriter.core.names import choice, flag, integer, number
 from memoriter.core.options import check_known, takes
 from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
@@ -25,21 +24,18 @@ from memoriter.embed.vector_space import AgentRegistry, VectorSpace
 from memoriter.index.cache import IndexCache, UpkeepOptions
 from memoriter.index.tenant import IndexSpaces
 from memoriter.index.upkeep import FLUSH_ROWS
+from memoriter.kernel.library import kernel_choice
 from memoriter.memory.analyzers import added_analyzers
-from memoriter.memory.embedders import kin_of
+from memoriter.memory.embedders import deriver_of, kin_of, vector_space
 from memoriter.memory.embedding import embedding_settings, serving_embedder
 from memoriter.memory.engine import Engine
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import PLACE, OpenOptions
+from memoriter.memory.places import open_place
 from memoriter.memory.rerankers import reranker_of
 from memoriter.memory.spaces import OtherSpace, Wordless, embedders_of, patience_of
 from memoriter.rerank.port import Reranker
-from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Log
-from memoriter.store.ram import Ram
-from memoriter.store.segments import FolderSegments, MemorySegments
-from memoriter.store.sqlite.connect import Durability
-from memoriter.store.sqlite.store import Sqlite
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.entities import Extractor, names_in
 from memoriter.write.prepare import WriteContext
@@ -92,21 +88,19 @@ class OpenedStore:
 def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
     """Validate all options, then open the store."""
     _check(options)
+    kernel_choice()  # where it cannot be met, nothing is opened
     reranker = reranker_of(options.get("reranker"))
     _extractor(options.get("entities", "given"))
     if "embedder" in options:  # before the store is opened: a refused open leaves no file
         options = cast("OpenOptions", {**options, "embedder": embedders_of(options["embedder"])})
     patience = patience_of(options.get("embed_timeout"))
-    log, path = _open_log(
-        place,
-        read_only=options.get("read_only", False),
-        durability=options.get("durability", "full"),
-    )
-    writable = not (isinstance(log, Sqlite) and log.read_only)
-    folder = None if path is None else path.with_name(path.name + ".idx")
+    read_only = options.get("read_only", False)
+    opened = open_place(place, read_only=read_only, durability=options.get("durability", "full"))
+    writable = opened.writable
     upkeep = UpkeepOptions(
-        segments=MemorySegments() if folder is None else FolderSegments(folder),
-        path=path,
+        segments=opened.segments,
+        path=opened.path,
+        place=opened.shown,
         automatic=options.get("maintenance", "auto") == "auto" and writable,
         flush_rows=options.get("flush_rows", FLUSH_ROWS),
         horizon_days=options.get("horizon_days", 30.0),
@@ -115,7 +109,7 @@ def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
     )
     # A clock of the caller's may run in another century: its ids must not follow the process's.
     stamps = Stamps() if options.get("clock") else STAMPS
-    return OpenedStore(log, options, reranker, patience, upkeep, stamps)
+    return OpenedStore(opened.log, options, reranker, patience, upkeep, stamps)
 
 
 def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
@@ -124,11 +118,12 @@ def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
     clock = store.options.get("clock") or SystemClock()
     analyzer = DefaultAnalyzer()
     serving, *others = embedders_of(embedder)
-    vectors = VectorSpace(serving, store.patience)
+    vectors = vector_space(serving, store.patience)
     kin = kin_of(serving)
-    index_cache = IndexCache(log, IndexSpaces(analyzer, vectors.name, kin), upkeep, clock)
+    spaces = IndexSpaces(analyzer, vectors.name, kin, deriver_of(vectors.name))
+    index_cache = IndexCache(log, spaces, upkeep, clock)
     other_spaces = tuple(
-        _other_space(store, VectorSpace(each, store.patience), clock) for each in others
+        _other_space(store, vector_space(each, store.patience), clock) for each in others
     )
     return Engine(
         log=log,
@@ -158,7 +153,7 @@ def write_context_for(store: OpenedStore, engine: Engine, tenant: str) -> WriteC
 
 def _other_space(store: OpenedStore, vectors: VectorSpace, clock: Clock) -> OtherSpace:
     """A further space: its index has vectors only, and is kept in memory."""
-    spaces = IndexSpaces(Wordless(), vectors.name, None)
+    spaces = IndexSpaces(Wordless(), vectors.name, None, deriver_of(vectors.name))
     return OtherSpace(
         vectors, IndexCache(store.log, spaces, replace(store.upkeep, segments=None), clock)
     )
@@ -197,36 +192,3 @@ def _check(options: OpenOptions) -> None:
                 f"{name}: expected an object with {verb}(), got {type(source).__name__}", field=name
             )
     integer(options.get("memory_limit", 2**31), "memory_limit", 0, 2**60, InputError)
-
-
-def _open_log(
-    place: str | Path, *, read_only: bool, durability: Durability
-) -> tuple[Log, Path | None]:
-    """Open the log at a place; returns (log, its file, None in memory)."""
-    if str(place) == ":memory:":
-        return Ram(), None
-    if "://" in str(place):
-        raise Unsupported(
-            f"no store understands {str(place).partition('://')[0]}:// addresses",
-            hint="give the path of a file, for example agent.db",
-        )
-    clean = text(str(place), "place", InputError, 4096)
-    if not clean or "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
-        raise InputError(
-            "place: expected the path of a file",
-            hint='for example "agent.db", or ":memory:"',
-            field="place",
-        )
-    # The write-ahead log, the lock and the index lie next to the file itself, not next to a symlink
-    # to it: else two names of one file would have two locks.
-    path = Path(os.path.realpath(Path(clean).expanduser()))
-    with os_errors(path):
-        path.exists()
-    if not path.parent.is_dir():
-        raise NotFound(
-            f"there is no folder {path.parent}", hint=f"make it first: mkdir -p {path.parent}"
-        )
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", hint="name a file in it, for example agent.db")
-    choice(durability, "durability", ("full", "fast"), InputError)
-    return Sqlite(path, read_only=read_only, durability=durability), path

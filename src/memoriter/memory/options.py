@@ -41,6 +41,10 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "session": "Of this session alone.",
     "text": "What to remember.",
     "drafts": 'Texts, or mappings of fields such as {"text": "…", "tags": ["ops"]}.',
+    "on_similar": "Near memories: keep (do not look), skip a copy, supersede, or report them.",
+    "similar.text": "What would be remembered.",
+    "similar.limit": "How many memories at most.",
+    "messages": 'Messages such as {"role": "user", "content": "…", "id": "m1", "name": "Ann"}.',
     "progress": "True shows a progress bar; a function is called with the number done so far.",
     "id": "The id of a memory, as `commit.id` and `hit.id` have it.",
     "forget.id": "The id of a memory, or a list of ids.",
@@ -58,6 +62,8 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "bundles.limit": "How many bundles at most (default: as the recipe says).",
     "browse.limit": "How many memories are on a page.",
     "maintain.limit": "How many records are embedded at most.",
+    "wait_for.seq": "The number of an entry: `seq` of a Commit.",
+    "wait_for.timeout": "After how many seconds it raises Unavailable.",
     "offset": "How many bundles to skip.",
     "receipt": "A result, its receipt, the path of a saved one, or its data.",
     "sort": '"newest" or "oldest" first.',
@@ -69,6 +75,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "verify": "Check every record of the copy before it is kept.",
     "dry_run": "Only report what would be written.",
     "by": "An attribute to count by, for example agent or kind.",
+    "repeats": "Also list memories whose texts are nearly the same.",
     "space": "The name of a vector space (default: the serving one).",
 }
 """The arguments of the methods of `Memory` that are not declared below."""
@@ -273,10 +280,10 @@ class LinkKwargs(TypedDict, total=False):
     weight: Annotated[float, Option("The weight of the link.", float, 1.0)]
     valid_from: Annotated[
         "TimeLike | None",
-        Option("When it begins to hold (default: always held).", str, metavar="TIME"),
+        Option("When it begins to be true (default: it always was).", str, metavar="TIME"),
     ]
     valid_until: Annotated[
-        "TimeLike | None", Option("When it no longer holds.", str, metavar="TIME")
+        "TimeLike | None", Option("When it stops being true.", str, metavar="TIME")
     ]
     metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", JsonObject)]
     key: Annotated[str | None, _KEY]
@@ -305,7 +312,9 @@ class ForgetKwargs(TypedDict, total=False):
             metavar="JSON",
         ),
     ]
-    now: Annotated[bool, Option("Return when they are erased from all files.", bool)]
+    now: Annotated[
+        bool, Option("Return only when they are erased from all files; a flag, no time.", bool)
+    ]
     dry_run: Annotated[bool, Option("Only say which would be forgotten.", bool)]
     key: Annotated[str | None, _KEY]
 

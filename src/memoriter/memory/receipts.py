@@ -22,7 +22,7 @@ from memoriter.embed.vector_space import VectorSpace, parse_space
 from memoriter.index.tenant import IndexSpaces
 from memoriter.index.view import View
 from memoriter.lanes.port import AskReranker, Context, Effects, InSpace, Skipped, Wording, in_space
-from memoriter.memory.embedders import embedder_of, kin_of
+from memoriter.memory.embedders import deriver_of, embedder_of, kin_of
 from memoriter.memory.engine import IN_MEMORY, Engine
 from memoriter.memory.search import live_reranker, needs_vector
 from memoriter.memory.spaces import query_vector
@@ -157,14 +157,15 @@ class Rerun:
                 hint="it was made on another store, or on a later state of this one",
                 field="view",
             )
-        spaces = IndexSpaces(engine.analyzer, case.generations.vectors, self._kin)
+        space = case.generations.vectors
+        spaces = IndexSpaces(engine.analyzer, space, self._kin, deriver_of(space))
         own = self._words.fingerprint == engine.analyzer.fingerprint
         if not own and self._words.fingerprint not in engine.log.spaces():
             total = engine.index_cache.past(self._tenant, seq, spaces).total
             if total > IN_MEMORY:
                 raise Expired(
-                    f"the words of analyzer {self._words.name} are gone, and {total:,} records "
-                    "are too many to read them now",
+                    f"this answer was found with the analyzer {self._words.name}, whose words the "
+                    f"store no longer keeps; {total:,} records are too many to analyse again now",
                     hint=f"memoriter analyzer add {self._words.name}",
                 )
         view = engine.index_cache.past(self._tenant, seq, replace(spaces, analyzer=self._words))

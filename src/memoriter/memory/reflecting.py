@@ -6,7 +6,7 @@ The clustering itself is in `write.reflect`, as pure functions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,18 +35,22 @@ from memoriter.write.reflect import (
     Reflected,
     Rejected,
     Rule,
+    apart_remark,
     draft_of,
     find_clusters,
     is_ours,
     members_of,
     reflect_steps,
     reflection_acts,
+    tightest,
 )
 from memoriter.write.writer import Writer
 
 CANDIDATES: Final = 5000
 """The default of `candidates`: how many of the newest memories are compared."""
 MOST_CANDIDATES: Final = 10_000
+_REMARKED: Final = 2000
+"""So many memories are compared to say why none came together."""
 _TRIES: Final = 5
 _FORMS: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
 
@@ -137,6 +141,7 @@ class _Clusters:
     rejected: tuple[Rejected, ...]
     considered: int
     left_out: int
+    remark: str | None
 
 
 class _Candidates:
@@ -189,7 +194,18 @@ class _Candidates:
             tuple(bad),
             considered,
             self._standing.count - considered,
+            None
+            if good or bad or not considered
+            else apart_remark(rule, self._tightest(matrix, owned)),
         )
+
+    def _tightest(
+        self, matrix: NDArray[np.float32], owned: Mapping[tuple[str, str], list[int]]
+    ) -> float | None:
+        """How near the nearest memories of one owner are, among the newest."""
+        parts = (matrix[places[-_REMARKED:]] for places in owned.values())
+        near = (tightest(part, self._rule.min_size) for part in parts)
+        return max((each for each in near if each is not None), default=None)
 
     def _of_kinds(self, kinds: tuple[str, ...] | None) -> Rows:
         """The rows that may be members."""
@@ -288,4 +304,5 @@ def _account(
         clusters.considered,
         clusters.left_out,
         dry_run=summaries is None,
+        remark=clusters.remark,
     )

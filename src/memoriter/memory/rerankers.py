@@ -44,7 +44,11 @@ def reranker_of(what: str | Reranker | RerankFunction | None) -> Reranker | None
 def _own(what: Reranker) -> Reranker:
     for promised in ("name", "fingerprint"):
         if not isinstance(getattr(what, promised, None), str):
-            raise InputError(f"reranker: has no {promised}", hint=_hint(), field="reranker")
+            raise InputError(
+                f"reranker: {type(what).__name__} has no text attribute {promised}",
+                hint=_hint(),
+                field="reranker",
+            )
     return what
 
 

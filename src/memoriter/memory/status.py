@@ -10,23 +10,31 @@ from typing import Final, cast
 import numpy as np
 
 from memoriter.core.errors import BadQuery
-from memoriter.core.names import choice
+from memoriter.core.names import choice, flag
 from memoriter.core.other_words import Hinting
+from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import iso, to_datetime
 from memoriter.index.columns import STRING_COLUMNS, dictionary_of
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.view import View
+from memoriter.kernel.library import kernel_choice
+from memoriter.memory.embedding import fill_vectors
 from memoriter.memory.engine import Engine
 from memoriter.memory.spaces import SpaceCalibration, space_calibration
 from memoriter.text.analyzers import all_analyzers
+from memoriter.text.copies import copy_groups
 from memoriter.write.doctor import CheckContext, Checkup, checkup
+from memoriter.write.writer import Writer
 
 DEBTS_COUNTED: Final = 1_000_000
 COUNTED: Final = tuple(name for name in STRING_COLUMNS if name != "id")
 """The attributes that memories can be counted by."""
 VALUES_SHOWN: Final = 1000
+COMPARED: Final = 5000
+"""How many memories are compared to find copies at most: the newest."""
+GROUPS_SHOWN: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,8 @@ class Status(Hinting):
     """When the first of them was forgotten."""
     tenants: tuple[str, ...]
     """All tenants of the store; servers leave this out, since it is for the owner only."""
+    kernel: str
+    """What computes here: `native` or `numpy`. Answers are the same."""
     by: str | None = None
     """The attribute that the memories are counted by, if any."""
     counts: dict[str, int] | None = None
@@ -61,6 +71,10 @@ class Status(Hinting):
     """The number of distinct values."""
     calibrations: tuple[SpaceCalibration, ...] = ()
     """Whether each vector space that this memory searches is calibrated, the serving one first."""
+    repeats: tuple[tuple[Record, ...], ...] | None = None
+    """Groups of memories whose texts are nearly the same, the newest first; if they were wanted."""
+    compared: int | None = None
+    """How many memories were compared to find them: the newest ones."""
 
     def __repr__(self) -> str:
         detail = f"{counted(self.records, 'record')}, {counted(self.debt, 'vector')} owed"
@@ -72,6 +86,11 @@ class Status(Hinting):
         for moment in ("time", "unerased_since"):
             out[moment] = None if out[moment] is None else iso(cast("datetime", out[moment]))
         out["calibrations"] = [each.to_dict() for each in self.calibrations]
+        if self.repeats is not None:
+            out["repeats"] = [
+                [{"id": record.id, "text": record.text} for record in group]
+                for group in self.repeats
+            ]
         return {k: v for k, v in out.items() if v is not None} | {"tenants": list(self.tenants)}
 
 
@@ -96,16 +115,20 @@ class Report:
         return asdict(self)
 
 
-def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
-    """The status of a tenant."""
+def status_of(
+    engine: Engine, tenant: str, by: str | None = None, *, repeats: bool = False
+) -> Status:
+    """The status of a tenant; with `repeats`, memories with nearly the same text are looked for."""
     if by is not None:
         choice(by, "by", COUNTED, BadQuery)
+    flag(repeats, "repeats", BadQuery)
     index = engine.index_cache.index(tenant)
     view = index.view()
     head, unerased = engine.log.head(tenant), engine.log.unerased(tenant)
     lasting = Criteria(Scope.of(tenant), now=engine.clock.now(), expired="hide")
     selection = select(view, lasting, engine.fetch(tenant))
     values = None if by is None else _counts(view, selection, by)
+    alike = _repeats(engine, view, tenant) if repeats else None
     return Status(
         tenant=tenant,
         records=selection.count,
@@ -118,11 +141,30 @@ def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
         unerased=unerased.count,
         unerased_since=to_datetime(unerased.since) if unerased.count else None,
         tenants=tuple(engine.log.tenants()),
+        kernel=kernel_choice().name,
         by=by,
         counts=None if values is None else dict(_most(values)),
         distinct=None if values is None else len(values),
         calibrations=_calibrations(engine, tenant),
+        repeats=None if alike is None else alike[0],
+        compared=None if alike is None else alike[1],
     )
+
+
+def _repeats(engine: Engine, view: View, tenant: str) -> tuple[tuple[tuple[Record, ...], ...], int]:
+    """(groups of copies among the newest memories that a search may show, how many these are).
+
+    The rule is that of the ordering `copies` with its defaults: what one user said twice.
+    """
+    scope, now = Scope.of(tenant), engine.clock.now()
+    seen = Criteria(scope, now=now, archived="hide", expired="hide", superseded="hide")
+    fetch = engine.fetch(tenant)
+    rows = select(view, seen, fetch).rows(view)[-COMPARED:].tolist()
+    records = [record for record in reversed(fetch(rows)) if record is not None]
+    keys = ((record.user, record.source.who, record.occurred) for record in records)
+    texts = [(key, record.titled) for key, record in zip(keys, records, strict=True)]
+    groups = copy_groups(texts)[:GROUPS_SHOWN]
+    return tuple(tuple(records[nth] for nth in group) for group in groups), len(records)
 
 
 def _calibrations(engine: Engine, tenant: str) -> tuple[SpaceCalibration, ...]:
@@ -133,6 +175,17 @@ def _calibrations(engine: Engine, tenant: str) -> tuple[SpaceCalibration, ...]:
         for vectors in searched
         if vectors.embedder is not None
     )
+
+
+def run_upkeep(engine: Engine, writer: Writer, limit: int) -> Report:
+    """Embed what lacks a vector, publish and merge the index, erase; see `Memory.maintain`."""
+    index_cache, tenant = engine.index_cache, writer.tenant
+    published = index_cache.tidy(tenant, wait=True)  # first: a long log is read in parts
+    paid, owed = writer.pay(limit)
+    filled, behind = fill_vectors(engine, writer, limit)
+    published |= bool(paid or filled) and index_cache.tidy(tenant, wait=True)
+    index_cache.erase(tenant, wait=True)
+    return Report(paid + filled, owed, behind, published, engine.log.unerased(tenant).count)
 
 
 def check_store(engine: Engine, *, repair: bool) -> Checkup:

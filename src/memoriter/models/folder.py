@@ -111,7 +111,11 @@ class Folder:
         except ValueError as wrong:
             raise InputError(f"{path}: {wrong}", field=self._option) from None
         except OSError as error:
-            raise NotFound(f"{path}: {error.strerror}", field=self._option) from None
+            raise NotFound(
+                f"{path} cannot be read: {error.strerror}",
+                hint="check its permissions, or name another folder",
+                field=self._option,
+            ) from None
 
     def length(self, config: ModelConfig, declared: float | None = None) -> int:
         """The number of tokens that the model reads: the smallest limit that its files declare.

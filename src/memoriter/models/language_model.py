@@ -120,7 +120,7 @@ class LanguageModel:
         except ValueError as wrong:
             raise self._unusable(str(wrong)) from None
         if first.finish_reason == "length":
-            raise self._unusable("it was cut at the limit of its length")
+            raise self._unusable("the reply was cut at the limit of its length")
         return first.message.content.strip()
 
     def _unusable(self, why: str) -> Unavailable:

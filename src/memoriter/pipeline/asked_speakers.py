@@ -64,8 +64,10 @@ def _values(ctx: Context, attribute: str) -> frozenset[str]:
     """The values of an attribute among the records that may be found."""
     out: set[str] = set()
     for segment, mask in zip(ctx.view.segments, ctx.selection.masks, strict=True):
+        names = dictionary_of(segment.arrays, attribute)
+        if not len(names):  # most stores have no speakers
+            continue
         # Counted instead of sorted: codes are small numbers from -1 (no value) on.
         counts = np.bincount(segment.arrays[f"{attribute}.codes"][mask] + 1)
-        names = dictionary_of(segment.arrays, attribute)
         out.update(names[code] for code in np.flatnonzero(counts[1:]).tolist())
     return frozenset(out)

@@ -95,7 +95,9 @@ def complete(
         judged = lane.score_rows(ctx.at(label, seeds), ranking, further)
         candidate = among(rows, judged.rows)
         out[label] = _joined(ranking, judged, candidate)
-        support[label] = Ranking(judged.rows[~candidate], judged.scores[~candidate])
+        support[label] = Ranking(
+            judged.rows[~candidate], judged.scores[~candidate], is_ordered=judged.is_ordered
+        )
     return Candidates(out, support, counted)
 
 

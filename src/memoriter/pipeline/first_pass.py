@@ -15,7 +15,7 @@ import numpy as np
 from memoriter.core.ranking import Mask, Rows, Scores, among
 from memoriter.core.slate import FIRST, Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key
-from memoriter.lanes.port import Context, Turn
+from memoriter.lanes.port import Context, RunningPart
 from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.fusing import Fused, Signals
 from memoriter.pipeline.recipe import Recipe
@@ -55,14 +55,14 @@ def first_pass(
     # alone must not lift them into the answer.
     candidate = _any(slate, [f"{label}.score" for label in lanes])
     work = Boosting(recipe, ctx, {}, candidates.counted)
-    weighed = [label for label in recipe.fused if label in boosts]
-    for label in weighed:
+    fused_boosts = [label for label in recipe.fused if label in boosts]
+    for label in fused_boosts:
         slate = work.noted(slate, label, f"{label}.score", candidate)
-    labels = [*lanes, *weighed]
-    counted = [f"{n}.scaled" if f"{n}.scaled" in scaled else f"{n}.score" for n in labels]
+    labels = [*lanes, *fused_boosts]
+    inputs = [f"{n}.scaled" if f"{n}.scaled" in scaled else f"{n}.score" for n in labels]
     signals = Signals(
         labels,
-        _stacked(slate, counted),
+        _stacked(slate, inputs),
         _stacked(slate, [f"{label}.rank" for label in labels]),
         np.array([label not in rankings or rankings[label].rows.size > 0 for label in labels]),
     )
@@ -72,7 +72,7 @@ def first_pass(
     # Rows that still have no score were added by such a lane and no boost scored them. Support was
     # scored only for the boosts.
     stays = ~np.isnan(slate.score) & among(candidates.rows, slate.rows)
-    slate = slate.take(np.flatnonzero(stays))
+    slate = slate if stays.all() else slate.take(np.flatnonzero(stays))
     return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.notes)
 
 
@@ -126,8 +126,8 @@ class Boosting:
 
     def noted(self, slate: Slate, label: str, column: str, where: Mask) -> Slate:
         """The slate with a boost's values, limited to some rows, and its detail columns."""
-        turn = Turn(label, counted=self._counted.get(label))
-        made = self._recipe.boosts[label].boost(replace(self._ctx, turn=turn), slate)
+        running = RunningPart(label, counted=self._counted.get(label))
+        made = self._recipe.boosts[label].boost(replace(self._ctx, running=running), slate)
         self.notes[label] = made.noted
         details = {f"{label}.{key}": values for key, values in made.details.items()}
         values = np.where(where, made.values, np.nan)
@@ -148,7 +148,8 @@ class Boosting:
                     slate = self.noted(slate, label, name, where)
                 names.append(name)
                 if label in self._counted:  # nobody reads the others from here on
-                    slate = slate.take(np.flatnonzero(among(self._counted[label], slate.rows)))
+                    read = among(self._counted[label], slate.rows)
+                    slate = slate if read.all() else slate.take(np.flatnonzero(read))
             known = ~np.isnan(slate.columns[base])
             masked = [self._masked(slate, name, f"{stage}.{name}", known, op) for name in names]
             new = {name: values for name, values in masked if name not in slate.columns}

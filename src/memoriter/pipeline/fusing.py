@@ -214,7 +214,9 @@ class Smooth(Fusion):
     kind: Literal["smooth"]
     base: Label = option("lane whose score decides how much the other counts")
     lifted: Label = option("lane whose score is multiplied")
-    lift: float = option("the factor is 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6)
+    lift: float = option(
+        "how much it is lifted: times 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6
+    )
     fade: float = option(
         "base score at which the lift has fallen to 1 / e of itself", 3.0, gt=0.0, le=1e6
     )

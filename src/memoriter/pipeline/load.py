@@ -259,7 +259,7 @@ def source(name: str) -> str:
     except (plugins.CannotLoad, OSError, UnicodeDecodeError) as error:
         raise UnknownRecipe(
             f"recipe {name!r} of another package cannot be loaded: {error}",
-            hint=f"it is {point.value}",
+            hint=f"repair or uninstall the package; its entry point is {point.value}",
         ) from error
 
 
@@ -278,7 +278,11 @@ def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:
     if isinstance(what, Mapping):
         return parse_recipe(what, "recipe")
     if not isinstance(what, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
-        raise UnknownRecipe(f"recipe: {type(what).__name__} is no recipe", field="recipe")
+        raise UnknownRecipe(
+            f"recipe: expected a name, the path of a .toml file or data, got {type(what).__name__}",
+            hint=f"known names: {', '.join(library())}",
+            field="recipe",
+        )
     if isinstance(what, Path) or what.endswith(".toml"):
         return read_recipe(Path(what))
     return _from_library(what)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -16,6 +16,8 @@ from memoriter.pipeline.recipe import Recipe
 
 _LEFT_OUT: Final = ("final.limit", "final.least")
 """Options of a call, not of the ranking."""
+_NEEDS_RELEVANCE: Final = "final.min_relevance"
+"""A number that only a recipe with relevance takes."""
 _STEPS: Final = 200
 """How many steps a slider has, about."""
 _REACH: Final = 4
@@ -35,6 +37,8 @@ class RecipeNumber:
     """None if it is switched off."""
     about: str
     least: float | None
+    above: float | None
+    """It is more than this, where there is no least value."""
     most: float | None
     whole: bool
 
@@ -42,15 +46,18 @@ class RecipeNumber:
     def reach(self) -> tuple[float, float, float]:
         """(low, high, step) of a slider: a part of what is allowed, around the value."""
         value = self.value or 0.0
-        low = 0.0 if self.least is None else self.least
-        low = min(max(low, -_REACH * max(abs(value), 1.0)), value)
+        bound = self.above if self.least is None else self.least
+        low = max(bound or 0.0, -_REACH * max(abs(value), 1.0))
+        low = low if self.value is None else min(low, value)
         high = _REACH * value if value > 0 else 1.0
         high = high if self.most is None else min(high, self.most)
         if self.most is not None and self.most <= 1.0:
             high = self.most
         high = max(high, value, low + (1.0 if self.whole else 0.0))
         step = 1.0 if self.whole else _round_step((high - low) / _STEPS)
-        return low, high, max(step, 1.0) if self.whole else step
+        if self.least is None and low == self.above:
+            low = low + step if self.value is None else min(low + step, value)
+        return low, high, step
 
     def to_dict(self) -> dict[str, object]:
         """The number as plain data."""
@@ -62,6 +69,7 @@ class RecipeNumber:
             "value": self.value,
             "about": self.about,
             "least": self.least,
+            "above": self.above,
             "most": self.most,
             "whole": self.whole,
             "low": low,
@@ -87,6 +95,7 @@ def numbers_of(recipe: Recipe) -> list[RecipeNumber]:
         for group, part, title in _parts_of(recipe)
         for number in _numbers(group, part, title)
         if number.path not in _LEFT_OUT
+        and (recipe.relevance is not None or number.path != _NEEDS_RELEVANCE)
     ]
 
 
@@ -119,22 +128,24 @@ def _numbers(group: str, part: BaseModel, title: str) -> Iterator[RecipeNumber]:
     kind = type(part)
     for name, field in kind.model_fields.items():
         key = field.alias or name
+        if key not in data:  # an option without effect: the recipe has no such path
+            continue
         about = meaning_of(kind, key)
-        hint = (field.annotation, *field.metadata)
-        for path, value in _leaves(f"{group}.{key}", data.get(key)):
+        for path, value in _leaves(f"{group}.{key}", data[key]):
             if value is None and not _is_number(field.annotation):
                 continue
             whole = isinstance(value, int) or (value is None and int in _arms(field.annotation))
-            least, most = _bound(hint, "ge"), _bound(hint, "le")
-            tail = path.removeprefix(f"{group}.{key}").lstrip(".").replace(".", ", ")
+            tail = path.removeprefix(f"{group}.{key}").lstrip(".")
+            hints = _hints_at((field.annotation, *field.metadata), tail.split(".") if tail else [])
             yield RecipeNumber(
                 path=path,
                 group=group,
                 title=title,
                 value=value,
-                about=f"{about} ({tail})" if tail else about,
-                least=least,
-                most=most,
+                about=f"{about} ({tail.replace('.', ', ')})" if tail else about,
+                least=_bound(hints, "ge"),
+                above=_bound(hints, "gt"),
+                most=_bound(hints, "le"),
                 whole=whole,
             )
 
@@ -159,6 +170,27 @@ def _arms(annotation: object) -> tuple[object, ...]:
 
 def _is_number(annotation: object) -> bool:
     return any(arm is int or arm is float for arm in _arms(annotation))
+
+
+def _hints_at(hints: tuple[Any, ...], keys: list[str]) -> tuple[Any, ...]:
+    """The type and bounds of the number that stands under these keys in a value of a type."""
+    for key in keys:
+        hints = next(filter(None, (_entry(hint, key) for hint in hints)), ())
+    return hints
+
+
+def _entry(hint: Any, key: str) -> tuple[Any, ...]:
+    """The same for one key; empty if a value of the type has no such entry."""
+    kind, args = get_origin(hint), get_args(hint)
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        fields = (f for name, f in hint.model_fields.items() if key in (name, f.alias))
+        return next(((field.annotation, *field.metadata) for field in fields), ())
+    if kind is tuple:
+        return (args[0] if args[-1] is Ellipsis else args[int(key)],)
+    if isinstance(kind, type) and issubclass(kind, Mapping):
+        return (args[1],)
+    # A union, or a type with bounds: the part of it that has entries.
+    return next(filter(None, (_entry(part, key) for part in args)), ())
 
 
 def _bound(hints: tuple[Any, ...], side: str) -> float | None:

@@ -18,7 +18,8 @@ class PassHead(Spec):
 
     count: int = option("rows taken per column", ge=1, le=10_000)
     by: tuple[str, ...] = option(  # a list, after a validator of Pass
-        "columns, largest first, absent as 0 (none: the order so far; fuse: before boosts)",
+        "columns whose largest values are taken, 0 where a row has none (empty: the order so far; "
+        "`fuse`: the score before boosts)",
         (),
         strict=False,
     )
@@ -51,7 +52,7 @@ class Rerank(Spec):
         "replace",
         values={"replace": "the reranker's", "keep": "left as it was, only the order changes"},
     )
-    unless: Unanimity | None = option("not asked where two lanes agree on the best rows", None)
+    unless: Unanimity | None = option("no reranking where two lanes agree on the best rows", None)
 
 
 class Pass(Spec):

@@ -15,6 +15,7 @@ from memoriter.core.query import Query
 from memoriter.core.ranking import Attempt
 from memoriter.core.shown import counted, drawn, plain, shown
 from memoriter.core.times import iso
+from memoriter.kernel.library import kernel_choice
 from memoriter.lanes.port import Context, Ready, Seeded, Skipped
 from memoriter.pipeline.foreign_names import first_fitting
 from memoriter.pipeline.orderings.port import Ordering
@@ -160,6 +161,7 @@ class Plan(Hinting):
             "tenant": self.tenant,
             "view": self.seq,
             "status": self.status,
+            "kernel": kernel_choice().name,
             **({} if self.mode is None else {"mode": self.mode, "fell_back": self.fell_back}),
             "steps": [step.to_dict() for step in self.steps],
         }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -41,21 +42,9 @@ else:
 
 FORMAT: Final = 1
 RESERVED: Final = frozenset(
-    {
-        "select",
-        "fuse",
-        "again",
-        "rerank",
-        "limit",
-        "budget",
-        "boost",
-        "boosted",
-        "tie",
-        "tier",
-        "order",
-        "relevance",
-    }
-)
+    {"select", "fuse", "again", "rerank", "limit", "budget", "boost", "boosted", "tie", "tier",
+     "order", "relevance"}
+)  # fmt: skip
 """Names of steps and columns, which cannot be labels of lanes or boosts."""
 _PASS_COLUMNS: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
 """By kind of reference (`head.by`, `scores`), the columns of passes that it may name."""
@@ -161,7 +150,9 @@ class Recipe(Spec):
     boosts: dict[Label, AnyBoost] = option(
         "boosts, by label", default_factory=dict[str, "AnyBoost"]
     )
-    modes: dict[ModeName, Mode] = option("some lanes under a name", default_factory=dict[str, Mode])
+    modes: dict[ModeName, Mode] = option(
+        "sets of lanes by name; `mode` of a question chooses one", default_factory=dict[str, Mode]
+    )
     passes: tuple[Pass, ...] = option(
         "one or two passes that give scores", alias="pass", min_length=1, max_length=2
     )
@@ -176,7 +167,7 @@ class Recipe(Spec):
         "values of those names that are spelled otherwise here", default_factory=dict[str, Mean]
     )
     labels: dict[str, Mix] = option(
-        "what that system calls the mix of lanes behind an answer: the first that fits",
+        "names of that system for answers, by the lanes that found them; the first that fits",
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
@@ -365,7 +356,7 @@ class Recipe(Spec):
         """A mode by name; for None, all lanes. Raises BadQuery for an unknown mode."""
         if name is None:
             usual = tuple(label for label in self.lanes if label != self.otherwise)
-            return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
+            return _usual_mode(usual or tuple(self.lanes), self.otherwise)
         if name not in self.modes:
             hint = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
             if MODES.get(name) in self.modes:
@@ -387,6 +378,12 @@ class Recipe(Spec):
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON: the identity of the recipe."""
         return hashlib.sha256(canonical(self.to_data())).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _usual_mode(lanes: tuple[str, ...], otherwise: str | None) -> Mode:
+    """The mode of a search that names none; a search asks for it several times."""
+    return Mode(lanes=lanes, otherwise=otherwise)
 
 
 def _listed(names: Collection[str]) -> str:

@@ -21,7 +21,7 @@ from pydantic import Field, model_validator
 
 from memoriter.core.fold import fold
 from memoriter.core.ranking import Knots, Ranking, Rows, Scores, Spread
-from memoriter.index.field_stats import FieldStats, distinct
+from memoriter.index.field_stats import distinct
 from memoriter.index.match import PhrasePattern
 from memoriter.lanes.port import Context, Lane
 from memoriter.lanes.spec import Spec, option
@@ -104,7 +104,9 @@ class Relevance(Spec):
         " is better by chance; None: once",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
-    records: int = option("size of a store for which the knots hold", 160, ge=1, le=10**9)
+    records: int = option(
+        "number of records of the stores that `knots` was fitted on", 160, ge=1, le=10**9
+    )
     stands_out: str | None = option(
         "lane by whose scores a record may stand out of all others; None: none", None
     )
@@ -122,7 +124,9 @@ class Relevance(Spec):
         "from evidence to relevance, piecewise linear", min_length=2, max_length=32
     )
     model_knots: tuple[Knot, ...] = option(
-        "the same where the vectors come from a model; empty: as `knots`", (), max_length=32
+        "the knots for vectors of a model instead of the packaged table; empty: those of `knots`",
+        (),
+        max_length=32,
     )
     weak: UnitShare = option("relevance from which a hit is weak; below it is none", 0.15)
     strong: UnitShare = option("relevance from which a hit is strong", 0.6)
@@ -136,7 +140,7 @@ class Relevance(Spec):
             if len(knots) == 1:
                 raise ValueError(f"relevance.{name} needs two knots or more")
         if self.weak > self.strong:
-            raise ValueError("relevance.weak must not be above relevance.strong")
+            raise ValueError(f"weak ({self.weak}) must not be above strong ({self.strong})")
         return self
 
     def with_model(self, *, has_model: bool) -> Relevance:
@@ -289,11 +293,13 @@ def question_facts(ctx: Context, rule: Relevance, rankings: Mapping[str, Ranking
     whom the question names counts as known, even if no text has the name.
     """
     analyzer = ctx.wording.analyzer
-    stats = FieldStats(ctx.view, tuple(ctx.view.fields), analyzer)
+    stats = ctx.field_stats
+    pairs = zip(ctx.selection.readable, ctx.view.visible, strict=True)
+    unscoped = all(readable is visible for readable, visible in pairs)
 
     def df(term: str) -> int:
         count, what = 0, PhrasePattern(((term, 0),))
-        if all(r is s for r, s in zip(ctx.selection.readable, ctx.view.visible, strict=True)):
+        if unscoped:
             return stats.df(what)  # no scope narrows the view, whose counts are kept
         for n, mask in enumerate(ctx.selection.readable):
             hits = stats.occurrences(n, what)
@@ -316,7 +322,7 @@ def question_facts(ctx: Context, rule: Relevance, rankings: Mapping[str, Ranking
     return QuestionFacts(
         facts,
         tuple(counts.items()),
-        sum(int(mask.sum()) for mask in ctx.selection.readable),
+        ctx.view.total if unscoped else sum(int(mask.sum()) for mask in ctx.selection.readable),
         None if own is None else own.spread,
     )
 
@@ -326,7 +332,7 @@ def rows_with_words(ctx: Context, words: tuple[str, ...], rows: Rows) -> Scores:
     terms = {term for word in words for term in ctx.wording.analyzer.terms(word)}
     if not terms:
         return np.zeros(rows.size)
-    stats = FieldStats(ctx.view, tuple(ctx.view.fields), ctx.wording.analyzer)
+    stats = ctx.field_stats
     out = np.ones(rows.size)
     for term in sorted(terms):
         has = np.zeros(rows.size)

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
@@ -32,9 +34,25 @@ from memoriter.pipeline.relevance import (
     rows_with_words,
 )
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
-from memoriter.pipeline.stopwatch import Stopwatch
 from memoriter.pipeline.waves import seed_rows, waves_of
 from memoriter.rank.grid import snap
+
+_MS: Final = 1000.0
+
+
+class Stopwatch:
+    """Notes the time since the last lap under a name: for people, never for the answer."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        """Milliseconds by name, in the order of the first lap of each."""
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """Add the time since the last lap to this name."""
+        now = time.perf_counter()
+        self.laps[name] = self.laps.get(name, 0.0) + _MS * (now - self._last)
+        self._last = now
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +120,7 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     shown = _cut(ctx, slate, moves, counts)
     proof = whether_proved(plan.recipe, ctx, pools, first, plan.boosting)
     notes = {**scored.noted, "fuse": proof, **{name: move.noted for name, move in moves.items()}}
-    plan = _with_notes(_with_counts(plan, counts, rankings), notes)
+    plan = _finished(plan, counts, rankings, notes)
     return Ran(
         plan=plan,
         rankings=rankings,
@@ -268,30 +286,36 @@ def _seeding(plan: Plan, label: str) -> tuple[str, ...]:
 # -- the plan after it ran -------------------------------------------------------------------------
 
 
-def _with_counts(plan: Plan, rows: Mapping[str, int], rankings: Mapping[str, Ranking]) -> Plan:
-    """The plan with the number of rows after each step, and the notes and attempts of lanes."""
-    steps = (replace(s, rows=rows[s.name]) if s.name in rows else s for s in plan.steps)
-    return replace(
-        plan, steps=tuple(_ran(s, rankings[s.name]) if s.name in rankings else s for s in steps)
-    )
-
-
-def _ran(step: PlanStep, ranking: Ranking) -> PlanStep:
-    return replace(step, shows={**step.shows, **ranking.noted}, attempts=ranking.attempts)
+def _finished(
+    plan: Plan,
+    counts: Mapping[str, int],
+    rankings: Mapping[str, Ranking],
+    notes: Mapping[str, Mapping[str, object]],
+) -> Plan:
+    """The plan with the rows after each step, the notes of steps and the attempts of lanes."""
+    steps: list[PlanStep] = []
+    for step in plan.steps:
+        name, ranking = step.name, rankings.get(step.name)
+        noted = notes.get(name, {}) if ranking is None else {**ranking.noted, **notes.get(name, {})}
+        steps.append(
+            PlanStep(
+                name,
+                {**step.shows, **noted} if noted else step.shows,
+                step.skipped,
+                counts.get(name, step.rows),
+                step.attempts if ranking is None else ranking.attempts,
+                step.idle,
+            )
+        )
+    return replace(plan, steps=tuple(steps))
 
 
 def _with_skipped(plan: Plan, reasons: Mapping[str, str], *, missed: bool = False) -> Plan:
     """The plan with steps marked as skipped that had nothing to do, or (`missed`) that failed."""
+    if not reasons:
+        return plan
     steps = tuple(
         replace(s, skipped=reasons[s.name], idle=not missed) if s.name in reasons else s
         for s in plan.steps
-    )
-    return replace(plan, steps=steps)
-
-
-def _with_notes(plan: Plan, notes: Mapping[str, Mapping[str, object]]) -> Plan:
-    """The plan with what steps noted while they ran."""
-    steps = tuple(
-        replace(s, shows={**s.shows, **notes[s.name]}) if s.name in notes else s for s in plan.steps
     )
     return replace(plan, steps=steps)

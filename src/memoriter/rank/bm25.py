@@ -2,7 +2,8 @@
 
 Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009. idf and every
 contribution are on the grid, so sums over words and fields are exact in any order.
-`lanes/bm25_score.py` applies the formula to posting lists, `memory/agents.py` to the registry.
+`lanes/bm25_score.py` applies the formula to posting lists, `memory/agents.py` to the registry;
+`native/c/words.c` has it a second time, with the same bits.
 """
 
 from __future__ import annotations
@@ -58,5 +59,8 @@ def saturation(tf: NumberT, length: NumberT, mean: float, params: Bm25Params) ->
 def bm25_contribution(
     tf: Array, length: Array, mean: float, weight: float, params: Bm25Params
 ) -> Array:
-    """Weight · saturation, on the grid; `weight` is the product of idf, field weight and boost."""
+    """Weight · saturation, on the grid.
+
+    `weight` is the product of idf, field weight and the query's factor for the word (`word^2`).
+    """
     return snap(weight * saturation(tf, length, mean, params))

@@ -22,7 +22,7 @@ def entries_of(value: object, field: str) -> list[object]:
     """The entries of an iterable; BadQuery for a text, a mapping or anything else."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         got = type(cast("object", value)).__name__
-        raise BadQuery(f"{field}: expected a list, got {got}", field=field)
+        raise BadQuery(f"{field}: expected a list, got {got}", hint=_SHAPES, field=field)
     return list(cast("Iterable[object]", value))
 
 
@@ -114,7 +114,7 @@ def per_list(value: object, labels: Sequence[Item], field: str) -> list[object]:
         named = cast("Mapping[object, object]", value)
         if set(named) != set(labels):
             raise BadQuery(
-                f"{field}: given for {_names(named)}, the lists are {_names(labels)}",
+                f"{field}: has values for {_names(named)}, but the lists are {_names(labels)}",
                 hint="name every list once",
                 field=field,
             )

@@ -22,6 +22,9 @@ from typing import Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.kernel.calls import rough_distances
+from memoriter.kernel.library import native_library
+
 NARROWEST: Final = 64
 WIDEST: Final = 4096
 """The dimensions with codes: fewer give poor estimates, more need too large a rotation."""
@@ -68,13 +71,13 @@ def _hadamard(size: int) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=4)
-def turn(dimension: int) -> NDArray[np.float32]:
+def rotation(dimension: int) -> NDArray[np.float32]:
     """A fixed rotation, on a grid so coarse that products with it are exact in float32.
 
     A Hadamard matrix over the first 2^k elements and, if the dimension is larger, another one over
     the last 2^k, each after fixed pseudo-random signs. Before scaling these are whole numbers.
 
-    >>> bool((abs(turn(96).T @ turn(96) - np.eye(96)) < 0.02).all())
+    >>> bool((abs(rotation(96).T @ rotation(96) - np.eye(96)) < 0.02).all())
     True
     """
     size = 1 << (dimension.bit_length() - 1)
@@ -91,7 +94,7 @@ def turn(dimension: int) -> NDArray[np.float32]:
 
 def _turned(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """The vectors after the rotation: sums of multiples of 2^-22 below 2, exact in any order."""
-    return (np.rint(matrix / _VECTOR_STEP) * _VECTOR_STEP).astype(np.float32) @ turn(
+    return (np.rint(matrix / _VECTOR_STEP) * _VECTOR_STEP).astype(np.float32) @ rotation(
         matrix.shape[1]
     )
 
@@ -161,6 +164,9 @@ class Probe:
 
     def rough(self, signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
         """The rough distance of each vector: Hamming distance to both planes, the first twice."""
+        fast = native_library()
+        if fast is not None:
+            return rough_distances(fast, signs, self.planes)
         out = np.empty(signs.shape[1], np.uint16)
         counter = _BitCounter(min(_BLOCK, out.size))
         for start in range(0, out.size, _BLOCK):

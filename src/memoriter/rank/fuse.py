@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -91,12 +92,15 @@ def by_knots(
     >>> by_knots(np.array([-1.0, 1.0, 3.0, np.nan]), ((0.0, 0.0), (2.0, 0.5), (4.0, 1.0))).tolist()
     [0.0, 0.25, 0.75, nan]
     """
-    xs, ys = (np.array(each, np.float64) for each in zip(*knots, strict=True))
-    slopes = np.diff(ys, append=ys[-1:]) / np.diff(xs, append=np.inf)  # level after the last
-    at = np.searchsorted(xs, scores, "right") - 1
-    left = np.maximum(at, 0)
-    out = ys[left] + np.where(at < 0, 0.0, (scores - xs[left]) * slopes[left])
-    return snap(np.where(np.isnan(scores), np.nan, out))
+    rises = [(y1 - y0) / (x1 - x0) if x1 > x0 else 0.0 for (x0, y0), (x1, y1) in pairwise(knots)]
+    # One piece more on the left, level before the first knot; level after the last as well.
+    pieces = [
+        (*knots[0], 0.0),
+        *((x, y, r) for (x, y), r in zip(knots, [*rises, 0.0], strict=True)),
+    ]
+    xs, ys, slopes = np.array(pieces).T
+    at = np.searchsorted(xs[1:], scores, "right")
+    return snap(ys[at] + (scores - xs[at]) * slopes[at])
 
 
 def as_given(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -150,7 +154,7 @@ def shares(
 def weighted_parts(
     scaled: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Weight · scaled score by lane; scale with `scaled` first."""
+    """Weight · score by lane, of scores that are on their scales already."""
     return snap(weights[:, None] * scaled)
 
 

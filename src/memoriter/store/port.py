@@ -118,7 +118,8 @@ class Dump:
     keys: list[KeyRow]
     debts: list[DebtRow]
     words: list[WordsRow] = field(default_factory=list[WordsRow])
-    """Empty in a `dump`, since they follow from the records; `restore` writes them."""
+    """Empty in a `dump`, since they follow from the records; `restore` writes them. A `stretch`
+    has those of its records."""
     damaged: list[str] = field(default_factory=list[str])
     """One message for each commit, key or debt that does not match its checksum."""
 
@@ -164,6 +165,10 @@ class Log(Protocol):
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
         """All versions of a record, oldest first; empty when unknown or forgotten."""
+        ...
+
+    def latest(self, tenant: str, record_id: str, upto: int) -> Record | None:
+        """The last of `versions`, without reading the others; None when unknown or forgotten."""
         ...
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
@@ -249,6 +254,22 @@ class Log(Protocol):
         """Write a dump into an empty tenant, with the same numbers and times.
 
         Raises Conflict if the tenant has been written to.
+        """
+        ...
+
+    def stretch(self, tenant: str, after: int, limit: int) -> Dump:
+        """The rows of the commits after a number, about `limit` entries, read in one snapshot.
+
+        It has at least one commit, if there is any; without one, its head is that of the log.
+        Words are those of all generations. Checksums of bookkeeping are checked.
+        """
+        ...
+
+    def append(self, tenant: str, part: Dump, before: Head) -> None:
+        """Write a stretch after `before`, in one transaction; what its tombstones name is erased.
+
+        A stretch without commits brings debts, and the count of positions. Raises Conflict if the
+        log does not end in `before`.
         """
         ...
 

@@ -29,8 +29,10 @@ from memoriter.store.rows import (
     check_vector,
     check_words,
     read_record,
+    read_tomb,
 )
 from memoriter.store.sequence import CurrentRow, Sequenced, settle
+from memoriter.store.stretches import cut, require_end, rows_to_append
 
 
 @dataclass
@@ -202,6 +204,10 @@ class Ram:
             ]
             return [record for record in self.records(tenant, rows) if record is not None]
 
+    def latest(self, tenant: str, record_id: str, upto: int) -> Record | None:
+        """The latest version of a record."""
+        return next(reversed(self.versions(tenant, record_id, upto)), None)
+
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
         """All vectors of a record version."""
         with self._lock:
@@ -336,7 +342,7 @@ class Ram:
         with self._lock:
             if self._log_of(tenant).head.seq:
                 raise Conflict(
-                    f"tenant {tenant!r} holds records already",
+                    f"an export is restored into an empty tenant, and {tenant!r} has records",
                     hint="load into a new tenant or a new store",
                 )
             self._tenants[tenant] = _Tenant(
@@ -355,6 +361,27 @@ class Ram:
                 erased=dump.head.seq,
             )
             rows = (*dump.words, *dump.vectors, *dump.debts)
+            self._spaces |= {row.generation for row in rows}
+
+    def stretch(self, tenant: str, after: int, limit: int) -> Dump:
+        """The rows of the commits after a number."""
+        with self._lock:
+            return cut(self.dump(tenant), self._log_of(tenant).words, after, limit)
+
+    def append(self, tenant: str, part: Dump, before: Head) -> None:
+        """Write a stretch after `before`."""
+        with self._lock:
+            log = self._log_of(tenant)
+            require_end(tenant, log.head, before)
+            gone = {row for tomb in part.tombs for row in read_tomb(tomb).rows}
+            ids = [record.id for record in log.records if record.row in gone]
+            known = len(log.commits)
+            log.write(rows_to_append(tenant, part, before, ids))
+            log.commits[known:] = part.commits
+            if not part.commits:
+                log.debt_rows = sorted(part.debts)
+            self._tenants[tenant] = log
+            rows = (*part.words, *part.vectors, *part.debts)
             self._spaces |= {row.generation for row in rows}
 
     def check(self) -> None:

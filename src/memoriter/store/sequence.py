@@ -246,7 +246,9 @@ class _Settling:
             # Compare-and-set: the writer read this version before the transaction.
             if current is None or current.row != act.replaces:
                 raise Conflict(
-                    f"record {act.id!r} was changed meanwhile", hint="try again", field="id"
+                    f"another writer changed record {act.id!r} first; nothing was written",
+                    hint="read it again, then repeat your change",
+                    field="id",
                 )
             position = current.position
         row = self.next()

@@ -76,7 +76,7 @@ class Dashed(TokenAnalyzer):
         super().__init__("fts5-dashed", ("text", "essence"), shaping)
         self._words = _Tokenizer(_UNICODE, ("tokenchars", "-_"))
 
-    def read(self, text: str) -> Tokenized:
+    def tokenize(self, text: str) -> Tokenized:
         """The words of any text."""
         words = self._words.words(text)
         return in_sequence(words, words)
@@ -93,7 +93,7 @@ class Porter(TokenAnalyzer):
         self._words = _Tokenizer(_UNICODE, ())
         self._stems = _Tokenizer("porter", (_UNICODE,))
 
-    def read(self, text: str) -> Tokenized:
+    def tokenize(self, text: str) -> Tokenized:
         """The stems of any text."""
         return in_sequence(self._stems.words(text), self._words.words(text))
 
@@ -118,10 +118,10 @@ class PorterCjk(Porter):
             boundaries=apsw.unicode.unicode_version,
         )
 
-    def read(self, text: str) -> Tokenized:
+    def tokenize(self, text: str) -> Tokenized:
         """The stems, characters and bigrams of any text."""
         marked, runs = _set_apart(text)
-        terms, words, _, _ = super().read(marked)
+        terms, words, _, _ = super().tokenize(marked)
         tokenized: list[Tokenized] = []
         at = 0
         for run in runs:

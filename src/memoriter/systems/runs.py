@@ -117,7 +117,7 @@ class Simple(TokenAnalyzer):
         shaping = {"rules": _RULES, "letters": unicodedata.unidata_version}
         super().__init__("simple", FIELDS, shaping)
 
-    def read(self, text: str) -> Tokenized:
+    def tokenize(self, text: str) -> Tokenized:
         """The words of any text."""
         words = runs(text)
         return in_sequence(words, words)
@@ -147,7 +147,7 @@ class Porter2(TokenAnalyzer):
         super().__init__("porter2", FIELDS, shaping)
         self._local = _Local()
 
-    def read(self, text: str) -> Tokenized:
+    def tokenize(self, text: str) -> Tokenized:
         """The stems of any text."""
         words = runs(text)
         return in_sequence(self._local.stems(words), words)

@@ -85,7 +85,7 @@ def require_own_tenant(tenant_session: TenantSession, name: str, value: str) -> 
     if value != tenant_session.tenant:
         raise Forbidden(
             f"{name}: this credential is for another tenant",
-            hint="leave it out: the tenant comes from the credential",
+            hint=f"leave out {name}: the tenant comes from the credential",
             field=name,
         )
 

@@ -17,8 +17,10 @@ import pytest
 from memoriter.core.batch import Commit, Embed
 from memoriter.core.errors import BadRecord, Conflict, Unsupported
 from memoriter.core.times import to_datetime
-from memoriter.store.port import Dump, Log, Manifest, SegmentRef
+from memoriter.store.port import Dump, Head, Log, Manifest, SegmentRef
+from memoriter.store.ram import Ram
 from memoriter.store.rows import RESERVED, read_tomb
+from memoriter.store.stretches import verify_stretch
 from memoriter.store.verify import verify_log
 from memoriter.testing.acts import SPACE, batch, enrol, forget_act, link_act, make_key, put, vector
 from memoriter.testing.contract_base import (
@@ -65,6 +67,7 @@ class ForgetTests(StoreTestBase):
         assert [(e.source, e.target) for e in dump.edges] == [(1, 1)]
         assert set(delta.words) == {r.row for r in delta.records} == rows
         assert log.versions(T, "a", 99) == []
+        assert log.latest(T, "a", 99) is None
         assert log.records(T, [1]) == [None]
         assert log.vectors(T, 1) == []
         assert log.edges(T, 0, 99) == []
@@ -253,6 +256,53 @@ class UpkeepTests(StoreTestBase):
         assert log.seq_at("copy", START) == log.seq_at(T, START)
         more = log.commit(batch(put("d"), tenant="copy"))
         assert (more.seq, log.head("copy").positions) == (dump.head.seq + 1, 4)
+
+    def test_stretches_appended_one_by_one_make_an_equal_tenant(self, log: Log) -> None:
+        """Also if a record is forgotten, or a debt paid, after its stretch was appended."""
+        ForgetTests.fill(ForgetTests(), log)
+        log.commit(batch(put("k", key=make_key("k"), owes=("l/1",), entities=("e",))))
+        other, copied = Ram(), Head()
+        part = log.stretch(T, copied.seq, 2)
+        for turn in range(12):
+            part = log.stretch(T, copied.seq, 2)
+            if not part.commits:
+                break
+            verify_stretch(T, part, copied)
+            other.append(T, part, copied)
+            copied = other.head(T)
+            if turn == 1:
+                log.commit(batch(forget_act("a"), put("c"), Embed(1, "late/1", None)))
+        other.append(T, log.stretch(T, copied.seq, 2), copied)
+        assert without_words(other.dump(T)) == without_words(log.dump(T))
+        assert sorted(other.words(T)) == sorted(log.words(T))
+        verify_log(T, other.dump(T))
+        with pytest.raises(Conflict):
+            other.append(T, log.stretch(T, 0, 2), Head())
+        with pytest.raises(Conflict):
+            verify_stretch(T, log.stretch(T, 1, 2), Head(1, 0, 0, b"another link"))
+        log.commit(batch(put("b"), tenant="spare"))
+        log.append("spare", log.stretch("spare", 1, 9), log.head("spare"))
+        for name in (T, "spare"):
+            verify_log(name, log.dump(name))
+
+    def test_a_stretch_from_elsewhere_is_appended(self, log: Log) -> None:
+        """Into an empty tenant, then after it; what was forgotten meanwhile goes."""
+        other = Ram()
+        ForgetTests.fill(ForgetTests(), other)
+        part = other.stretch(T, 0, 9)
+        log.append(T, part, Head())
+        assert log.head(T).seq == part.head.seq
+        other.commit(batch(forget_act("a"), put("c", key=make_key("k"))))
+        while (part := other.stretch(T, log.head(T).seq, 1)).commits:
+            log.append(T, part, log.head(T))
+        log.append(T, part, log.head(T))
+        assert without_words(log.dump(T)) == without_words(other.dump(T))
+        assert sorted(log.words(T)) == sorted(other.words(T))
+        assert everything(log).records[-1].id == "c"
+        assert log.commit(batch(put("d"))).seq == other.head(T).seq + 1
+        with pytest.raises(Conflict):
+            log.append(T, part, other.head(T))
+        verify_log(T, log.dump(T))
 
     def test_tenants_share_nothing(self, log: Log) -> None:
         """Equal ids, keys and numbers in two tenants are strangers."""

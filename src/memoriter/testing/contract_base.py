@@ -74,6 +74,7 @@ class NumberTests(StoreTestBase):
         assert log.tenants() == []
         assert log.seq_at("nobody", START) == 0
         assert log.versions("nobody", "a", 9) == []
+        assert log.latest("nobody", "a", 9) is None
         assert log.agents("nobody", 9) == log.debts("nobody", 9) == []
         assert log.manifest("nobody", "x") == Manifest()
         assert log.dump("nobody").records == []
@@ -106,6 +107,10 @@ class NumberTests(StoreTestBase):
         seen = {upto: [r.text for r in log.versions(T, "a", upto)] for upto in range(5)}
         assert seen == {0: [], 1: ["one"], 2: ["one"], 3: ["one", "two"], 4: ["one", "two"]}
         assert [r.position for r in log.versions(T, "a", 9)] == [0, 0]
+        newest = {upto: log.latest(T, "a", upto) for upto in range(5)}
+        assert {upto: r and r.text for upto, r in newest.items()} == {
+            upto: next(reversed(texts), None) for upto, texts in seen.items()
+        }
         assert [r and r.text for r in log.records(T, [3, 1, 99])] == ["two", "one", None]
 
     def test_a_version_must_follow_the_one_that_stands(self, log: Log) -> None:

@@ -1,4 +1,4 @@
-"""When two texts are copies of each other: the rule of the ordering `copies`.
+"""When two texts are copies of each other: the rule of the ordering `copies` and of `status`.
 
 Copies have the same words in the same order. A capital first letter, white space, punctuation at
 the ends of words, contractions (`don't`, `do not`) and a few filler words make no difference. A
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -110,6 +112,20 @@ def end_words(text: str, alike: float = 0.9) -> tuple[tuple[str, ...], tuple[str
     return tuple(first), tuple(reversed(list(islice(backwards, count))))
 
 
+def outer_words(text: str) -> tuple[str, str]:
+    """The first and the last word of `compared_text`: texts that share neither share no end.
+
+    >>> outer_words("The prod SSH port is open for you and me!")
+    ('prod', 'me')
+    """
+    pieces = _shown(text).split()
+    first = next((words[0][0] for piece in pieces if (words := _words(piece))), None)
+    if first is None:
+        return (_whole(text), _whole(text))
+    last = next(words[-1][0] for piece in reversed(pieces) if (words := _words(piece)))
+    return first, last
+
+
 def _shared_words(alike: float) -> int:
     """How many words two copies share at least at one of their ends, at most four.
 
@@ -195,6 +211,42 @@ def are_copies(one: ComparedText, other: ComparedText, alike: float = 0.9) -> bo
     while first and long.words[first - 1] == long.words[first - 1 + extra]:
         first -= 1
     return all(long.plain[first : begin + extra])
+
+
+def copy_groups(texts: Sequence[tuple[Hashable, str]], alike: float = 0.9) -> list[list[int]]:
+    """The groups of two or more texts that are copies of the first of the group, by index.
+
+    Each text comes with a key; texts with different keys are never copies.
+
+    >>> copy_groups([("ann", "It is up"), ("bob", "It is up!"), ("ann", "it's up."), ("ann", "No")])
+    [[0, 2]]
+    """
+    # The outermost words are quickly read, and rule most texts out.
+    outer = [tuple(enumerate(outer_words(text))) for _, text in texts]
+    sharing = Counter(word for both in outer for word in both)
+    ends = {
+        nth: [(key, at, end) for at, end in enumerate(end_words(text, alike))]
+        for nth, (key, text) in enumerate(texts)
+        if any(sharing[word] > 1 for word in outer[nth])
+    }
+    often = Counter(end for both in ends.values() for end in both)
+    groups: list[list[int]] = []
+    firsts: list[ComparedText] = []
+    at_ends: dict[object, list[int]] = {}
+    for nth, own_ends in ends.items():
+        if all(often[end] == 1 for end in own_ends):
+            continue  # it shares no end with another one, so it has no copy
+        compared = compared_text(texts[nth][1])
+        near = sorted({group for end in own_ends for group in at_ends.get(end, ())})
+        own = next((each for each in near if are_copies(firsts[each], compared, alike)), None)
+        if own is not None:
+            groups[own].append(nth)
+            continue
+        for end in own_ends:
+            at_ends.setdefault(end, []).append(len(groups))
+        groups.append([nth])
+        firsts.append(compared)
+    return [group for group in groups if len(group) > 1]
 
 
 def _common_beginning(short: tuple[str, ...], long: tuple[str, ...]) -> int:

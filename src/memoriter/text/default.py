@@ -114,6 +114,6 @@ class DefaultAnalyzer(TokenAnalyzer):
         super().__init__("memoriter", FIELDS, shaping)
         self._local = _Local()
 
-    def read(self, text: str) -> Tokenized:
+    def tokenize(self, text: str) -> Tokenized:
         """The tokens of any text, chunk by chunk."""
         return concatenated(list(map(self._local.lexicon.__getitem__, chunks(text))))

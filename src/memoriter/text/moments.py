@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from memoriter.text.calendar_spans import ONE_DAY, TimeSpan
@@ -30,6 +31,7 @@ class Moment(NamedTuple):
     until: int
 
 
+@lru_cache(maxsize=16)  # plan, lane and embedding of one search ask the same
 def moment_of(text: str, now: int) -> Moment | None:
     """The time that a text names, relative to `now`; None if it names none.
 

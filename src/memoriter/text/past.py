@@ -8,6 +8,7 @@ boost `past` ranks them higher.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from memoriter.text.moments import moment_of
@@ -32,6 +33,7 @@ _PAST_TENSE: Final = re.compile(r"\b(?:did|didn't|was|wasn't|were|weren't|had|ha
 _READ: Final = 2_000
 
 
+@lru_cache(maxsize=16)  # plan, selection and boosts of one search ask the same
 def past_words(text: str, now: int) -> str | None:
     """The words by which a question asks about the past; None if it does not.
 

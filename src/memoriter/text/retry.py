@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Set
 from typing import Final
 
 import numpy as np
@@ -20,7 +20,7 @@ _SHORTEST: Final = 3
 _ASCII_MARKS: Final = re.compile(r"[!-/:-@\[-`{-~]+")
 _WORDS: Final = re.compile(r"[^\W_]+")
 _WIDTH: Final = 3
-_PAD: Final = "$"
+PAD: Final = "$"
 
 
 def sanitised(text: str) -> str:
@@ -65,7 +65,7 @@ def trigrams(text: str) -> frozenset[str]:
     >>> sorted(trigrams("Bosch"))
     ['$bo', 'bos', 'ch$', 'osc', 'sch']
     """
-    padded = [f"{_PAD}{word}{_PAD}" for word in _WORDS.findall(text.lower())]
+    padded = [f"{PAD}{word}{PAD}" for word in _WORDS.findall(text.lower())]
     return frozenset(word[at : at + _WIDTH] for word in padded for at in range(len(word) - 2))
 
 
@@ -79,60 +79,16 @@ def jaccard(one: Set[str], other: Set[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
-def similar_words(
-    tokens: Iterable[str], words: Iterable[str], floor: float = 0.3
-) -> dict[str, float]:
-    """The words spelt like one of the tokens, each with its similarity to the closest token.
-
-    Similarity is the Jaccard index of their trigrams, above 0 and at least `floor`. Tokens of fewer
-    than three letters are skipped. Made for vocabularies of a hundred thousand words: one pass in
-    NumPy drops the words that share too few trigrams to reach the floor.
-    """
-    grams = [trigrams(token) for token in dict.fromkeys(tokens) if len(token) >= _SHORTEST]
-    sizes = [len(each) for each in grams]
-    having: dict[str, list[int]] = {}  # trigram -> the tokens that have it
-    for nth, each in enumerate(grams):
-        for gram in each:
-            having.setdefault(gram, []).append(nth)
-    if not having:
-        return {}
-    # |A ∩ B| / |A ∪ B| ≥ floor implies |A ∩ B| ≥ floor · |A|; the slack absorbs rounding.
-    least = max(1, math.ceil(floor * min(size for size in sizes if size) - 1e-9))
-    similar: dict[str, float] = {}
-    for word in _prefiltered(list(dict.fromkeys(words)), list(having), least):
-        best = _best(trigrams(word), having, sizes)
-        if best >= floor:
-            similar[word] = best
-    return similar
+def question_trigrams(tokens: Iterable[str]) -> list[NDArray[np.uint64]]:
+    """The trigrams of each distinct token of three letters or more, packed by `windows`."""
+    asked = [token for token in dict.fromkeys(tokens) if len(token) >= _SHORTEST]
+    return [
+        np.concatenate([np.zeros(0, np.uint64), *map(windows, sorted(trigrams(token)))])
+        for token in asked
+    ]
 
 
-def _best(grams: Set[str], having: Mapping[str, Sequence[int]], sizes: Sequence[int]) -> float:
-    """The highest Jaccard index of a set with one of the sets that `having` inverts."""
-    shared: dict[int, int] = {}
-    for gram in grams:
-        for nth in having.get(gram, ()):
-            shared[nth] = shared.get(nth, 0) + 1
-    whole = len(grams)
-    return max((both / (whole + sizes[nth] - both) for nth, both in shared.items()), default=0.0)
-
-
-def _prefiltered(words: Sequence[str], grams: Sequence[str], least: int) -> list[str]:
-    """The words that have at least `least` of the trigrams, or seem to: repeats count twice."""
-    lowered = map(str.lower, words)
-    padded = [f"${low}$" if low.isalnum() else _runs(low) for low in lowered]
-    windows = _windows("\n".join(padded))
-    wanted = np.concatenate([_windows(gram) for gram in grams])
-    hits = np.flatnonzero(np.isin(windows, wanted))
-    ends = np.cumsum([len(each) + 1 for each in padded])
-    counts = np.bincount(np.searchsorted(ends, hits, side="right"), minlength=len(words))
-    return [words[nth] for nth in np.flatnonzero(counts >= least).tolist()]
-
-
-def _runs(text: str) -> str:
-    return _PAD + _PAD.join(_WORDS.findall(text)) + _PAD
-
-
-def _windows(text: str) -> NDArray[np.uint64]:
+def windows(text: str) -> NDArray[np.uint64]:
     """Every three adjacent characters packed into one integer: a code point takes 21 bits."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
     shift = np.uint64(21)

@@ -13,9 +13,10 @@ from operator import itemgetter
 from typing import ClassVar, Final, NamedTuple
 
 import apsw.unicode
+import numpy as np
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.words import RecordWords
+from memoriter.core.words import RecordWords, Sketch
 from memoriter.text.chunk import LONGEST
 
 FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
@@ -101,7 +102,7 @@ def _places(tokenized: Tokenized) -> Sequence[int]:
 
 
 class TokenAnalyzer(ABC):
-    """Base class: a subclass defines `read` and satisfies the `Analyzer` protocol.
+    """Base class: a subclass defines `tokenize` and satisfies the `Analyzer` protocol.
 
     `shaping` is everything that the output depends on, such as versions of tables and libraries:
     it goes into the fingerprint.
@@ -133,13 +134,15 @@ class TokenAnalyzer(ABC):
         return self._fields
 
     @abstractmethod
-    def read(self, text: str) -> Tokenized:
+    def tokenize(self, text: str) -> Tokenized:
         """The tokens of any text. Must be safe to call from several threads at once."""
 
     def analyse(self, texts: Mapping[str, Sequence[str]]) -> RecordWords:
         """The words of a record, from the texts of each field (a list field has several)."""
         in_fields = map(texts.get, self._fields)
-        fields = [_field_of(list(map(self.read, each))) if each else _NOTHING for each in in_fields]
+        fields = [
+            _field_of(list(map(self.tokenize, each))) if each else _NOTHING for each in in_fields
+        ]
         terms = sorted(set(chain.from_iterable(map(_TERMS, fields))))
         ordinal = {term: nth for nth, term in enumerate(terms)}.__getitem__
         # Positions are kept only if some token is not simply at its own index: most records save
@@ -153,13 +156,32 @@ class TokenAnalyzer(ABC):
             positions=None if in_order else tuple([tuple(_places(field)) for field in fields]),
         )
 
+    def sketch(self, texts: Mapping[str, Sequence[str]]) -> Sketch:
+        """The same words as arrays for the index, without sorting what it sorts anyway."""
+        in_fields = map(texts.get, self._fields)
+        fields = [
+            _field_of(list(map(self.tokenize, each))) if each else _NOTHING for each in in_fields
+        ]
+        terms = list(chain.from_iterable(map(_TERMS, fields)))
+        places = None
+        if any(field.places is not None for field in fields):
+            places = np.array([place for field in fields for place in _places(field)], np.int64)
+        return Sketch(
+            terms,
+            list(set(chain.from_iterable(map(_SURFACES, fields)))),
+            tuple([len(field.terms) for field in fields]),
+            tuple([field.width for field in fields]),
+            np.arange(len(terms)),
+            places,
+        )
+
     def terms(self, text: str) -> list[str]:
         """The distinct terms of a query, in the order of their first appearance."""
-        return list(dict.fromkeys(self.read(text).terms))
+        return list(dict.fromkeys(self.tokenize(text).terms))
 
     def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
         """(term, position) of every token; with `prefix` the last word is not stemmed."""
-        tokenized = self.read(text)
+        tokenized = self.tokenize(text)
         terms = list(tokenized.terms)
         if prefix and terms:
             terms[-1] = tokenized.surfaces[-1]

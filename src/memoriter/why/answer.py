@@ -58,7 +58,7 @@ def answer(ran: Ran, ctx: Context) -> Result:
                 relevance=judged.relevance(at),
                 strength=judged.strength(judged.relevance(at)),
                 superseded_by=replaced[at],
-                copies=tuple(ids_of(ctx.view, np.array(_copies(ran, row), np.int64))),
+                copies=_copy_ids(ran, ctx, row),
                 source=_source(ran.plan.recipe, own),
                 scores=_scores(ran.plan.recipe, head, at, score),
                 _terms=terms,
@@ -140,6 +140,11 @@ class _Judgement:
         if not self._ran.slate.rows.size:
             return ("a relevant memory lies below the minimum of this call",)
         return ("a relevant memory does not fit into the budget",) if ctx.query.budget else ()
+
+
+def _copy_ids(ran: Ran, ctx: Context, row: int) -> tuple[str, ...]:
+    copies = _copies(ran, row)
+    return tuple(ids_of(ctx.view, np.array(copies, np.int64))) if copies else ()
 
 
 def _copies(ran: Ran, row: int) -> list[int]:

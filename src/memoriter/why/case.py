@@ -200,7 +200,11 @@ def _decoded(value: object) -> NDArray[np.float32]:
     except (binascii.Error, ValueError):
         vector = np.full(1, np.nan, np.float32)  # refused below, like a NaN inside a vector
     if not np.isfinite(vector).all():
-        raise BadQuery("receipt: its vector cannot be read", field="vector")
+        raise BadQuery(
+            "receipt: the vector of its question is damaged",
+            hint="use the receipt as it was saved; verify names what was changed",
+            field="vector",
+        )
     return vector
 
 

@@ -1,7 +1,7 @@
 """What a drawing of an answer shows, as plain data: every length, colour, number and word.
 
-Here it is decided what is drawn; who draws decides nothing. The saved page and the notebook
-(`why.card`) write it as HTML, the page in the browser and the card of MCP as elements.
+Here it is decided what is drawn; who draws decides nothing. `drawing.js` beside it makes elements
+of it, for the page in the browser, the card of MCP, the saved file and the notebook (`why.card`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.text.figures import figure, short
 from memoriter.text.safe import one_line, safe
+from memoriter.why.draw_plan import HUES, Colours, colours_of, draw_funnel, part_about
 from memoriter.why.hit_text import (
     NodeLine,
     boosts_of,
@@ -36,36 +37,13 @@ from memoriter.why.strengths import (
 )
 
 if TYPE_CHECKING:
-    from memoriter.pipeline.plan import Plan, PlanStep
+    from memoriter.pipeline.plan import Plan
     from memoriter.why.result import Hit, Result
 
-Colours = Mapping[str, int]
-"""Label → number of its colour."""
-HUES: Final = 8
-"""Colours for lanes and boosts; the number after the last is for reranking and other stages."""
 SHOWN: Final = 1200
 """Characters of a record's text that are shown at most."""
 _WHOLE: Final = 100.0
 """The length of the longest bar."""
-_SELECTED: Final = {
-    "view": "all memories at this moment",
-    "scope": "those of this agent, user and session",
-    "hidden": "without what is archived, expired or superseded",
-    "as_of": "those that were valid at the time",
-    "where": "those that pass the filter",
-}
-"""What each step of the selection leaves."""
-_STEPS: Final = {
-    "fuse": "what any lane proposed; the lanes' scores are added",
-    "again": "the best are scored a second time",
-    "rerank": "the reranker reads the best and scores them anew",
-    "min_score": "those at or above the minimum score",
-    "min_relevance": "those at or above the minimum relevance",
-    "limit": "the first ones, as many as were asked for",
-    "budget": "what fits into the prompt",
-}
-"""What each step of the pipeline itself leaves."""
-_AFTER: Final = "after "
 
 
 # -- an answer -------------------------------------------------------------------------------------
@@ -83,6 +61,7 @@ def draw_answer(result: Result) -> JsonObject:
         best[scale] = max(reach_of(hit.explanation), best.get(scale, 0.0))
     hits = [draw_hit(hit, best[scale_of(hit.explanation)], colours) for hit in result]
     return {
+        "draws": "answer",
         "title": summary_of(result),
         "recipe": f"{recipe.name} v{recipe.version}",
         "status": result.status,
@@ -96,7 +75,7 @@ def draw_answer(result: Result) -> JsonObject:
             {"label": label, "reason": one_line(reason)}
             for label, reason in result.plan.missing.items()
         ],
-        "funnel": list(draw_funnel(result.plan, colours, result.timings)),
+        "funnel": draw_funnel(result.plan, colours, result.timings),
         "hits": hits,
     }
 
@@ -124,54 +103,7 @@ def _labels(result: Result) -> list[str]:
 
 
 def _legend(plan: Plan, label: str, colours: Colours) -> JsonObject:
-    return {"label": label, "hue": colours.get(label, HUES), "about": _about(plan, label)}
-
-
-def colours_of(labels: Iterable[str]) -> Colours:
-    """A colour for each label, in order; the reranker has its own."""
-    others = [label for label in dict.fromkeys(labels) if label != "rerank"]
-    return {**{label: at % HUES for at, label in enumerate(others)}, "rerank": HUES}
-
-
-# -- the funnel ------------------------------------------------------------------------------------
-
-
-def draw_funnel(
-    plan: Plan, colours: Colours, timings: Mapping[str, float] | None = None
-) -> Iterator[JsonObject]:
-    """Every step of a plan, with what it leaves, its time, or why it did not run."""
-    for step in plan.steps:
-        for key, rows in step.shows.items():
-            if key.startswith(_AFTER):
-                name = key.removeprefix(_AFTER)
-                yield {"stage": name, "rows": rows, "about": _SELECTED.get(name, "")}
-        if step.name != "select":
-            yield _stage(plan, step, colours, timings or {})
-
-
-def _stage(
-    plan: Plan, step: PlanStep, colours: Colours, timings: Mapping[str, float]
-) -> JsonObject:
-    out: JsonObject = {"stage": step.name, "rows": step.rows, "about": _about(plan, step.name)}
-    if step.name in colours:
-        out["hue"] = colours[step.name]
-    if step.skipped is not None:
-        out |= {"skipped": one_line(step.skipped), "missed": step.name in plan.missing}
-    if step.name in timings:
-        out["ms"] = f"{timings[step.name]:.1f} ms"
-    if step.attempts[1:]:
-        out["attempts"] = [one_line(f"{each.name}: {each.hits}") for each in step.attempts]
-    return out
-
-
-def _about(plan: Plan, name: str) -> str:
-    """What a step does, in the words of its kind."""
-    recipe = plan.recipe
-    orderings = {each.kind_name(): each for each in recipe.order}
-    part = (
-        recipe.lanes.get(name) or recipe.boosts.get(name) or orderings.get(name.partition(".")[0])
-    )
-    return _STEPS.get(name, "") if part is None else part.about
+    return {"label": label, "hue": colours.get(label, HUES), "about": part_about(plan, label)}
 
 
 # -- a hit -----------------------------------------------------------------------------------------
@@ -198,10 +130,7 @@ def draw_hit(hit: Hit, best: float | None = None, colours: Colours | None = None
         "about": [*_attributes(hit)],
         "copies": copies_line(hit.copies),
         "superseded_by": list(hit.superseded_by),
-        "journey": [
-            {"stage": stage, "rank": rank, "hue": colours.get(stage, HUES)}
-            for stage, rank in hit.journey
-        ],
+        "journey": _journey(hit, colours),
         "moves": [{"stage": stage, "text": text} for stage, text in moves_of(hit)],
         "tree": draw_node(score_lines(hit), colours),
         "before": [
@@ -215,6 +144,25 @@ def draw_hit(hit: Hit, best: float | None = None, colours: Colours | None = None
         ],
         "why_relevant": None if relevance is None else draw_node(relevance, colours),
     }
+
+
+def draw_single(hit: Hit) -> JsonObject:
+    """A hit by itself, without the answer around it."""
+    return {"draws": "hit", **draw_hit(hit), "comparable": comparable_text(hit.strength)}
+
+
+def _journey(hit: Hit, colours: Colours) -> list[JsonObject]:
+    """Its rank in each lane and after each stage; `depth` is 0 for rank 1, and 1 for its worst."""
+    worst = max(2, *(rank for _, rank in hit.journey))
+    return [
+        {
+            "stage": stage,
+            "rank": rank,
+            "depth": round((rank - 1) / (worst - 1), 3),
+            "hue": colours.get(stage, HUES),
+        }
+        for stage, rank in hit.journey
+    ]
 
 
 def _chips(hit: Hit, colours: Colours) -> list[JsonObject]:
@@ -323,7 +271,8 @@ def _attributes(hit: Hit) -> Iterator[str]:
 def draw_explanation(node: Explanation) -> JsonObject:
     """An explanation without its hit."""
     colours = colours_of(label for label, _ in contributions(node))
-    return {**draw_sum(node, colours), "tree": draw_node(plain_lines(node), colours)}
+    tree = draw_node(plain_lines(node), colours)
+    return {"draws": "explanation", **draw_sum(node, colours), "tree": tree}
 
 
 def draw_node(line: NodeLine, colours: Colours, shown: str | None = None) -> JsonObject:
@@ -349,7 +298,10 @@ def draw_node(line: NodeLine, colours: Colours, shown: str | None = None) -> Jso
         ],
     }
     if part is not None:
-        out |= {"facts": _facts(line), "picture": _readable(part.picture(node)), "part": part.about}
+        facts = _facts(line)
+        out |= {"facts": facts, "picture": _readable(part.picture(node))}
+        if not facts and not below:
+            out["about"] = part.about  # a number without facts: what its maker does says it all
     return out
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, cast, overload
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.errors import BadQuery
@@ -27,12 +27,14 @@ from memoriter.text.figures import figure
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.why.context import Block, Include, block_of, nothing_block
-from memoriter.why.lane_rows import LaneRow, lane_rows
-from memoriter.why.lane_score import LaneScore
+from memoriter.why.lane_score import LaneRow, LaneScore, lane_rows
 from memoriter.why.later import Later
 from memoriter.why.receipt import Receipt
 from memoriter.why.strengths import judgement, strength_text
 from memoriter.why.trace import signals_of, trace_of
+
+if TYPE_CHECKING:
+    from memoriter.why.versus import Versus
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,18 @@ class Hit(Hinting):
         before = [cast("int", noted["from"]) for noted in self.moves.values()]
         after = zip(("fuse", *self.moves), (*before, self.rank), strict=True)
         return (*((label, lane.rank) for label, lane in self.lanes.items()), *after)
+
+    def versus(self, other: Hit) -> Versus:
+        """What separates it from another hit of the same answer, part by part."""
+        from memoriter.why.versus import versus  # noqa: PLC0415  # loaded only if it is used
+
+        if not isinstance(other, Hit):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may not check types
+            raise BadQuery(
+                f"other: expected a hit, not {type(other).__name__}",
+                hint="name another hit of the same answer",
+                field="other",
+            )
+        return versus(self, other)
 
     def _repr_html_(self) -> str:
         """The hit as notebooks show it."""

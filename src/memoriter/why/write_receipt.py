@@ -8,14 +8,19 @@ receipt never holds the text of a record, only the words that matched. `why.answ
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.names import Json
 from memoriter.core.ranking import Rows, Scores
+from memoriter.core.record import Record
 from memoriter.core.slate import Slate, Step
+from memoriter.core.times import to_micros
+from memoriter.core.where import EVERYTHING, Not, Test, Where
 from memoriter.index.ids import ids_of
 from memoriter.index.reads import text_lengths
 from memoriter.index.ties import ATTRIBUTES, tie_keys
@@ -28,9 +33,9 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran, named_apart
 from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
-from memoriter.why.filter_values import filter_values, is_filtered
 from memoriter.why.lane_score import LaneScore
 from memoriter.why.receipt import VERSION, Receipt, sealed
+from memoriter.why.verify.filtering import UNREAD
 
 Lanes = Mapping[str, Mapping[int, LaneScore]]
 """Lane → row of the answer → its rank, score and evidence in that lane."""
@@ -251,3 +256,60 @@ def _compared(ran: Ran, rows: Rows) -> list[int]:
 
 def _encoded(vector: NDArray[np.float32]) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode()
+
+
+# --- attributes that the filter tested --------------------------------------------------------
+# `why/verify/filtering.py` evaluates the filter on them again. The words of a record (text, title,
+# summary) are left out, as a receipt never holds them; tests on those are attested.
+
+_PARTS: Final = "."
+
+
+def is_filtered(recipe: Recipe, ctx: Context) -> bool:
+    """Whether there is a filter, a scope within the tenant, or a trust that the recipe asks for."""
+    query = ctx.query
+    tests = query.where != EVERYTHING or bool(query.scope.filters())
+    return tests or recipe.select.trust is not None
+
+
+def filter_values(recipe: Recipe, ctx: Context, rows: Rows) -> list[dict[str, object] | None]:
+    """For each hit the values of the tested attributes; None if it was forgotten meanwhile."""
+    query = ctx.query
+    tests = {test.attribute: test for test in _tests(query.where)}
+    names = [*query.scope.filters(), *(["trust"] if recipe.select.trust is not None else [])]
+    tests |= {name: Test(name, "exists", value=True) for name in names}
+    read = [test for name, test in sorted(tests.items()) if name not in UNREAD]
+    records = ctx.fetch(rows.tolist())
+    return [None if record is None else dict(_values(read, record)) for record in records]
+
+
+def _tests(where: Where) -> Iterator[Test]:
+    if isinstance(where, Test):
+        yield where
+    else:
+        for part in (where.part,) if isinstance(where, Not) else where.parts:
+            yield from _tests(part)
+
+
+def _values(tests: list[Test], record: Record) -> Iterator[tuple[str, object]]:
+    """The attributes that the record has."""
+    for test in tests:
+        if test.type == "json":
+            yield from ((test.attribute, value) for value in _below(record.metadata, test.path))
+            continue
+        value: object = record
+        for part in test.attribute.split(_PARTS):
+            value = getattr(value, part)
+        if isinstance(value, datetime):
+            value = to_micros(value)
+        several = test.type in ("strings", "numbers")
+        if value is not None and (value or not several):
+            yield test.attribute, list(value) if several else value  # pyright: ignore[reportUnknownArgumentType, reportArgumentType, reportCallIssue]  # a tuple of texts or numbers
+
+
+def _below(value: Json, path: tuple[str, ...]) -> Iterator[Json]:
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return
+        value = value[key]
+    yield value

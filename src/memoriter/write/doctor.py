@@ -194,7 +194,7 @@ def _damaged(manifest: Manifest, home: Segments, owner: IndexOwner) -> list[str]
     out: list[str] = []
     for ref in manifest.segments:
         try:
-            load_segment(home, ref, owner)
+            load_segment(home, ref, owner, whole=True)
         except Corrupt as damage:
             out.append(damage.message)
     return out

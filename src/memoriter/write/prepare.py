@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from memoriter.core.batch import NOTHING, Act, Key, NewEdge, Put, Vector
+from memoriter.core.batch import DERIVED, NOTHING, Act, Key, NewEdge, Put, Vector
 from memoriter.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from memoriter.core.draft import Draft
 from memoriter.core.edge import REPLACING
@@ -65,8 +65,8 @@ class WriteContext:
 
     @property
     def analyzers(self) -> tuple[Analyzer, ...]:
-        """All analyzers that a write stores words of."""
-        return (self.analyzer, *self.added_analyzers())
+        """The analyzers that a write stores words of; those of our own are derived by the index."""
+        return self.added_analyzers()
 
 
 Outcomes = tuple[Vector, ...] | Exception
@@ -156,6 +156,8 @@ def given_vectors(vector: tuple[float, ...] | None, space: str) -> tuple[Vector,
 
 
 def _words(content: Content, analyzers: tuple[Analyzer, ...]) -> tuple[tuple[str, bytes], ...]:
+    if not analyzers:
+        return ()
     texts = texts_of(content)
     return tuple((each.fingerprint, each.analyse(texts).encode()) for each in analyzers)
 
@@ -198,8 +200,13 @@ def prepare_version(
 
 
 def embed_all(contents: Sequence[Content], context: WriteContext) -> list[Outcomes]:
-    """The vectors of records, all texts in one call; a record fails if any of its parts does."""
+    """The vectors of records, all texts in one call; a record fails if any of its parts does.
+
+    Vectors that the index derives are only noted.
+    """
     vectors, space = context.vectors, context.space
+    if vectors.is_derived:
+        return [(Vector(space, 0, "unit", DERIVED),)] * len(contents)
     registry: AgentRegistry = context.registry() if vectors.reads_registry else {}
     texts = [embedded_texts(content, vectors.embedder, registry) for content in contents]
     made = iter(vectors.embed([part for parts in texts for part in parts], "record"))

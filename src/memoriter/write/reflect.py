@@ -126,6 +126,8 @@ class Reflected:
     left_out: int = 0
     """How many were not: older than the newest `candidates`, of another kind, without a vector."""
     dry_run: bool = False
+    remark: str | None = None
+    """Why nothing came together, and what would; None if something did."""
 
     def __repr__(self) -> str:
         made = f"{len(self.created)} created, {len(self.kept)} kept"
@@ -142,6 +144,7 @@ class Reflected:
             "considered": self.considered,
             "left_out": self.left_out,
             "dry_run": self.dry_run,
+            **({"remark": self.remark} if self.remark else {}),
         }
 
 
@@ -187,6 +190,30 @@ def hash_of(ids: Sequence[str]) -> str:
     """
     # Plain json.dumps, not canonical JSON: ids of stored reflections depend on these bytes.
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:_HASH]
+
+
+def tightest(vectors: NDArray[np.float32], size: int) -> float | None:
+    """The greatest similarity at which some memory has enough others near to it for a cluster.
+
+    None if there are fewer memories than a cluster needs.
+    """
+    if len(vectors) < size:
+        return None
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -1.0)
+    return float(np.partition(cosines, -(size - 1), axis=1)[:, -(size - 1)].max())
+
+
+def apart_remark(rule: Rule, tight: float | None) -> str:
+    """Why no memories came together, and at which similarity some would."""
+    if tight is None:
+        return f"there are fewer than {rule.min_size} memories to compare"
+    if rule.algorithm == "linked" or tight >= rule.similarity:
+        return f"no {rule.min_size} memories belong together by these rules"
+    return (
+        f"no memory has {rule.min_size - 1} others within similarity {rule.similarity:g}; "
+        f"the closest do at {int(tight * 100) / 100:.2f}: pass a lower similarity to see them"
+    )
 
 
 def find_clusters(

@@ -18,15 +18,11 @@ from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadRecord, Corrupt
 from memoriter.core.names import name as name_of
 from memoriter.core.private_file import replacing
-from memoriter.core.record import decode
 from memoriter.core.strict_json import strict_json
-from memoriter.core.words import RecordWords
-from memoriter.index.tenant import texts_of
 from memoriter.store import rows as kinds
 from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Dump, Head
 from memoriter.store.verify import entry_digests, verify_log
-from memoriter.text.port import Analyzer
 
 FORMAT: Final = 1
 PROGRAM: Final = "memoriter"
@@ -82,7 +78,7 @@ def write_lines(target: Path, lines: Iterable[bytes]) -> int:
     return count
 
 
-def read_dump(path: Path, analyzer: Analyzer, tenant: str) -> Dump:
+def read_dump(path: Path, tenant: str) -> Dump:
     """Read an export and verify every digest and chain link.
 
     Raises BadRecord if the file cannot be read or is of another tenant, Corrupt if it is damaged.
@@ -102,7 +98,6 @@ def read_dump(path: Path, analyzer: Analyzer, tenant: str) -> Dump:
     if not export.current_name:
         dump = _rechained(tenant, dump)
     verify_log(tenant, dump)
-    dump.words.extend(_analysed(tenant, dump, analyzer))
     return dump
 
 
@@ -173,13 +168,3 @@ def _rich(value: Any, kind: type) -> Any:
     if not fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
         raise ValueError(f"{value!r} is not of type {kind.__name__}")
     return value
-
-
-def _analysed(tenant: str, dump: Dump, analyzer: Analyzer) -> Iterator[kinds.WordsRow]:
-    """The words of every record: exports do not contain them, since they are derived."""
-    for row in dump.records:
-        record = decode(row.body, row.row, row.position, row.committed)
-        words: RecordWords = analyzer.analyse(texts_of(record))
-        body = words.encode()
-        guard = kinds.words_sum(tenant, row.row, analyzer.fingerprint, body)
-        yield kinds.WordsRow(row.row, analyzer.fingerprint, body, guard)

@@ -181,19 +181,19 @@ class Writer:
                 out.append(self.stamped(data))
             except BadRecord as error:
                 raise BadRecord(
-                    f"draft {at}: {error.message}", hint=error.hint, field=error.field
+                    f"memories[{at}]: {error.message}", hint=error.hint, field=error.field
                 ) from None
         return out
 
     def current(self, record_id: str) -> Record:
         """The latest version of a record in scope; raises NotFound."""
         head = self._log.head(self._scope.tenant).seq
-        versions = self._log.versions(self._scope.tenant, name(record_id, "id"), head)
-        if not versions or not self._scope.contains(versions[-1]):
+        record = self._log.latest(self._scope.tenant, name(record_id, "id"), head)
+        if record is None or not self._scope.contains(record):
             raise NotFound(
                 f"there is no record {record_id!r}", hint="browse lists what exists", field="id"
             )
-        return versions[-1]
+        return record
 
     def update(self, record_id: str, changes: Mapping[str, object], key: str | None) -> Commit:
         """Write a new version with some fields changed; None removes an optional field."""

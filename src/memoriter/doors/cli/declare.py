@@ -149,9 +149,10 @@ class Flags:
         kind = _kind(each.option)
         repeated = get_origin(kind) is list
         about = each.option.about
+        again = "repeated, or several with commas" if each.name == "tags" else "repeated"
         option = typer.Option(
             f"{flag}/--no-{flag[2:]}" if kind is bool else flag,
-            help=f"{about[:-1]}; may be repeated." if repeated else about,
+            help=f"{about[:-1]}; may be {again}." if repeated else about,
             metavar=_metavar(each, flag[2:].upper() if repeated else None),
             rich_help_panel=self.panel,
             show_default=False,
@@ -223,7 +224,7 @@ def _json(text: str, field: str, error: type[InputError]) -> object:
     try:
         return strict_json(text)
     except ValueError as bad:
-        raise error(f"{field}: not JSON: {bad}", hint=_QUOTES, field=field) from None
+        raise error(f"{field}: this is not JSON ({bad})", hint=_QUOTES, field=field) from None
 
 
 def _json_object(text: str, field: str) -> dict[str, object]:
@@ -306,8 +307,14 @@ def _list(label: str, text: str) -> object:
     return out
 
 
+def _tags(texts: Sequence[str]) -> list[str]:
+    """Tags, each of its own option or several with commas between them."""
+    return [tag for text in texts for tag in map(str.strip, text.split(",")) if tag]
+
+
 _PARSERS: Final[Mapping[str, Callable[[Any], object]]] = {
     "where": where_of,
+    "tags": _tags,
     "overrides": _overrides,
     "aliases": _aliases,
     "lists": _lists,

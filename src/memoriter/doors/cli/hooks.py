@@ -1,11 +1,10 @@
-"""The commands for hooks of coding agents, which recall before each reply."""
+"""The commands for hooks of coding agents: recall before each reply, capture after each turn."""
 
 from __future__ import annotations
 
-import json
-import shlex
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, cast
 
 import typer
@@ -23,12 +22,13 @@ from memoriter.doors.cli.options import (
     opened_memory,
     setting,
 )
-from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.hosts import HOST_NAMES, host_of
 
 _LONGEST: Final = 16 * 1024 * 1024
+_SECONDS: Final = 10.0
 _FAILED: Final = 1
 """Not 2: agents that run hooks take 2 as an order to drop the prompt."""
-_PLACES: Final = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 UrlOption = Annotated[
     str | None,
     typer.Option(
@@ -74,42 +74,68 @@ class HookOptions:
 def hooks_recall(at: ScopedOptions, how: HookOptions) -> None:
     """Read a prompt on stdin and print memories for it; a failure never stops the agent.
 
-    The prompt is the JSON that Claude Code and Codex give to a UserPromptSubmit hook, or plain
-    text. JSON is answered with the JSON they expect, text with the block itself.
+    The prompt is the JSON that a coding agent gives to the hook before a reply, or plain text. JSON
+    is answered with the JSON that the agent expects, text with the block itself.
     """
     try:
-        prompt, event = _prompt(sys.stdin.read(_LONGEST))
-        block = _block(prompt, at, how)
+        prompt, payload = _prompt(_stdin())
+        block = _block(prompt, at, how, tagged=payload is not None)
     except MemoriterError as error:
         note(f"memoriter: {error.message}")
         raise typer.Exit(_FAILED) from None
-    if event is not None or at.json:
-        output = {"hookEventName": event or "UserPromptSubmit", "additionalContext": block}
-        print_json({"hookSpecificOutput": output} if block else {})
+    if payload is not None or at.json:
+        print_json(_hook_reply(payload or {}, block))
     elif block:
         print(block)
 
 
-def _prompt(text: str) -> tuple[str, str | None]:
-    """(the prompt, the name of its event); plain text has no event."""
+def _hook_reply(payload: Mapping[str, Any], block: str) -> dict[str, Any]:
+    """The answer to a hook, in the shape that its agent expects."""
+    if "conversation_id" in payload:  # Cursor
+        return {"continue": True, **({"additional_context": block} if block else {})}
+    event = str(payload.get("hook_event_name", "UserPromptSubmit"))
+    output = {"hookEventName": event, "additionalContext": block}
+    return {"hookSpecificOutput": output} if block else {}
+
+
+def _stdin() -> str:
+    return sys.stdin.read(_LONGEST)
+
+
+def _payload(text: str, event: str) -> dict[str, Any] | None:
+    """The JSON object on stdin; None if it is something else."""
     try:
         value = strict_json(text)
     except DuplicateKey as bad:
-        raise InputError(f"stdin: {bad}", hint="is this a UserPromptSubmit hook?") from None
+        raise InputError(f"stdin: {bad}", hint=f"is this a {event} hook?") from None
     except ValueError:
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _prompt(text: str) -> tuple[str, dict[str, Any] | None]:
+    """(the prompt, the payload of its hook); plain text has no payload."""
+    payload = _payload(text, "UserPromptSubmit")
+    if payload is None:
         return text, None
-    if not isinstance(value, dict):
-        return text, None
-    data = cast("dict[str, Any]", value)
-    prompt = data.get("prompt")
+    prompt = payload.get("prompt")
     if not isinstance(prompt, str):
         raise InputError("stdin: no text under `prompt`", hint="is this a UserPromptSubmit hook?")
-    return prompt, str(data.get("hook_event_name", "UserPromptSubmit"))
+    return prompt, payload
 
 
-def _block(prompt: str, at: ScopedOptions, how: HookOptions) -> str:
-    """The memories for a prompt as a block, from a server or from a store."""
+def _block(prompt: str, at: ScopedOptions, how: HookOptions, *, tagged: bool) -> str:
+    """The memories for a prompt as a block, from a server or from a store.
+
+    An agent keeps the block in its transcript: the tags around it let a capture leave it out.
+    """
     from memoriter.doors.hook import Hook  # noqa: PLC0415  # loads the engine
+    from memoriter.text.recalled import TAG_TOKENS, tagged_block, without_blocks  # noqa: PLC0415  # as above
+
+    prompt = without_blocks(prompt)
+    ask = how.ask()
+    if tagged:
+        ask["budget_tokens"] = max(1, how.budget_tokens - TAG_TOKENS)
 
     if how.url is not None:
         if how.reranker is not None:
@@ -119,13 +145,74 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions) -> str:
             )
         names = {"agent": at.agent, "user": at.user, "session": at.session}
         scope: dict[str, Any] = {key: name for key, name in names.items() if name is not None}
-        reply = Hook(how.url, **how.ask(), **scope)(prompt)
+        reply = Hook(how.url, **ask, **scope)(prompt)
     else:
         with opened_memory(at, "read", setting("reranker", how.reranker)) as memory:
-            reply = Hook(memory, **how.ask())(prompt)
+            reply = Hook(memory, **ask)(prompt)
     if reply.problem is not None:
         note(f"memoriter: {reply.problem}")
-    return str(reply)
+    return tagged_block(str(reply)) if tagged else str(reply)
+
+
+@command(
+    "capture",
+    "memoriter hooks capture < stop.json",
+    'echo \'{"session": "s1", "messages": [{"role": "user", "content": "hi"}]}\''
+    " | memoriter hooks capture",
+)
+def hooks_capture(
+    at: ScopedOptions,
+    url: UrlOption = None,
+    *,
+    facts: Annotated[
+        bool,
+        typer.Option("--facts", help="Also ask the configured language model for facts."),
+    ] = False,
+) -> None:
+    """Read the payload of a hook on stdin and store the turns of its conversation.
+
+    Turns that are stored already stay as they are. Memories that a hook put into a prompt are left
+    out, and a turn that holds a secret is refused. No model is asked without --facts.
+    """
+    from memoriter.doors.transcripts import conversation_of  # noqa: PLC0415  # rarely used
+
+    try:
+        payload = _payload(_stdin(), "Stop")
+        if payload is None:
+            raise InputError("stdin: expected the JSON of a hook", hint="is this a Stop hook?")
+        heard = conversation_of(payload)
+        given = {"agent": at.agent, "user": at.user, "session": at.session or heard.session}
+        options = {name: value for name, value in given.items() if value is not None}
+        options |= {"channel": heard.host} if heard.host else {}
+        report = _captured(at, url, heard.messages, {**options, "facts": facts})
+    except MemoriterError as error:
+        note(f"memoriter: {error.message}")
+        raise typer.Exit(_FAILED) from None
+    for refused in report["refused"]:
+        note(f"memoriter: a turn was not stored: it holds {_listed(refused['kinds'])}")
+    if report["problem"]:
+        note(f"memoriter: {report['problem']}")
+    print_json(report if at.json or not heard.host else {})
+
+
+def _captured(
+    at: ScopedOptions, url: str | None, messages: list[dict[str, Any]], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Store messages in a store or through a server; returns the report as plain data."""
+    if url is None:
+        everyone = replace(at, agent=None, user=None, session=None)
+        with opened_memory(everyone, "make") as memory:
+            return cast("Any", memory.remember_messages(messages, **options).to_dict())
+    from memoriter.doors.remote import RemoteMemory  # noqa: PLC0415  # loads the engine
+    from memoriter.doors.sizes import BATCH  # noqa: PLC0415  # as above
+
+    server = RemoteMemory(url, None, _SECONDS)
+    first = max(0, len(messages) - BATCH)  # a longer conversation was captured turn by turn
+    return server.run("remember_messages", {"messages": messages[first:], **options})
+
+
+def _listed(kinds: list[str]) -> str:
+    return " and ".join(f"a {kind}" for kind in kinds)
 
 
 @command("show", "memoriter hooks show claude-code")
@@ -134,25 +221,19 @@ def hooks_show(
         str,
         typer.Argument(
             metavar="AGENT",
-            help="claude-code or codex.",
+            help=f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
             show_default=False,
-            autocompletion=complete_words("claude-code", "codex"),
+            autocompletion=complete_words(*HOST_NAMES),
         ),
     ],
     at: PrintedOptions,
     url: UrlOption = None,
 ) -> None:
-    """Print the configuration that makes a coding agent recall before each reply."""
-    if agent not in _PLACES:
-        raise InputError(
-            f"agent: no hook is known for {agent!r}",
-            hint=f"known: {', '.join(_PLACES)}",
-            field="agent",
-        )
+    """Print the hooks that make a coding agent recall before each reply and capture after it."""
+    host = host_of(agent)
     flags = {"--url": url, "--store": at.store, "--tenant": at.tenant}
     place = [part for flag, value in flags.items() if value for part in (flag, value)]
-    hook = {"type": "command", "command": shlex.join(["memoriter", "hooks", "recall", *place])}
-    data = {"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}
+    data = host.hook_settings(place)
     if not at.json:
-        note(f"put this into {_PLACES[agent]}:")
-    show(data, lambda: json.dumps(data, indent=2), as_json=at.json)
+        note(f"put this into {host.hooks}:")
+    print_json(data)  # for people too: a console would break long lines

@@ -1,13 +1,16 @@
-"""The commands that show what is stored: browse, get, history, links, agents, status."""
+"""The commands for what is stored: browse, get, history, links, claims, agents, status, page."""
 
 from __future__ import annotations
 
+import webbrowser
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
 
+from memoriter.core.errors import InputError
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import (
@@ -15,12 +18,22 @@ from memoriter.doors.cli.options import (
     KeyOption,
     KnownAtOption,
     PrintedOptions,
+    RerankerOption,
     ScopedOptions,
+    embedder_option,
+    must_exist,
     opened_memory,
+    settings,
+    shown_store,
     store_path,
 )
-from memoriter.doors.cli.output import show
+from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.serve import HTTP_PACKAGES, require_packages
 from memoriter.memory import options
+from memoriter.memory.options import OpenOptions
+from memoriter.text.safe import one_line
+
+_LOOPBACK: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +98,52 @@ def links(id: IdArgument, at: ScopedOptions) -> None:
         edges = memory.links(id)
     data = {"id": id, "links": [edge.to_dict() for edge in edges]}
     show(data, lambda: render.records.edge_list(edges, id), as_json=at.json)
+
+
+# --- claims against what is trusted more --------------------------------------------------------
+
+
+@command("review", "memoriter review")
+def review(
+    at: ScopedOptions,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", help="How many claims at most.")
+    ] = 100,
+) -> None:
+    """List memories that supersede or contradict a more trusted one, to accept or reject."""
+    with opened_memory(at, "read") as memory:
+        claims = memory.review(limit=limit)
+    data = {"claims": [claim.to_dict() for claim in claims]}
+    show(data, lambda: render.records.claim_list(claims), as_json=at.json)
+
+
+@command("decide", "memoriter decide WEB_ID RULE_ID --reject")
+def decide(
+    source: IdArgument,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="The id of the memory that it speaks against.", show_default=False
+        ),
+    ],
+    at: ScopedOptions,
+    *,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Trust the first as much as the second.")
+    ] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="End the link.")] = False,
+) -> None:
+    """Accept or reject a claim of `memoriter review`."""
+    if accept == reject:
+        raise InputError(
+            "decide: pass either --accept or --reject",
+            hint="--accept trusts the first memory as much as the second, --reject ends the link",
+            field="accept",
+        )
+    with opened_memory(at, "change") as memory:
+        commit = memory.decide(source, target, accept=accept)
+    word = "accepted" if accept else "rejected"
+    show(commit.to_dict(), lambda: one_line(f"{word} {source}"), as_json=at.json)
 
 
 # --- agents -----------------------------------------------------------------------------------
@@ -170,14 +229,18 @@ def status(
         str | None,
         typer.Option("--by", metavar="FIELD", help="Also count by this field, such as agent."),
     ] = None,
+    *,
+    repeats: Annotated[
+        bool, typer.Option("--repeats", help="Also list memories whose texts are nearly the same.")
+    ] = False,
 ) -> None:
     """Show how many memories, tenants, missing vectors and index segments there are, and sizes."""
-    path = Path(store_path(at)).expanduser()
+    place = store_path(at)
     with opened_memory(at, "read") as memory:
-        counts = memory.status(by)
-    sizes = _sizes(path)
-    data = {"store": str(path), **counts.to_dict(), "bytes": sizes}
-    show(data, lambda: render.reports.status_report(counts, path, sizes, by), as_json=at.json)
+        counts = memory.status(by, repeats=repeats)
+    place, sizes = shown_store(place), {} if "://" in place else _sizes(Path(place).expanduser())
+    data = {"store": place, **counts.to_dict(), "bytes": sizes}
+    show(data, lambda: render.reports.status_report(counts, place, sizes, by), as_json=at.json)
 
 
 def _sizes(path: Path) -> dict[str, int]:
@@ -191,3 +254,78 @@ def _sizes(path: Path) -> dict[str, int]:
         "wal": wal.stat().st_size if wal.exists() else 0,
         "index": segments,
     }
+
+
+# --- page -------------------------------------------------------------------------------------
+
+
+@command(
+    "page",
+    "memoriter page",
+    "memoriter page --store agent.db --read-only --no-open",
+)
+def page(
+    at: PrintedOptions,
+    reranker: RerankerOption = None,
+    *,
+    port: Annotated[
+        int, typer.Option("--port", metavar="PORT", help="The port; 0 picks a free one.")
+    ] = 0,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Look and ask only: nothing can be written.")
+    ] = False,
+    open_browser: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the browser, or only print the link.")
+    ] = True,
+) -> None:
+    """Open the memory in the browser: ask, see why, what if, browse and change it.
+
+    The page listens on this machine only. The link works once and needs no token. The page
+    stops when this command ends.
+    """
+    require_packages("memoriter page", HTTP_PACKAGES)
+    values = settings(
+        {"store": at.store, "tenant": at.tenant, "embedder": at.embedder, "reranker": reranker}
+    )
+    place, tenant = str(values["store"].value), str(values["tenant"].value)
+    must_exist(place)
+    options: OpenOptions = {"reranker": values["reranker"].value, "read_only": read_only}
+    options |= embedder_option(values["embedder"].value)
+
+    def started(url: str) -> None:
+        if at.json:
+            print_json({"url": url})
+        else:
+            note(f"the page of {place}; this link signs in once: {url}")
+            note("Ctrl-C ends it")
+        if open_browser:
+            webbrowser.open(url)
+
+    _serve_page(place, tenant, options, port, started)
+
+
+def _serve_page(
+    place: str, tenant: str, options: OpenOptions, port: int, started: Callable[[str], None]
+) -> None:
+    """Serve one tenant on the loopback address; `started` is called with the link."""
+    from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
+    from memoriter.doors.http.guards import PAGE  # noqa: PLC0415  # as above
+    from memoriter.doors.http.limits import Limits  # noqa: PLC0415  # as above
+    from memoriter.doors.http.page import OneTimeLink  # noqa: PLC0415  # as above
+    from memoriter.doors.http.serving import ServerConfig, bind_socket, run_server, uvicorn_server  # noqa: PLC0415  # as above
+    from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
+    from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
+    from memoriter.memory.tenants import Tenants  # noqa: PLC0415  # as above
+
+    # One person who waits for an answer, not a crowd: a slow one is better than none.
+    config = ServerConfig(host=_LOOPBACK, port=port, limits=Limits(answer_s=60.0)).checked()
+    with bind_socket(config) as listening:
+        tenants = Tenants(place, **options)
+        tokens = Tokens()  # in memory: the store's own tokens are no key to this page
+        right = "read" if options.get("read_only") else "admin"
+        link = OneTimeLink(lambda: tokens.create(tenant, right, label="memoriter page")[0])
+        address = f"http://{_LOOPBACK}:{listening.getsockname()[1]}{PAGE}"
+        url = f"{address}#link={link.secret}"
+        server_state = ServerState(tenants, tokens, config.limits)
+        application = app(server_state, config.host_policy, link=link)
+        run_server(uvicorn_server(application, config, lambda: started(url)), listening)

@@ -306,7 +306,20 @@ def embedder_option(names: str | None) -> OpenOptions:
 def store_exists(at: StoreOptions) -> bool:
     """Whether the store that the options name exists."""
     place = store_path(at)
+    if "://" in place:
+        from memoriter.memory.places import holds_store  # noqa: PLC0415  # loads the engine
+
+        return holds_store(place)
     return place != ":memory:" and Path(place).expanduser().exists()
+
+
+def shown_store(place: str) -> str:
+    """A store as people may see it: the path of a file, or an address without its password."""
+    if "://" not in place:
+        return str(Path(place).expanduser())
+    from memoriter.memory.places import shown_place  # noqa: PLC0415  # loads the engine
+
+    return shown_place(place)
 
 
 def must_exist(place: str) -> None:

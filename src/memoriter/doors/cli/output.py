@@ -1,4 +1,7 @@
-"""Where output goes: the answer on stdout, as text or as one JSON document; the rest on stderr."""
+"""What a command prints: its answer on stdout, as text or one JSON document, the rest on stderr.
+
+An error is a message, a hint and an exit code; never a traceback.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,21 @@ from memoriter.text.safe import safe
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+import contextlib
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
 
+import typer
+
+from memoriter.core.errors import InputError, MemoriterError
+from memoriter.doors.cli.usage import typed_hint, usage_error
+
+INTERRUPTED: Final = 130
+_FAILED: Final = 1
+_USAGE: Final = 2
+_DEBUG: Final = "MEMORITER_DEBUG"
+_HOOKS: Final = (("hooks", "recall"), ("hooks", "capture"))
 _WIDTH: Final = 100
 """Columns where there is no terminal."""
 _NARROWEST: Final = 20
@@ -88,3 +105,116 @@ def use_utf8() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding=None if other else "utf-8", errors="replace")
+
+
+# --- arguments --------------------------------------------------------------------------------
+
+
+def arguments(argv: Sequence[str] | None) -> list[str]:
+    """The arguments, decoded as UTF-8: a terminal sends it whatever the locale says."""
+    return [_decoded(each) for each in (sys.argv[1:] if argv is None else argv)]
+
+
+def _decoded(argument: str) -> str:
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return argument
+
+
+def check_arguments(argv: Sequence[str]) -> None:
+    """Refuse arguments that are not text."""
+    for at, argument in enumerate(argv, start=1):
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            raise InputError(
+                f"argument {at} is not valid UTF-8: {argument!a}",
+                hint="type it again, or set the terminal to UTF-8",
+            ) from None
+        if "\0" in argument:
+            raise InputError(
+                f"argument {at} contains a NUL character", hint="pass it through stdin, as -"
+            )
+
+
+# --- failures ---------------------------------------------------------------------------------
+
+
+def report(error: Exception, argv: Sequence[str]) -> int:
+    """Print what went wrong; returns the exit code.
+
+    A coding agent that runs a hook drops the prompt at exit code 2: there it is 1.
+    """
+    code = _report(error, argv)
+    return _FAILED if code == _USAGE and tuple(argv[:2]) in _HOOKS else code
+
+
+def _report(error: Exception, argv: Sequence[str]) -> int:
+    as_json = _wants_json(argv)
+    if isinstance(error, BrokenPipeError):
+        _discard_output()
+        return _FAILED
+    if isinstance(error, typer.Abort):
+        note("")
+        return INTERRUPTED
+    if isinstance(error, MemoriterError):
+        _print_error({**error.to_dict(), "hint": typed_hint(error.hint)}, as_json=as_json)
+        return error.exit_code
+    if type(error).__name__ == "NoArgsIsHelpError":
+        note(str(error)) if str(error) else None
+        return _USAGE
+    if hasattr(error, "format_message"):  # a usage error, from whichever package typer takes it
+        usage = usage_error(error, argv)
+        _print_error(_plain("UsageError", usage.message, usage.hint), as_json=as_json)
+        return _USAGE
+    _print_bug(error, as_json=as_json)
+    return _FAILED
+
+
+def _wants_json(argv: Sequence[str]) -> bool:
+    """Whether `--json` is among the options; read by hand, since parsing may be what failed."""
+    options = argv[: argv.index("--")] if "--" in argv else argv
+    return "--json" in options
+
+
+def _print_bug(error: Exception, *, as_json: bool) -> None:
+    if os.environ.get(_DEBUG):
+        traceback.print_exception(error)
+    message = f"internal error: {type(error).__name__}: {error}"
+    hint = f"this is a bug: please report it with the traceback that {_DEBUG}=1 shows"
+    if as_json:
+        _print_error(_plain("InternalError", message, hint), as_json=True)
+    else:
+        note(message)
+        note(f"hint: {hint}")
+
+
+def _plain(name: str, message: str, hint: str) -> dict[str, object]:
+    return {"error": name, "message": message, "hint": hint, "field": None, "retryable": False}
+
+
+def _print_error(error: dict[str, object], *, as_json: bool) -> None:
+    if as_json:
+        print(json_text(error, sys.stderr), file=sys.stderr)
+        return
+    note(f"error: {error['message']}")
+    if error["hint"]:
+        note(f"hint: {error['hint']}")
+
+
+def _discard_output() -> None:
+    """Send the rest of stdout to nowhere: its reader is gone, and the flush at exit would fail."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+
+
+def exit_process(code: int) -> NoReturn:
+    """Flush stdout and end the process."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        code = code or _FAILED
+    sys.exit(code)

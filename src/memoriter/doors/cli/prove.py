@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import memoriter
-from memoriter.core.errors import Corrupt, Expired, InputError
+from memoriter.core.errors import Corrupt, Expired, InputError, NotFound
 from memoriter.doors import render
 from memoriter.doors.cli.ask import QueryOptions
 from memoriter.doors.cli.declare import command
@@ -24,7 +27,7 @@ from memoriter.doors.cli.output import show
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
-    from memoriter.why.result import Result
+    from memoriter.why.result import Hit, Result
     from memoriter.why.verify import Verified
 
 QueryOption = Annotated[
@@ -42,25 +45,56 @@ ReceiptArgument = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class WhichAnswer:
+    """The answer in question: to a question that is asked now, or that of a receipt."""
+
+    query: QueryOption = None
+    receipt: ReceiptOption = None
+    reranker: RerankerOption = None
+
+    def opened(self, at: ScopedOptions) -> AbstractContextManager[Memory]:
+        """The memory to ask, with the reranker that was chosen."""
+        return opened_memory(at, "read", setting("reranker", self.reranker))
+
+    def result(self, memory: Memory, ask: QueryOptions) -> Result:
+        """The answer to --query, or that of --receipt, run again."""
+        if self.query is None and self.receipt is not None:
+            return memory.replay(self.receipt).result
+        if self.query is None or self.receipt is not None:
+            raise InputError(
+                "give either --query or --receipt",
+                hint='for example --query "which port for ssh?"',
+                field="query",
+            )
+        return memory.recall(self.query, ask.limit, **ask.with_recipe())
+
+
 @command(
     "explain",
     'memoriter explain ID --query "which port for ssh?"',
     "memoriter explain ID --receipt r.json",
+    'memoriter explain ID --query "which port for ssh?" --versus OTHER_ID',
 )
 def explain(
     id: IdArgument,
     ask: QueryOptions,
     at: ScopedOptions,
-    query: QueryOption = None,
-    receipt: ReceiptOption = None,
-    reranker: RerankerOption = None,
+    of: WhichAnswer,
+    versus: Annotated[
+        str | None,
+        typer.Option("--versus", metavar="ID", help="Another hit: show what separates the two."),
+    ] = None,
 ) -> None:
     """Break down the score of a hit; for a memory that is not a hit, show what kept it out."""
-    with opened_memory(at, "read", setting("reranker", reranker)) as memory:
-        result = _result(memory, ask, query, receipt)
-        hit = next((hit for hit in result if hit.id == id), None)
+    with of.opened(at) as memory:
+        result = of.result(memory, ask)
+        hits = {hit.id: hit for hit in result}
+        hit = hits.get(id)
         missing = memory.why_not(result, id) if hit is None else None
-    if hit is not None:
+    if hit is not None and versus is not None:
+        _show_versus(hits, hit, versus, as_json=at.json)
+    elif hit is not None:
         recipe = result.plan.recipe
         show(
             {"hit": hit.to_dict()},
@@ -75,6 +109,18 @@ def explain(
         )
 
 
+def _show_versus(hits: Mapping[str, Hit], hit: Hit, other: str, *, as_json: bool) -> None:
+    if other not in hits:
+        raise NotFound(
+            f"versus: {other!r} is not a hit of this answer",
+            hint=f"memoriter why-not {other} says what kept it out",
+            field="versus",
+        )
+    compared = hit.versus(hits[other])
+    data = {"hit": hit.to_dict(), "versus": compared.to_dict()}
+    show(data, lambda: render.proof.versus_card(compared), as_json=as_json)
+
+
 @command(
     "why-not",
     'memoriter why-not ID --query "which port for ssh?"',
@@ -84,28 +130,13 @@ def why_not(
     id: IdArgument,
     ask: QueryOptions,
     at: ScopedOptions,
-    query: QueryOption = None,
-    receipt: ReceiptOption = None,
-    reranker: RerankerOption = None,
+    of: WhichAnswer,
 ) -> None:
     """Show what kept a memory out of an answer, and the smallest change that lets it in."""
-    with opened_memory(at, "read", setting("reranker", reranker)) as memory:
-        answer = receipt if query is None else None
-        missing = memory.why_not(answer or _result(memory, ask, query, receipt), id)
+    with of.opened(at) as memory:
+        answer = of.receipt if of.query is None else None
+        missing = memory.why_not(answer or of.result(memory, ask), id)
     show(missing.to_dict(), lambda: render.proof.why_not_card(missing), as_json=at.json)
-
-
-def _result(memory: Memory, ask: QueryOptions, query: str | None, receipt: Path | None) -> Result:
-    """The answer to --query, or that of --receipt, run again."""
-    if query is None and receipt is not None:
-        return memory.replay(receipt).result
-    if query is None or receipt is not None:
-        raise InputError(
-            "give either --query or --receipt",
-            hint='for example --query "which port for ssh?"',
-            field="query",
-        )
-    return memory.recall(query, ask.limit, **ask.with_recipe())
 
 
 @command("verify", "memoriter verify receipt.json")
@@ -134,6 +165,7 @@ def _lines(verified: Verified, *, every: bool) -> list[str]:
     for name, parts in (("derived again", verified.checked), ("attested", verified.attested)):
         lines.append(f"{name}: {len(parts)} parts")
         lines += [f"  {part}" for part in parts] if every else []
+    lines += [f"not covered: {each}" for each in verified.not_covered] if every else []
     if not verified.ok:
         lines.append("hint: these numbers do not follow from the others: do not rely on them")
     return lines

@@ -1,39 +1,38 @@
-"""The commands for servers: serve, mcp, token."""
+"""The commands for servers: serve, mcp."""
 
 from __future__ import annotations
 
 import importlib
 import logging
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from memoriter.core.errors import InputError, Unsupported, install_hint
-from memoriter.doors import render
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
-    JsonOption,
     MemoryOptions,
     PrintedOptions,
     RerankerOption,
-    StoreOptions,
     complete_words,
     embedder_option,
-    must_exist,
     opened_memory,
     setting,
     settings,
-    store_path,
+    shown_store,
 )
-from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.output import note, print_json
 
 if TYPE_CHECKING:
-    from memoriter.doors.http.state import ServerState
+    from memoriter.doors.http.heap import Heap
+    from memoriter.doors.http.processes import Siblings
     from memoriter.doors.port import Right
-    from memoriter.doors.tokens import Credential, Tokens
+    from memoriter.doors.tokens import Tokens
     from memoriter.memory.options import OpenOptions
 
 SWITCH_S: Final = 0.001
@@ -119,6 +118,16 @@ class NetworkOptions:
         ),
     ] = None
 
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes",
+            metavar="COUNT",
+            rich_help_panel=_PANEL,
+            help="How many processes answer at this address; more than one for several cores.",
+        ),
+    ] = 1
+
     log: Annotated[
         str,
         typer.Option(
@@ -174,8 +183,8 @@ def require_packages(command_line: str, packages: tuple[str, ...]) -> None:
 
 def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
     from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
-    from memoriter.doors.http.guards import PAGE  # noqa: PLC0415  # as above
     from memoriter.doors.http.logs import log_format, start_logging  # noqa: PLC0415  # as above
+    from memoriter.doors.http.processes import run_processes  # noqa: PLC0415  # as above
     from memoriter.doors.http.serving import ServerConfig, bind_socket, run_server, uvicorn_server  # noqa: PLC0415  # as above
     from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.http import mcp_mount  # noqa: PLC0415  # as above
@@ -199,38 +208,57 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
     ).checked()
     # Bound first: a port that is taken must fail before a store is opened or created.
     with bind_socket(config) as listening:
-        place = str(values["store"].value)
-        options: OpenOptions = {"reranker": values["reranker"].value}
-        tenants = Tenants(place, **(options | embedder_option(values["embedder"].value)))
-        tokens = Tokens.for_store(place)
-        url = net.url(listening.getsockname()[1])
 
-        def started() -> None:
-            if at.json:
-                print_json({"url": url, "token": first})
-                return
-            if first is not None:
-                note(f"an admin token, shown this once: {first}")
-            note(f"serving {place} at {url}; Ctrl-C stops")
-            note(f"the page: {url}{PAGE}")
+        def work(siblings: Siblings | None) -> None:
+            place = str(values["store"].value)
+            options: OpenOptions = {"reranker": values["reranker"].value}
+            tenants = Tenants(place, **(options | embedder_option(values["embedder"].value)))
+            tokens = Tokens.for_store(place)
+            greeting = _Greeting(at, net.url(listening.getsockname()[1]), place)
+            state = ServerState(tenants, tokens, config.limits, siblings)
+            application = app(state, config.host_policy, [mcp_mount(state, choice)])
+            first = siblings is None or siblings.is_first
+            server = uvicorn_server(application, config, greeting.show if first else _nothing)
+            # Made last: it is shown only once, and a start that fails must not use it up.
+            if first:
+                greeting.token = _first_token(tokens, str(values["tenant"].value))
+            _share_fairly(state.heap, partial(run_server, server, listening))
 
-        server_state = _shared_fairly(ServerState(tenants, tokens, config.limits))
-        server = uvicorn_server(
-            app(server_state, config.host_policy, [mcp_mount(server_state, choice)]),
-            config,
-            started,
-        )
-        # Made last: it is shown only once, and a start that fails must not use it up.
-        first = _first_token(tokens, str(values["tenant"].value))
-        run_server(server, listening)
+        run_processes(net.processes, work)
 
 
-def _shared_fairly(state: ServerState) -> ServerState:
-    """Bound what one tenant's burst takes from the others: memory kept, and turns of threads."""
-    state.heap.limit_arenas()
+@dataclass(slots=True)
+class _Greeting:
+    """What is printed when a server accepts connections."""
+
+    at: PrintedOptions
+    url: str
+    place: str
+    token: str | None = None
+
+    def show(self) -> None:
+        from memoriter.doors.http.guards import PAGE  # noqa: PLC0415  # needs an extra
+
+        if self.at.json:
+            print_json({"url": self.url, "token": self.token})
+            return
+        if self.token is not None:
+            note(f"an admin token, shown this once: {self.token}")
+        note(f"serving {shown_store(self.place)} at {self.url}; Ctrl-C stops")
+        note(f"the page: {self.url}{PAGE}")
+
+
+def _nothing() -> None:
+    """The other processes print nothing."""
+
+
+def _share_fairly(heap: Heap, serve: Callable[[], None]) -> None:
+    """Serve, and bound what one tenant takes from others: memory kept, turns of threads, pauses."""
+    heap.limit_arenas()
+    heap.settle()
     # Threads that compute give way to those that answer others five times as often as usual.
     sys.setswitchinterval(SWITCH_S)
-    return state
+    serve()
 
 
 def _first_token(tokens: Tokens, tenant: str) -> str | None:
@@ -258,7 +286,7 @@ class McpOptions:
 
 
 @command(
-    "mcp",
+    "run",
     "memoriter mcp --store agent.db",
     "memoriter mcp --store agent.db --tools full --read-only",
     "memoriter mcp --http --port 8321",
@@ -303,88 +331,3 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, offer: McpOptions) -> 
     with opened_memory(at, access, setting("reranker", reranker)) as memory:
         caller = LocalCaller(TenantSession(memory.with_ceiling(offer.trust)), right)
         anyio.run(serve_stdio, mcp_server(choice, caller))
-
-
-# --- token ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TokenOptions(StoreOptions):
-    """Which store and tenant, and how to print; no embedder, since no memory is opened."""
-
-    json: JsonOption = False
-
-
-@command(
-    "create",
-    "memoriter token create --right write --name laptop",
-    "memoriter token create --tenant acme --right read --expires 30d",
-)
-def token_create(
-    at: TokenOptions,
-    right: Annotated[
-        str,
-        typer.Option(
-            "--right",
-            metavar="RIGHT",
-            help="read, write or admin; each includes those before it.",
-            autocompletion=complete_words("read", "write", "admin"),
-        ),
-    ] = "read",
-    expires: Annotated[
-        str | None,
-        typer.Option(
-            "--expires", metavar="TIME", help="30d, 12h … from now, or a time (ISO 8601)."
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="A note on what it is for.")
-    ] = None,
-    trust: TrustOption = "learned",
-) -> None:
-    """Make a token and print it once: only its hash is stored, in a file next to the store.
-
-    It is valid for the tenant of --tenant only.
-    """
-    tenant = str(setting("tenant", at.tenant))
-    text, made = _tokens(at).create(tenant, right, expires=expires, label=name, trust=trust)
-    if not at.json:
-        rights = f"right {made.right}, trust up to {made.trust}"
-        note(f"tenant {made.tenant}, {rights}, id {made.id}; shown this once:")
-    show({"token": text, **made.to_dict()}, lambda: text, as_json=at.json)
-
-
-@command("list", "memoriter token list")
-def token_list(at: TokenOptions) -> None:
-    """List all tokens of the store, without their secrets."""
-    tokens = _tokens(at).list()
-    heads = ("id", "tenant", "right", "trust", "created", "expires", "name")
-    rows = [tuple(_cell(token, head) for head in heads) for token in tokens]
-    show(
-        {"tokens": [token.to_dict() for token in tokens]},
-        lambda: render.ink.TextColumns(heads, rows, wide=6) if rows else "no tokens",
-        as_json=at.json,
-    )
-
-
-@command("revoke", "memoriter token revoke 3f9ab2c41d07")
-def token_revoke(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a token.", show_default=False)],
-    at: TokenOptions,
-) -> None:
-    """Revoke a token; a running server refuses it from now on."""
-    revoked = _tokens(at).revoke(id)
-    show({"revoked": revoked.id}, lambda: f"revoked {revoked.id}", as_json=at.json)
-
-
-def _tokens(at: TokenOptions) -> Tokens:
-    from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
-
-    place = store_path(at)
-    must_exist(place)
-    return Tokens.for_store(place)
-
-
-def _cell(token: Credential, head: str) -> str:
-    value = token.to_dict()[head]
-    return "—" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""The commands for a store: init, maintain, calibrate, export, checks, analyzer, embed, config."""
+"""The commands for a store: init, upkeep, export, copies, checks, analyzers, embedders, config."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memoriter.core.errors import Corrupt, InputError
+from memoriter.core.errors import Conflict, Corrupt, InputError
+from memoriter.core.shown import counted
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command, where_of
 from memoriter.doors.cli.options import (
@@ -20,32 +21,37 @@ from memoriter.doors.cli.options import (
     config_files,
     opened_memory,
     settings,
+    shown_store,
+    store_exists,
     store_path,
 )
 from memoriter.doors.cli.output import show
 
 if TYPE_CHECKING:
+    from memoriter.memory.backups import Backup
     from memoriter.write.doctor import Checkup
 
 
 @command("init", "memoriter init --store agent.db")
 def init(at: PrintedOptions) -> None:
     """Make an empty store; an existing one is left as it is."""
-    path = Path(store_path(at)).expanduser()
-    fresh = not path.exists()
+    place, fresh = shown_store(store_path(at)), not store_exists(at)
     with opened_memory(at, "make"):
         pass
-    line = f"made {path}" if fresh else f"{path} exists already"
-    show({"store": str(path), "made": fresh}, lambda: line, as_json=at.json)
+    line = f"made {place}" if fresh else f"{place} exists already"
+    show({"store": place, "made": fresh}, lambda: line, as_json=at.json)
 
 
 @command("maintain", "memoriter maintain")
 def maintain(at: PrintedOptions) -> None:
-    """Do pending work: embed memories that lack a vector, write and merge the index."""
+    """Do pending work: compute missing vectors, write and merge the index, finish erasing.
+
+    Needed after an embedder failed or was changed; otherwise it only saves later calls time.
+    """
     with opened_memory(at, "change") as memory:
         report = memory.maintain()
-    published = "published a segment" if report.published else "nothing to publish"
-    line = f"embedded {report.embedded}, still owed {report.owed}, {published}"
+    index = "the index was written" if report.published else "the index is up to date"
+    line = f"{report.embedded} vectors computed, {report.owed} still missing; {index}"
     if report.unerased:
         line += f", {report.unerased} forgotten but not erased: another process reads the store"
     show(report.to_dict(), lambda: line, as_json=at.json)
@@ -98,6 +104,94 @@ def export(
         count = memory.export(file, where=test)
     line = f"wrote {count} lines to {file}"
     show({"file": str(file), "lines": count}, lambda: line, as_json=at.json)
+
+
+# --- backups ----------------------------------------------------------------------------------
+
+
+@command("backup", "memoriter backup agent-2026-11-17.db --verify")
+def backup(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)
+    ],
+    at: PrintedOptions,
+    *,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check every record of the copy before it is kept.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Copy the whole store, all its tenants, to one file; others may use the store meanwhile.
+
+    The file appears when it is complete. `restore` makes a store of it again.
+    """
+    if file.exists() and not force:
+        raise Conflict(f"{file} exists already", hint="name another file, or give --force")
+    with opened_memory(at, "read") as memory:
+        made = memory.backup(file, verify=verify, progress=not at.json)
+    show(made.to_dict(), lambda: _backup_line("copied the store to", made), as_json=at.json)
+
+
+@command("restore", "memoriter restore agent-2026-11-17.db --store agent.db")
+def restore(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A file that `backup` wrote.", show_default=False),
+    ],
+    at: PrintedOptions,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing store.")] = False,
+) -> None:
+    """Check every record of a backup, then restore it.
+
+    An existing store is replaced only with --force, and is kept if anything fails.
+    """
+    from memoriter.memory.backups import restore as restored  # noqa: PLC0415  # loads the engine
+
+    try:
+        made = restored(file, store_path(at), force=force, progress=not at.json)
+    except Conflict as error:
+        raise Conflict(error.message, hint="name another --store, or give --force") from None
+    show(made.to_dict(), lambda: _backup_line("restored", made), as_json=at.json)
+
+
+@command("copy", "memoriter copy agent.db postgresql://memoriter@db.example/agents")
+def copy(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="The store to read.", show_default=False)
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="The store to fill.", show_default=False)
+    ],
+    *,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", help="Copy this tenant alone.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Copy all tenants of a store into another, a file or a PostgreSQL server on either side.
+
+    Every entry is checked against the chain, and read again at the end. A copy that was
+    interrupted goes on where it stopped: give the same command again.
+    """
+    from memoriter.memory.copying import copy as copied  # noqa: PLC0415  # loads the engine
+
+    made = copied(source, target, tenant=tenant, progress=not as_json)
+    entries = counted(made.entries, "entry", "entries")
+    line = (
+        f"copied {made.source} to {made.target}: {entries} in {counted(made.tenants, 'tenant')}, "
+        f"{made.already:,} of them by an earlier copy"
+    )
+    show(made.to_dict(), lambda: line, as_json=as_json)
+
+
+def _backup_line(done: str, made: Backup) -> str:
+    checked = made.checkup
+    line = f"{done} {made.path}: {made.size:,} bytes"
+    if checked is None:
+        return line
+    entries = counted(checked.entries, "entry", "entries")
+    return f"{line}, {entries} in {counted(checked.tenants, 'tenant')}"
 
 
 # --- checks -----------------------------------------------------------------------------------

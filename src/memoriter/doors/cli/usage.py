@@ -1,6 +1,6 @@
 """What a wrong command line means: the command or option that was probably meant.
 
-`errors.report` prints it. The words of other tools are in `core.other_names`.
+`output.report` prints it. The words of other tools are in `core.other_names`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -20,6 +20,7 @@ from memoriter.doors.cli.options import (
     IdArgument,
     ScopedOptions,
     complete_format,
+    complete_words,
     opened_memory,
     store_exists,
 )
@@ -29,6 +30,7 @@ from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
     from memoriter.core.record import Record
+    from memoriter.core.similar import OnSimilar, SimilarRecord
     from memoriter.memory.facade import Memory
     from memoriter.memory.importing import Imported
 
@@ -61,6 +63,20 @@ def remember(
     ],
     at: ScopedOptions,
     new: RecordOptions,
+    on_similar: Annotated[
+        str,
+        typer.Option(
+            "--on-similar",
+            metavar="WHAT",
+            help="Near memories: keep (do not look), skip a copy, supersede, or report them.",
+            autocompletion=complete_words("keep", "skip", "supersede", "report"),
+        ),
+    ] = "keep",
+    *,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only show what it would copy, contradict or replace."),
+    ] = False,
 ) -> None:
     """Store one memory and print its id; makes the store if there is none."""
     content = _stdin() if text == "-" else text
@@ -69,9 +85,24 @@ def remember(
     fields = {**new.fields, **new.how}
     # Checked before the store is opened: a mistake must not leave an empty store behind.
     Draft.of({"text": content, **fields}, SystemClock().now)
+    if check:
+        with opened_memory(at, "read") as memory:
+            near = memory.similar(content)
+        data = {"similar": [each.to_dict() for each in near]}
+        show(data, lambda: _near_text(near) or "nothing is near", as_json=at.json)
+        return
     with opened_memory(at, "make") as memory:
-        commit = memory.remember(content, **fields)
+        commit = memory.remember(content, on_similar=cast("OnSimilar", on_similar), **fields)
+    if commit.near and not at.json:
+        note(_near_text(commit.near))
     show(commit.to_dict(), lambda: commit.id, as_json=at.json)
+
+
+def _near_text(near: Sequence[SimilarRecord]) -> str:
+    """A line for each memory near to a new one."""
+    return "\n".join(
+        f"{each.id}  {each.relation}: {each.why}: {one_line(each.record.essence)}" for each in near
+    )
 
 
 def _stdin() -> str:

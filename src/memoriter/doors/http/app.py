@@ -86,7 +86,7 @@ def app(
     )
     # A wrong path is an error and not a redirect, on which clients may drop the body or the token.
     inner.router.redirect_slashes = False
-    return Guard(inner, server_state, host_policy)
+    return Guard(inner, server_state, host_policy, rest.question_paths())
 
 
 def _mount_routes(each: Mounted) -> list[BaseRoute]:

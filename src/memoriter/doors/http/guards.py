@@ -22,6 +22,7 @@ from memoriter.doors.http.headers import (
 from memoriter.doors.http.logs import log_event
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
+from memoriter.doors.json_bodies import QUESTION_VALUES, VALUES, ValueCount
 from memoriter.doors.public import public
 from memoriter.doors.tenant_session import without_tenant
 from memoriter.doors.tokens import Credential
@@ -43,6 +44,7 @@ PAGE_FILES: Final = {
     "prove.js": "text/javascript",
     "server.js": "text/javascript",
     "sliders.js": "text/javascript",
+    "state.js": "text/javascript",
 }
 """The files of the page and their types; the one without a name is the document."""
 OPEN: Final = frozenset(
@@ -54,6 +56,8 @@ REQUEST_BYTES: Final = 64 * 1024
 """For the rate of a token, so many bytes of a body count as one more request."""
 _DRAIN_S: Final = 1.0
 """How long a body that is too large is still read before the connection is closed."""
+_DRAINED: Final = 4
+"""Of such a body so many times the limit is read at most."""
 _ALWAYS: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
@@ -61,9 +65,15 @@ class Guard:
     """An ASGI application around another; a request it passes on has a credential in its scope."""
 
     def __init__(
-        self, inner: ASGIApp, server_state: ServerState, host_policy: HostPolicy | None = None
+        self,
+        inner: ASGIApp,
+        server_state: ServerState,
+        host_policy: HostPolicy | None = None,
+        questions: frozenset[str] = frozenset(),
     ) -> None:
+        """`questions` are paths whose bodies have few values."""
         self._inner = inner
+        self._questions = questions
         self._server_state = server_state
         self._welcome = host_policy or HostPolicy()
 
@@ -89,7 +99,13 @@ class Guard:
                 address=(scope.get("client") or ("",))[0],
                 token=scope[CREDENTIAL].id if CREDENTIAL in scope else None,
             )  # fmt: skip
-            await problem(refused)(scope, receive, answer)
+            if _may_be_endless(scope, self._server_state.limits.body):
+                answer.more.append((b"connection", b"close"))  # the rest is not read
+            response = problem(refused)
+            del (
+                refused
+            )  # it has this frame in its traceback, and would keep what was read of a body
+            await response(scope, receive, answer)
 
     async def _served(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Check a request and pass it on; raises the error that refuses it.
@@ -108,12 +124,12 @@ class Guard:
             if scope["method"] == "OPTIONS":
                 await _preflight(scope, receive, answer)
                 return
-        self._identify(scope)
+        await self._identify(scope)
         body = await self._body(scope, receive)
         whole: Message = {"type": "http.request", "body": body, "more_body": False}
         await self._inner(scope, replayed(whole, receive), answer)
 
-    def _identify(self, scope: Scope) -> None:
+    async def _identify(self, scope: Scope) -> None:
         """Put the caller's credential into the scope."""
         # Routes match the path as it was sent: an encoded slash in an id must not split the path.
         scope["path"] = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
@@ -124,22 +140,23 @@ class Guard:
             raise Unauthenticated("a token is needed", hint="send Authorization: Bearer mem_…")
         credential = self._server_state.tokens.find(token)
         _check_tenant(scope, credential)
-        self._server_state.rates.take(credential.id)
+        await self._server_state.admit(credential.id)
         scope[CREDENTIAL] = credential
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, if it is small enough and comes in time."""
         limits = self._server_state.limits
+        most = limits.body if CREDENTIAL in scope else REQUEST_BYTES
         size = content_length(scope["headers"])
-        if size is not None and size > limits.body:
-            await _drained(receive, 4 * limits.body)
-            raise _too_large(limits.body)
-        if CREDENTIAL in scope:
+        if size is not None:
             # A large body counts as many requests, before it is read: reading takes time of all.
-            self._server_state.rates.take(scope[CREDENTIAL].id, (size or 0) // REQUEST_BYTES)
+            await self._charge(scope, min(size, _DRAINED * most))
+        if size is not None and size > most:
+            await _drained(receive, _DRAINED * most)
+            raise _too_large(most)
         try:
             async with asyncio.timeout(limits.arrive_s):
-                body = await _read(receive, limits.body)
+                body = await self._read(scope, receive, most)
         except TimeoutError:
             raise TooSlow(
                 "the body did not arrive in time", hint="send the whole body without pauses"
@@ -148,6 +165,36 @@ class Guard:
         if body:
             require_json(scope["headers"])
         return body
+
+    async def _read(self, scope: Scope, receive: Receive, most: int) -> bytes:
+        """The whole body; raises TooLarge at the first byte or value too many.
+
+        Values are counted as the parts arrive, so that no count of a whole body delays others.
+        """
+        values = ValueCount(QUESTION_VALUES if scope["path"] in self._questions else VALUES)
+        charged = content_length(scope["headers"]) is not None
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise TooSlow("the connection was closed", hint="send the whole request")
+            part: bytes = message.get("body", b"")
+            if size + len(part) > most:
+                raise _too_large(most)
+            values.add(part)
+            if not charged:
+                await self._charge(scope, size + len(part), size)
+            parts.append(part)
+            size += len(part)
+            if not message.get("more_body", False):
+                return b"".join(parts)
+
+    async def _charge(self, scope: Scope, size: int, before: int = 0) -> None:
+        """Count the bytes of a body, of which some were counted before, as requests of a token."""
+        if CREDENTIAL in scope:
+            count = size // REQUEST_BYTES - before // REQUEST_BYTES
+            await self._server_state.admit(scope[CREDENTIAL].id, count)
 
 
 def _check_tenant(scope: Scope, credential: Credential) -> None:
@@ -159,24 +206,8 @@ def _check_tenant(scope: Scope, credential: Credential) -> None:
         if any(value != own for value in header_values(scope["headers"], name)):
             raise Forbidden(
                 f"{name.decode()}: this credential is for another tenant",
-                hint="leave it out: the tenant comes from the credential",
+                hint=f"leave out {name.decode()}: the tenant comes from the credential",
             )
-
-
-async def _read(receive: Receive, limit: int) -> bytes:
-    """The whole body; raises TooLarge as soon as it exceeds the limit."""
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise TooSlow("the connection was closed", hint="send the whole request")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > limit:
-            raise _too_large(limit)
-        if not message.get("more_body", False):
-            return b"".join(parts)
 
 
 async def _drained(receive: Receive, limit: int) -> None:
@@ -194,6 +225,14 @@ async def _drained(receive: Receive, limit: int) -> None:
                     return
     except TimeoutError:
         return
+
+
+def _may_be_endless(scope: Scope, most: int) -> bool:
+    """Whether more of the body may come than any body has."""
+    size = content_length(scope["headers"])
+    if size is None:
+        return bool(header_values(scope["headers"], b"transfer-encoding"))
+    return size > most
 
 
 def _ambiguous() -> InputError:

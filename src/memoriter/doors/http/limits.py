@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from memoriter.core.attributes import GROUPS
 from memoriter.core.errors import InputError, TooLarge, TooMany
 from memoriter.doors.json_bodies import DEPTH
-from memoriter.doors.sizes import RECEIPTS
+from memoriter.doors.sizes import BATCH, RECEIPTS
 from memoriter.lanes.port import Lane
 from memoriter.pipeline.kinds import kinds
 
@@ -101,7 +101,9 @@ class Limits:
         for part in RECEIPTS:
             self._check_receipt(fields.get(part), part)
         drafts = fields.get("memories")
-        for each in (fields, *(cast("list[object]", drafts) if isinstance(drafts, list) else ())):
+        # A list that is too long is refused later, so no more of it is looked at.
+        many = cast("list[object]", drafts)[:BATCH] if isinstance(drafts, list) else ()
+        for each in (fields, *many):
             self._check_texts(each)
         return fields
 
@@ -154,8 +156,8 @@ class Limits:
             value = fields.get(name)
             if isinstance(value, str) and len(value) > self.text:
                 raise TooLarge(
-                    f"{name}: more than {self.text:,} characters",
-                    hint="split it into several memories",
+                    f"{name}: {len(value):,} characters; the limit is {self.text:,}",
+                    hint="split it into several memories" if name == "text" else "shorten it",
                     field=name,
                 )
 
@@ -181,6 +183,12 @@ def _nested_deeper(where: object, most: int) -> bool:
     return False
 
 
+REFUSALS: Final = 8
+"""So many requests above its rate a token gets refused in a second; the answers to others wait."""
+LONGEST_PAUSE_S: Final = 2.0
+"""How long the answer to one that is refused waits at most."""
+
+
 class RateLimiter:
     """A token bucket for each credential. Not locked: only the thread of the event loop uses it."""
 
@@ -189,6 +197,8 @@ class RateLimiter:
         self._clock = clock
         self._left: dict[str, tuple[float, float]] = {}
         """By id of a credential: how many requests were left, and when that was."""
+        self._refused: dict[str, float] = {}
+        """By id of a credential: when its last refused request is answered."""
 
     def take(self, id: str, count: int = 1) -> None:
         """Count requests of a credential; raises TooMany, with the time to wait, if too many."""
@@ -204,3 +214,14 @@ class RateLimiter:
                 after=max(1, wait),
             )
         self._left[id] = left - count, now
+
+    def pause(self, id: str) -> float:
+        """How many seconds to wait before a request that `take` refused is answered.
+
+        A client that goes on sending as soon as it is refused would else keep the server busy with
+        refusing: its bodies arrive all the same.
+        """
+        now = self._clock()
+        turn = max(now, self._refused.get(id, 0.0) + 1 / REFUSALS)
+        self._refused[id] = min(turn, now + LONGEST_PAUSE_S)
+        return self._refused[id] - now

@@ -66,7 +66,9 @@ class OneTimeLink:
 
 
 def page_file(name: str) -> bytes:
-    """One file of the page."""
+    """One file of the page; what draws is of the room that decides what is drawn."""
+    if name.startswith("drawing."):
+        return resources.files("memoriter.why").joinpath(name).read_bytes()
     folder = resources.files("memoriter.doors").joinpath("page")
     return folder.joinpath(name or "index.html").read_bytes()
 
@@ -82,7 +84,7 @@ def page_routes(server_state: ServerState, link: OneTimeLink | None = None) -> l
             raise Unauthenticated(
                 "this server has no link to sign in with", hint="sign in with a token"
             )
-        server_state.rates.take(LINK)
+        await server_state.admit(LINK)
         sent = parse_body(await request.body(), _DEPTH)
         secret = sent.get("secret") if isinstance(sent, dict) else None  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # JSON
         if not isinstance(secret, str):

@@ -16,7 +16,7 @@ from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
-from memoriter.doors.json_bodies import QUESTION_VALUES, VALUES, check_values, parse_body
+from memoriter.doors.json_bodies import parse_body
 from memoriter.doors.operations import BY_NAME, OPERATIONS, Operation
 from memoriter.doors.sizes import RECEIPTS
 from memoriter.doors.tenant_session import TENANT
@@ -73,7 +73,6 @@ def _endpoint(
     async def endpoint(request: Request) -> Response:
         operation = methods[_URL_ONLY if request.method == "HEAD" else request.method]
         body = await request.body()
-        check_values(body, values_of(operation))  # before it takes a thread
         # Parsed in the thread of the worker: a large body must not block the event loop.
         fields = partial(request_fields, operation, request, body, server_state.limits.depth)
         credential = request.scope[CREDENTIAL]
@@ -85,10 +84,15 @@ def _endpoint(
     return endpoint
 
 
-def values_of(operation: Operation) -> int:
-    """How many values a request may have: only receipts and memories are long."""
+def question_paths() -> frozenset[str]:
+    """The paths of requests that are never long: only receipts and memories are."""
+    long = {operation.path for operation in OPERATIONS if _is_long(operation)}
+    return frozenset(operation.path for operation in OPERATIONS) - long
+
+
+def _is_long(operation: Operation) -> bool:
     long = {*RECEIPTS, "memories", "vector"} if operation.right != "read" else RECEIPTS
-    return VALUES if long & set(operation.request.model_fields) else QUESTION_VALUES
+    return bool(long & set(operation.request.model_fields))
 
 
 def request_fields(operation: Operation, request: Request, body: bytes, depth: int) -> object:

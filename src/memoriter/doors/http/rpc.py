@@ -19,7 +19,7 @@ from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
-from memoriter.doors.json_bodies import check_values, parse_body, to_json
+from memoriter.doors.json_bodies import parse_body, to_json
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.port import Invocable, foreign_methods
 from memoriter.doors.tokens import Credential
@@ -62,7 +62,6 @@ async def endpoint(request: Request, server_state: ServerState) -> Response:
     raw = await request.body()
     read = partial(parse_body, raw, server_state.limits.depth)
     try:
-        check_values(raw)
         # In a thread: a large body must not block the event loop.
         body = await server_state.workers.run(credential.tenant, read, deadline=True)
     except (InputError, TooLarge) as error:
@@ -75,7 +74,7 @@ async def endpoint(request: Request, server_state: ServerState) -> Response:
         message = f"a batch must have 1 to {server_state.limits.batch} calls"
         return _reply(_failed(None, RpcError(INVALID, message)))
     # The guard has counted the request itself; each further call counts as one more.
-    server_state.rates.take(credential.id, len(calls) - 1)
+    await server_state.admit(credential.id, len(calls) - 1)
     answers = [await _one(call, credential, server_state) for call in calls]
     wanted = [answer for answer in answers if answer is not None]
     return _reply(b"[" + b",".join(wanted) + b"]") if wanted else Response(status_code=_EMPTY)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
 from typing import Final
 
-from memoriter.core.errors import MemoriterError
+from memoriter.core.errors import MemoriterError, TooMany
 from memoriter.doors.http.heap import Heap
 from memoriter.doors.http.limits import Limits, RateLimiter
 from memoriter.doors.http.logs import log_event
 from memoriter.doors.http.metrics import Metrics
+from memoriter.doors.http.processes import Siblings
 from memoriter.doors.http.workers import WorkerPool
 from memoriter.doors.json_bodies import to_json
 from memoriter.doors.port import Invocable
@@ -26,15 +28,31 @@ DONE: Final = 200
 class ServerState:
     """The shared state of one server. Every request that runs something goes through `answer`."""
 
-    def __init__(self, tenants: Tenants, tokens: Tokens, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        tenants: Tenants,
+        tokens: Tokens,
+        limits: Limits | None = None,
+        siblings: Siblings | None = None,
+    ) -> None:
         self.tenants = tenants
         self.tokens = tokens
         self.limits = limits or Limits()
-        self.tenant_sessions = TenantSessions(tenants)
+        self.tenant_sessions = TenantSessions(tenants, siblings.ask if siblings else None)
+        if siblings is not None:
+            siblings.listen(self.tenant_sessions.kept_receipt)
         self.metrics = Metrics()
         self.rates = RateLimiter(self.limits)
         self.workers = WorkerPool(self.limits)
         self.heap = Heap()
+
+    async def admit(self, id: str, count: int = 1) -> None:
+        """Count requests of a credential; if they are too many, wait a while and raise TooMany."""
+        try:
+            self.rates.take(id, count)
+        except TooMany:
+            await asyncio.sleep(self.rates.pause(id))
+            raise
 
     async def answer(
         self,

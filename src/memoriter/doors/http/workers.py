@@ -4,11 +4,13 @@ Requests of one tenant wait in a queue of their own. A thread that becomes free 
 that runs least, and of those to the one that used least processor time lately. A tenant may use
 only some of the threads. While others are active too it gets two, and the one that used most
 processor time gets one: threads share one interpreter, so each further one would slow others down.
+After a long request a thread rests for as long as it worked, if others are active.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import Counter, OrderedDict, deque
@@ -25,8 +27,14 @@ HALF_LIFE_S: Final = 2.0
 """After so many seconds, used processor time counts half."""
 BUSY_S: Final = 0.1
 """Below this much processor time, a tenant is not taken for the one that uses most."""
+BOUND_S: Final = 1.0
+"""From this much processor time on, a tenant is bound by the processors and not by waiting."""
 SHARED: Final = 2
 """How many threads a tenant has while others are active."""
+LONG_S: Final = 0.025
+"""From this much processor time on, a request counts as long; most questions take less."""
+MOST_REST_S: Final = 1.0
+"""How long a thread rests at most."""
 ACTIVE_S: Final = 2.0
 """A tenant is active until so many seconds after its last request ended."""
 _TENANTS: Final = 1024
@@ -81,12 +89,18 @@ class WorkerPool:
     when their work has ended.
     """
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._limits = limits
+        self._sleep = sleep
         self._threads = ThreadPoolExecutor(limits.threads, "memoriter-http")
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
         self._running: Counter[str] = Counter()
-        self._uses = UseLedger(clock)
+        self.uses = UseLedger(clock)
         self._clock = clock
         self._open = 0
         self._lock = threading.Lock()
@@ -103,21 +117,28 @@ class WorkerPool:
         self._admit(job)
         awaited = asyncio.wrap_future(job.outcome)
         awaited.add_done_callback(_retrieve)
-        limit = self._limits.answer_s if deadline else None
+        try:
+            await self._wait(job, awaited, self._limits.answer_s if deadline else None)
+            return awaited.result()
+        finally:
+            del job, awaited, work  # an error has this frame in its traceback: see `_do`
+
+    async def _wait(self, job: _Job, awaited: asyncio.Future[object], limit: float | None) -> None:
+        """Wait until a job is done, or raise what its deadline allows."""
         done, _ = await asyncio.wait({awaited}, timeout=limit)
-        if limit is not None and not done:
-            # Leaving succeeds only if the work is still in the queue: then nothing was done, and
-            # the caller may try again. Else it gets the rest of its time from its own start.
-            if self._left(job):
-                raise _busy()
-            now = self._clock()
-            left = (now if job.started is None else job.started) + limit - now
-            done, _ = await asyncio.wait({awaited}, timeout=max(0.0, left))
-            if not done:
-                raise Unavailable(
-                    f"no answer within {limit:g} s", hint="ask for less, or try again later"
-                )
-        return awaited.result()
+        if limit is None or done:
+            return
+        # Leaving succeeds only if the work is still in the queue: then nothing was done, and
+        # the caller may try again. Else it gets the rest of its time from its own start.
+        if self._left(job):
+            raise _busy()
+        now = self._clock()
+        left = (now if job.started is None else job.started) + limit - now
+        done, _ = await asyncio.wait({awaited}, timeout=max(0.0, left))
+        if not done:
+            raise Unavailable(
+                f"no answer within {limit:g} s", hint="ask for less, or try again later"
+            )
 
     def close(self) -> None:
         """Wait until all work has ended, that in the queues too."""
@@ -153,7 +174,7 @@ class WorkerPool:
             if not ready:
                 return
             # Among equals the one that waits longest; `min` takes the first.
-            tenant = min(ready, key=lambda each: (self._running[each], self._uses.used(each)))
+            tenant = min(ready, key=lambda each: (self._running[each], self.uses.used(each)))
             queue = self._waiting.pop(tenant)
             job = queue.popleft()
             if queue:
@@ -166,12 +187,20 @@ class WorkerPool:
         running = self._running[tenant]
         if running == 0:
             return True
-        others = {*self._waiting, *self._running, *self._uses.active()} - {tenant}
-        if not others:
+        others = self._others(tenant)
+        if not others and self.uses.used(tenant) < BOUND_S:
             return running < self._limits.per_tenant
-        used = self._uses.used(tenant)
-        heaviest = used > max(BUSY_S, *(self._uses.used(other) for other in others))
-        return running < (1 if heaviest else min(SHARED, self._limits.per_tenant))
+        if not others:  # more threads than processors do no more, and somebody may come
+            return running < min(max(SHARED, os.cpu_count() or 1), self._limits.per_tenant)
+        shared = 1 if self._is_heaviest(tenant, others) else SHARED
+        return running < min(shared, self._limits.per_tenant)
+
+    def _others(self, tenant: str) -> set[str]:
+        return {*self._waiting, *self._running, *self.uses.active()} - {tenant}
+
+    def _is_heaviest(self, tenant: str, others: set[str]) -> bool:
+        most = max(BUSY_S, *(self.uses.used(other) for other in others))
+        return self.uses.used(tenant) > most
 
     def _do(self, job: _Job) -> None:
         """Run a job in a thread of the pool."""
@@ -182,19 +211,27 @@ class WorkerPool:
         try:
             if job.outcome.set_running_or_notify_cancel():
                 result = job.work()
-        except BaseException as error:  # the caller gets it
-            failed = error
-        self._ended(job, time.thread_time() - began)
-        if job.outcome.cancelled():  # its caller left before it began
-            return
-        if failed is None:
-            job.outcome.set_result(result)
-        else:
-            job.outcome.set_exception(failed)
+        except BaseException as error:
+            # The caller gets it without the frames of the work: they hold the request's body, and
+            # would be kept, in a circle with the error, until the garbage collector comes.
+            failed = error.with_traceback(None)
+        rest = self._used(job.tenant, time.thread_time() - began)
+        if rest:  # the caller does not wait for it
+            _deliver(job, result, failed)
+            self._sleep(rest)
+        self._ended(job)
+        if not rest:
+            _deliver(job, result, failed)
 
-    def _ended(self, job: _Job, seconds: float) -> None:
+    def _used(self, tenant: str, seconds: float) -> float:
+        """Count processor time; returns how long the thread has to rest before the next request."""
         with self._lock:
-            self._uses.add(job.tenant, seconds)
+            self.uses.add(tenant, seconds)
+            rests = seconds >= LONG_S and self._others(tenant)
+            return min(seconds, MOST_REST_S) if rests else 0.0
+
+    def _ended(self, job: _Job) -> None:
+        with self._lock:
             self._running[job.tenant] -= 1
             if not self._running[job.tenant]:
                 del self._running[job.tenant]
@@ -213,6 +250,16 @@ class WorkerPool:
             self._open -= 1
             job.outcome.cancel()
             return True
+
+
+def _deliver(job: _Job, result: object, failed: BaseException | None) -> None:
+    """Give a job's outcome to its caller, unless that left before it began."""
+    if job.outcome.cancelled():
+        return
+    if failed is None:
+        job.outcome.set_result(result)
+    else:
+        job.outcome.set_exception(failed)
 
 
 def _busy() -> TooMany:

@@ -15,14 +15,8 @@ function theme(context) {
 /** What the tool answered: drawn if the drawing came with it, else its text. @param {any} result */
 function show(result) {
   const drawing = result?._meta?.["memoriter/drawing"];
-  if (drawing?.hits) root.replaceChildren(answer(drawing), funnelOf(drawing));
-  else if (drawing) root.replaceChildren(hitCard(drawing, { open: true }));
+  if (drawing) root.replaceChildren(draw(drawing));
   else root.replaceChildren(h("pre", { class: "text" }, (result?.content ?? []).map((/** @type {any} */ each) => each.text ?? "").join("\n")));
-}
-
-/** @param {any} drawing */
-function funnelOf(drawing) {
-  return h("details", {}, h("summary", {}, "How it was found"), funnel(drawing.funnel));
 }
 
 window.addEventListener("message", (event) => {

@@ -20,7 +20,8 @@ from memoriter.core.errors import MemoriterError
 from memoriter.core.names import JsonObject
 from memoriter.doors.mcp.tools import Tool
 from memoriter.doors.tenant_session import TenantSession
-from memoriter.why.drawing import draw_answer, draw_hit
+from memoriter.why.card import drawing_file
+from memoriter.why.drawing import draw_answer, draw_single
 
 McpContext = ServerRequestContext[Any, Any]
 URI: Final = "ui://memoriter/answer"
@@ -31,18 +32,13 @@ DRAWING: Final = "memoriter/drawing"
 EXTENSION: Final[dict[str, dict[str, Any]]] = {EXTENSION_ID: {}}
 META: Final[JsonObject] = {"ui": {"resourceUri": URI}}
 _ABOUT: Final = "An answer, drawn: why each memory was found."
-_DARK: Final = "@media (prefers-color-scheme: dark) {\n  :root {"
-_MODULE: Final = "memoriter.doors"
+_DARK: Final = "@media (prefers-color-scheme: dark) {\n  :root, :host {"
 
 
 @cache
 def card_html() -> str:
     """The document: styles, the module that draws, and what connects it to a host."""
-    folder = resources.files(_MODULE)
-    css, js, glue = (
-        folder.joinpath(*path).read_text("utf-8")
-        for path in (("page", "drawing.css"), ("page", "drawing.js"), ("mcp", "card.js"))
-    )
+    css = drawing_file("drawing.css")
     # A host may be dark where the system is light: its theme sets the same colours.
     dark = css.partition(_DARK)[2].partition("}")[0]
     css += f':root[data-theme="dark"] {{{dark}}}\n'
@@ -53,17 +49,23 @@ def card_html() -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Memoriter</title>'
         f"<style>{style}</style></head><body>"
         '<main id="card"><p>Waiting for the answer …</p></main>'
-        f'<script type="module">\n{js}\n{glue}</script></body></html>\n'
+        f'<script type="module">\n{card_module()}</script></body></html>\n'
     )
+
+
+def card_module() -> str:
+    """The module that draws, and what connects it to a host, in one text."""
+    glue = resources.files("memoriter.doors").joinpath("mcp", "card.js").read_text("utf-8")
+    return f"{drawing_file('drawing.js')}\n{glue}"
 
 
 def draw_reply(tenant_session: TenantSession, data: object) -> JsonObject:
     """The drawing of a kept answer, or of one of its hits; empty if the id is not a hit."""
     sent = cast("JsonObject", data)
-    result = tenant_session.receipts.answer(sent["receipt"])
+    result = tenant_session.answer(sent["receipt"])
     if sent.get("id") is None:
         return draw_answer(result)
-    hits = [draw_hit(hit) for hit in result if hit.id == sent["id"]]
+    hits = [draw_single(hit) for hit in result if hit.id == sent["id"]]
     return hits[0] if hits else {}
 
 

@@ -27,9 +27,10 @@ from memoriter.doors.mcp.card import (
     META,
     McpContext,
     list_cards,
-    read_card,
     with_drawing,
 )
+from memoriter.doors.mcp.consent import check_consent
+from memoriter.doors.mcp.resources import list_templates, read_resource
 from memoriter.doors.mcp.tools import FULL, Choice, Tool, tools_of
 from memoriter.doors.port import Right
 from memoriter.doors.public import public
@@ -103,6 +104,7 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
             message = f"there is no tool {params.name[:80]!r}{hint}; there are: {known}"
             raise MCPError(types.INVALID_PARAMS, message)
         try:
+            await check_consent(ctx, caller.ask, tool, params.arguments or {})
             reply = await caller.ask(ctx, tool, params.arguments or {})
         except Exception as error:  # as a result, not a protocol error: the model can correct it
             return _failed(public(error))
@@ -119,7 +121,8 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_cards,
-        on_read_resource=read_card,
+        on_list_resource_templates=list_templates,
+        on_read_resource=lambda ctx, params: read_resource(ctx, caller.ask, params),
     )
     server.extensions = EXTENSION
     return server

@@ -6,7 +6,7 @@ import { askView } from "./ask.js";
 import { addView, agentsView, healthView, listView, memoryView, reflectionsView } from "./memory.js";
 import { problem } from "./notices.js";
 import { proveView } from "./prove.js";
-import { here, may, me, signIn, signOut, to } from "./server.js";
+import { here, may, me, signIn, signOut, signedOut, to } from "./server.js";
 
 /** @type {[string, string, string][]} view, title, operation that it needs */
 const VIEWS = [
@@ -18,7 +18,7 @@ const VIEWS = [
   ["health", "Health", "status"],
   ["prove", "Prove", "verify"],
 ];
-/** @type {Record<string, (main: HTMLElement, rest: string[], values: URLSearchParams) => any>} */
+/** @type {Record<string, (main: HTMLElement, rest: any[], values: URLSearchParams) => any>} */
 const DRAW = {
   ask: askView, add: addView, agents: agentsView, reflections: reflectionsView, health: healthView, prove: proveView,
   memory: (main, rest, values) => (rest.length ? memoryView(main, rest[0]) : listView(main, values)),
@@ -40,7 +40,8 @@ async function show() {
   main.replaceChildren(inner);
   main.setAttribute("aria-busy", "true");
   try {
-    if (!DRAW[view]) throw Object.assign(new Error("there is no such view"), { hint: "choose one above" });
+    if (!Object.hasOwn(DRAW, view)) throw Object.assign(new Error("there is no such page"), { hint: "choose one above" });
+    if (rest.includes(null)) throw Object.assign(new Error("the address cannot be read"), { hint: "the link may be cut: choose a page above" });
     const drawn = h("div", { class: `view ${view}` });
     await DRAW[view](drawn, rest, values);
     if (ownTurn === turn) main.replaceChildren(drawn);
@@ -86,6 +87,7 @@ function start() {
 window.addEventListener("hashchange", () => { if (me && location.hash.startsWith("#/")) show().then(() => { if (!document.getElementById("token")) { main.focus({ preventScroll: true }); window.scrollTo(0, 0); } }); });
 document.querySelector(".skip")?.addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 
+signedOut(() => askToken());
 try {
   if (await signIn()) start();
   else askToken();

@@ -2,15 +2,16 @@
 // Ask, why, why not, what if, and the block that a prompt would get.
 
 import { answer, funnel, h, svg } from "./drawing.js";
-import { problem, say } from "./notices.js";
+import { memories, problem, say } from "./notices.js";
 import { get, may, note, post, receiptText, to, toMemory } from "./server.js";
 import { sliders } from "./sliders.js";
+import { parsed, State } from "./state.js";
 
 const FIELDS = ["recipe", "mode", "agent", "user", "session", "tags", "as_of", "known_at", "where"];
 /** Where why_not's stages stand in the funnel. @type {Record<string, string>} */
 const STAGES = { trust: "hidden", reflections: "hidden", archived: "hidden", expired: "hidden", superseded: "hidden", lanes: "fuse", score: "fuse" };
-/** The last answer: other views link to it. @type {{reply: any, values: string} | null} */
-export let last = null;
+/** The address of the last answer: other views link to it. @type {URLSearchParams | null} */
+let last = null;
 
 /** The request of the address. @param {URLSearchParams} values */
 export function requestOf(values) {
@@ -23,7 +24,10 @@ export function requestOf(values) {
       throw Object.assign(new Error("the filter is not JSON"), { hint: 'for example {"kind": "fact"}' });
     }
   }
-  if (values.get("limit")) body.limit = Number(values.get("limit"));
+  if (values.get("limit")) {
+    body.limit = Number(values.get("limit"));
+    if (!Number.isInteger(body.limit)) throw Object.assign(new Error("“How many” is not a whole number"), { hint: "for example 10" });
+  }
   return body;
 }
 
@@ -40,9 +44,10 @@ export async function askView(main, rest, values) {
   try {
     const body = requestOf(values);
     const reply = await post("recall", { ...body, detail: "drawn" });
-    last = { reply, values: values.toString() };
-    out.append(new Asked(body, reply, values).element);
-    say(reply.drawing.title);
+    last = values;
+    const asked = new Asked(new State(body, reply, values), values);
+    await asked.show();
+    out.append(asked.element);
   } catch (error) {
     out.append(problem(error));
     if (/** @type {any} */ (error).status === 401) throw error;
@@ -57,7 +62,7 @@ async function welcome() {
       h("p", {}, may("remember") ? [h("a", { href: "#/add" }, "Add a memory"), ", or import a file: "] : "Import a file: ",
         h("code", {}, "memoriter import notes.md")));
   }
-  return h("div", { class: "panel empty" }, h("h2", {}, `${status.records} memories`),
+  return h("div", { class: "panel empty" }, h("h2", {}, memories(status.records)),
     h("p", {}, "Type a question. Every hit shows why it was found, every number adds up, and every number can be changed."));
 }
 
@@ -92,104 +97,137 @@ function questionForm(values, recipes) {
 
 /** An answer on the page with its panels. */
 class Asked {
-  /** @param {any} body @param {any} reply @param {URLSearchParams} values */
-  constructor(body, reply, values) {
-    this.body = body;
-    this.first = reply;
-    this.now = reply;
+  /** @param {State} state @param {URLSearchParams} values */
+  constructor(state, values) {
+    this.state = state;
+    this.first = state.first;
+    this.now = state.first;
     this.values = values;
+    this.turn = 0;
+    /** Draws a panel again, by its name. @type {Record<string, () => void>} */
+    this.again = {};
     this.hits = h("section", { class: "hits", "aria-label": "Hits" });
     this.steps = h("div");
     this.compared = h("div");
     this.element = h("div", { class: "columns" }, h("div", { class: "main" }, this.compared, this.hits), this.panels());
-    this.draw();
+  }
+
+  /** Keep values in the address, unless another view has it by now. @param {Record<string, any>} changes */
+  keep(changes) {
+    for (const [key, value] of Object.entries(changes)) if (value) this.values.set(key, value); else this.values.delete(key);
+    if (this.element.isConnected) note(changes);
   }
 
   panels() {
-    const recipe = this.first.plan.recipe;
-    /** @param {string} name @param {string} title @param {() => any} make */
-    const panel = (name, title, make) => {
-      const box = h("details", { class: "panel", name: null, "data-panel": name }, h("summary", {}, title));
-      const fill = async () => {
-        if (!box.open || box.childElementCount > 1) return;
-        try { box.append(await make()); } catch (error) { box.append(problem(error)); }
-      };
-      box.addEventListener("toggle", fill);
-      return box;
-    };
+    const open = new Set((this.values.get("open") ?? "").split("."));
+    if (this.values.get("o")) open.add("what-if");
+    for (const name of ["not", "versus"]) if (this.values.get(name)) open.add(name);
     const steps = h("details", { class: "panel", open: true }, h("summary", {}, "How it was found"), this.steps);
-    const whatIf = panel("what-if", "What if", async () => {
-      const { numbers } = await get(`recipes/${encodeURIComponent(recipe)}`);
-      const made = sliders(numbers, JSON.parse(this.values.get("o") ?? "{}"), (changes) => this.change(changes));
-      this.spelled = made.spelled;
-      return made.element;
-    });
-    const whyNot = panel("why-not", "Why not", () => this.whyNot());
-    const block = panel("block", "What a prompt would get", () => this.block());
-    const receipt = panel("receipt", "Receipt", () => this.receipt());
-    if (this.values.get("o")) { whatIf.open = true; this.change(JSON.parse(this.values.get("o") ?? "{}")); }
-    if (this.values.get("not")) whyNot.open = true;
-    return h("aside", { "aria-label": "About this answer" }, steps, whatIf, whyNot, block, receipt);
+    /** @type {[string, string, () => any][]} */
+    const panels = [["what-if", "What if", () => this.whatIf()], ["why-not", "Why not", () => this.whyNot()],
+      ["versus", "Compare two hits", () => this.twoHits()], ["block", "What a prompt would get", () => this.block()],
+      ["receipt", "Receipt", () => this.receipt()]];
+    return h("aside", { "aria-label": "About this answer" }, steps,
+      panels.map(([name, title, make]) => this.panel(name, title, make, open.has(name) || (name === "why-not" && open.has("not")))));
   }
 
-  /** Draw the present answer; hits that moved say from where. @param {string} [stopped] */
-  draw(stopped) {
+  /** A panel that is filled when it opens, and again when the answer changes.
+   * @param {string} name @param {string} title @param {() => any} make @param {boolean} open */
+  panel(name, title, make, open) {
+    const inner = h("div");
+    const box = h("details", { class: "panel", "data-panel": name, open }, h("summary", {}, title), inner);
+    let turn = 0, filled = false;
+    const fill = async () => {
+      const own = ++turn;
+      filled = box.open;
+      if (!filled) { inner.replaceChildren(); return; }
+      if (!inner.childElementCount) inner.append(h("p", { class: "quiet" }, "Loading …"));
+      let made;
+      try { made = await make(); } catch (error) { made = problem(error); }
+      if (own === turn) inner.replaceChildren(made);
+    };
+    this.again[name] = fill;
+    box.addEventListener("toggle", () => {
+      if (box.open && !filled) fill();
+      if (box.isConnected) this.keep({ open: [...this.element.querySelectorAll("[data-panel][open]")].map((each) => each.dataset.panel).join(".") });
+    });
+    return box;
+  }
+
+  /** Ask for the answer of the state and draw it; `from` is the panel that changed the state and stays as it is. @param {string} [from] */
+  async show(from) {
+    const own = ++this.turn;
+    this.keep(this.state.noted);
+    try {
+      const { now, before } = await this.state.answers();
+      const diff = before && await post("diff", { before: before.receipt, after: now.receipt });
+      if (own !== this.turn) return;
+      this.now = now;
+      this.compared.replaceChildren(...(diff ? [this.comparison(before, diff)] : []));
+      say(now.drawing.title);
+    } catch (error) {
+      if (own !== this.turn) return;
+      this.compared.replaceChildren(problem(error));
+    }
+    this.draw();
+    this.spelled?.(this.now.spelled ?? null);
+    for (const [name, fill] of Object.entries(this.again)) if (name !== from) fill();
+  }
+
+  /** Both answers, and the way back. @param {any} before @param {any} diff */
+  comparison(before, diff) {
+    const side = sideBySide(before.drawing, this.now.drawing, diff, "without the change", "with the change");
+    side.append(h("p", { class: "actions" }, h("button", { type: "button", onclick: () => { this.state.change = {}; this.show(); } }, "Take the change back")));
+    return side;
+  }
+
+  /** Draw the present answer; hits that moved say from where. */
+  draw() {
     const was = new Map(this.first.drawing.hits.map((/** @type {any} */ hit) => [hit.id, hit.rank]));
     const changed = this.now !== this.first;
     this.hits.replaceChildren(answer(this.now.drawing, (hit) => ({
       open: this.values.get("hit") === hit.id,
       ontoggle: (/** @type {boolean} */ open) => {
-        if (open || this.values.get("hit") === hit.id) { this.values.set("hit", open ? hit.id : ""); note({ hit: open ? hit.id : "" }); }
+        if (open || this.values.get("hit") === hit.id) this.keep({ hit: open ? hit.id : "" });
       },
       note: changed && was.get(hit.id) !== hit.rank
         ? h("span", { class: "moved" }, was.has(hit.id) ? `was #${was.get(hit.id)}` : "new") : null,
       actions: h("a", { href: toMemory(hit.id) }, "its life"),
     })));
-    this.steps.replaceChildren(funnel(this.now.drawing.funnel, stopped));
+    this.steps.replaceChildren(funnel(this.now.drawing.funnel));
   }
 
-  /** Change numbers of the recipe: the server scores the same candidates again. @param {Record<string, number>} overrides */
-  async change(overrides) {
-    const turn = (this.turn = (this.turn ?? 0) + 1);
-    const empty = !Object.keys(overrides).length;
-    note({ o: empty ? "" : JSON.stringify(overrides) });
-    try {
-      const reply = empty ? this.first : await post("what-if", { receipt: this.first.receipt, overrides, detail: "drawn" });
-      if (turn !== this.turn) return;
-      this.now = reply;
-      this.compared.replaceChildren();
-      this.spelled?.(empty ? null : reply.spelled);
-      this.draw();
-      say(empty ? "the recipe as it was" : `${reply.drawing.title}`);
-    } catch (error) {
-      if (turn === this.turn) this.compared.replaceChildren(problem(error));
-    }
+  async whatIf() {
+    const { numbers } = await get(`recipes/${encodeURIComponent(this.first.plan.recipe)}`);
+    const made = sliders(numbers, this.state.overrides, (moved) => { this.state.move(moved); this.show("what-if"); },
+      () => { this.state.unmove(); this.show("what-if"); });
+    this.spelled = made.spelled;
+    made.spelled(this.now.spelled ?? null);
+    return made.element;
   }
 
-  whyNot() {
+  async whyNot() {
     const field = h("input", { name: "id", required: true, value: this.values.get("not") ?? "", autocomplete: "off", list: "ids" });
     const out = h("div");
     const run = async () => {
-      note({ not: field.value, apply: this.values.get("apply") });
+      this.keep({ not: field.value });
       out.replaceChildren(h("p", { class: "quiet" }, "Looking …"));
+      const shown = this.now;
       try {
-        const why = await post("why-not", { receipt: this.now.receipt, id: field.value });
-        const stage = STAGES[why.stage] ?? why.stage;
-        this.draw(stage);
+        const why = await post("why-not", { receipt: shown.receipt, id: field.value });
+        if (shown !== this.now) return;
+        this.steps.replaceChildren(funnel(shown.drawing.funnel, STAGES[why.stage] ?? why.stage));
         out.replaceChildren(this.obstacle(why));
         say(why.reason);
-        const linked = this.values.get("apply") && why.change && Object.keys(why.change).length;
-        this.values.delete("apply");
-        if (linked) await this.apply(why.change);
       } catch (error) { out.replaceChildren(problem(error)); }
     };
     const ids = h("datalist", { id: "ids" });
     post("browse", { limit: 50 }).then((page) => ids.append(...page.records.map((/** @type {any} */ each) =>
       h("option", { value: each.id }, each.text.slice(0, 60))))).catch(() => null);
-    const form = h("form", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); run(); } },
+    const form = h("form", { onsubmit: async (/** @type {Event} */ event) => { event.preventDefault(); await run(); out.scrollIntoView({ block: "nearest" }); } },
       h("label", {}, h("span", {}, "The id of a memory that you expected"), field), ids,
       h("button", { type: "submit" }, "Why is it missing?"));
-    if (field.value) run();
+    if (field.value) await run();
     return h("div", {}, form, out);
   }
 
@@ -210,31 +248,44 @@ class Asked {
 
   /** Ask with a change, and show both answers. @param {any} change */
   async apply(change) {
-    const { scope, overrides, ...rest } = change;
-    const body = { ...this.body, ...rest };
-    if (overrides) body.overrides = { ...(this.body.overrides ?? {}), ...overrides };
-    if (scope) { for (const name of ["agent", "user", "session"]) delete body[name]; Object.assign(body, scope); }
-    for (const [name, value] of Object.entries(body)) if (value === null) delete body[name];
-    try {
-      const before = this.now;
-      // At the same moment, so that nothing but the change makes a difference.
-      const after = await post("recall", { now: this.first.plan.steps[0].now, ...body, detail: "drawn" });
-      const diff = await post("diff", { before: before.receipt, after: after.receipt });
-      this.compared.replaceChildren(sideBySide(before.drawing, after.drawing, diff, "before", "with the change"));
-      this.now = after;
-      this.draw();
-      note({ apply: 1 });
-      this.compared.querySelector("h2")?.focus();
-      say("both answers are shown");
-    } catch (error) { this.compared.replaceChildren(problem(error)); }
+    this.state.apply(change);
+    await this.show();
+    this.compared.querySelector("h2")?.focus();
   }
 
-  block() {
-    const tokens = h("input", { type: "number", min: 50, max: 100000, step: 50, value: 500, name: "budget" });
+  /** Two hits of the answer that is shown, and what separates them. */
+  twoHits() {
+    const hits = this.now.drawing.hits;
+    if (hits.length < 2) return h("p", { class: "quiet" }, "It takes two hits to compare.");
+    /** @type {string[]} */
+    const linked = parsed(this.values, "versus", []).filter((/** @type {string} */ id) => hits.some((/** @type {any} */ hit) => hit.id === id));
+    const [one, two] = linked.length === 2 ? linked : [hits[0].id, hits[1].id];
+    /** @param {string} title @param {string} chosen */
+    const pick = (title, chosen) => h("label", {}, h("span", {}, title), h("select", {}, hits.map((/** @type {any} */ hit) =>
+      h("option", { value: hit.id, selected: hit.id === chosen }, `#${hit.rank} ${textOf(hit, 60)}`))));
+    const first = pick("The first", one), second = pick("The second", two);
     const out = h("div");
     const run = async () => {
+      const [id, versus] = [first, second].map((each) => each.querySelector("select").value);
+      this.keep({ versus: JSON.stringify([id, versus]) });
       try {
-        const block = await post("context", { ...this.body, budget_tokens: Number(tokens.value) });
+        const reply = await post("explain", { receipt: this.now.receipt, id, versus });
+        out.replaceChildren(separation(reply.versus));
+        say(reply.versus.summary);
+      } catch (error) { out.replaceChildren(problem(error)); }
+    };
+    run();
+    return h("div", {}, h("form", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); run(); } },
+      first, second, h("button", { type: "submit" }, "Compare")), out);
+  }
+
+  async block() {
+    const tokens = h("input", { type: "number", min: 1, step: 1, required: true, value: this.values.get("budget") ?? 500, name: "budget" });
+    const out = h("div");
+    const run = async () => {
+      out.replaceChildren(h("p", { class: "quiet" }, "Loading …"));
+      try {
+        const block = await post("context", { ...this.state.request, overrides: this.state.overrides, budget_tokens: Number(tokens.value) });
         out.replaceChildren(
           h("p", {}, h("b", {}, block.tokens), ` tokens, ${block.chars} characters`,
             block.left_out.length ? `, ${block.left_out.length} left out by the budget` : "",
@@ -242,8 +293,8 @@ class Asked {
           h("pre", { class: "block", tabindex: "0", dir: "auto" }, block.text));
       } catch (error) { out.replaceChildren(problem(error)); }
     };
-    run();
-    return h("div", {}, h("form", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); run(); } },
+    await run();
+    return h("div", {}, h("form", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.keep({ budget: tokens.value }); run(); } },
       h("label", {}, h("span", {}, "Budget in tokens"), tokens), h("button", { type: "submit" }, "Show")), out);
   }
 
@@ -255,6 +306,22 @@ class Asked {
         h("button", { type: "button", onclick: async () => download(`receipt-${this.now.receipt.slice(0, 12)}.json`, await receiptText(this.now.receipt)) }, "Download"),
         h("a", { href: to("prove", { of: this.now.receipt }) }, "Verify and replay it")));
   }
+}
+
+/** @param {any} hit @param {number} most */
+const textOf = (hit, most) => hit.text.map((/** @type {any} */ piece) => piece.text).join("").slice(0, most);
+
+/** What separates two hits, part by part. @param {any} versus */
+function separation(versus) {
+  const { first, second, parts, notes } = versus;
+  return h("div", { class: "separation" },
+    h("p", {}, h("b", {}, versus.summary)),
+    h("table", {}, h("thead", {}, h("tr", {}, ["part", `#${first.rank}`, `#${second.rank}`, "difference"].map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", {}, parts.map((/** @type {any} */ part) => h("tr", {}, h("th", { scope: "row" }, part.label),
+        h("td", {}, part.texts[0]), h("td", {}, part.texts[1]), h("td", { "data-gap": part.texts[2] }, part.texts[2])))),
+      h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "score"), h("td", {}, versus.texts[0]), h("td", {}, versus.texts[1]),
+        h("td", { "data-gap-total": versus.texts[2] }, versus.texts[2])))),
+    notes.length ? h("ul", { class: "quiet" }, notes.map((/** @type {string} */ each) => h("li", {}, each))) : null);
 }
 
 /** @param {string} name @param {string} text */
@@ -275,7 +342,7 @@ export function sideBySide(before, after, diff, left, right) {
   const height = ROW * Math.max(then.length, now.length, 1);
   /** @param {any[]} hits */
   const list = (hits) => h("ol", {}, hits.map((hit) => h("li", { class: moved.has(hit.id) ? "moved" : "" },
-    h("b", {}, hit.rank), " ", h("span", {}, hit.text.map((/** @type {any} */ piece) => piece.text).join("").slice(0, 90)))));
+    h("b", {}, hit.rank), " ", h("span", {}, textOf(hit, 90)))));
   const lines = then.flatMap((/** @type {any} */ hit, /** @type {number} */ n) => at.has(hit.id)
     ? [svg("line", { x1: 0, x2: 100, y1: ROW * (n + 0.5), y2: ROW * ((at.get(hit.id) ?? 0) + 0.5), class: moved.has(hit.id) ? "moved" : "" })] : []);
   /** @param {any} move */
@@ -301,5 +368,7 @@ const number = (value) => (value === null ? "none" : value.toFixed(4));
 /** @param {any} value */
 const brief = (value) => { const text = JSON.stringify(value) ?? "none"; return text.length > 80 ? `${text.slice(0, 79)}…` : text; };
 
-/** Where the last question is, to go back to it. */
-export const lastAsked = () => (last ? `#/ask?${last.values}` : null);
+/** The address of the last answer, asked why a memory is not in it; null before the first. @param {string} id */
+export function lastWhyNot(id) {
+  return last && to("ask", { ...Object.fromEntries(last), not: id });
+}

@@ -2,9 +2,9 @@
 // The memory itself: browse, one memory's life, changes, agents, reflections, health.
 
 import { chip, h, into, svg } from "./drawing.js";
-import { lastAsked } from "./ask.js";
-import { confirmed, problem, say } from "./notices.js";
-import { get, may, patch, post, put, to, toMemory } from "./server.js";
+import { lastWhyNot } from "./ask.js";
+import { confirmed, memories, problem, say } from "./notices.js";
+import { call, get, may, post, to, toMemory } from "./server.js";
 
 const SHOWN = 280;
 /** @param {string} text */
@@ -80,17 +80,16 @@ const QUIET = new Set(["id", "text", "title", "row", "position", "memory_type", 
 
 /** @param {HTMLElement} main @param {string} id */
 export async function memoryView(main, id) {
-  const path = `memories/${encodeURIComponent(id)}`;
-  const [record, { versions }, { links }] = await Promise.all([get(path), get(`${path}/history`), get(`${path}/links`)]);
+  const [record, { versions }, { links }] = await Promise.all(["get", "history", "links"].map((operation) => call(operation, { id })));
   const fields = Object.entries(record).filter(([key, value]) => !QUIET.has(key) && value !== null && value !== "" && !(Array.isArray(value) && !value.length));
-  const back = lastAsked();
+  const back = lastWhyNot(id);
   const members = links.filter((/** @type {any} */ edge) => edge.kind === "consolidated_from" && edge.source === id);
   into(main, 
     h("h1", {}, record.title || "A memory"),
-    h("p", { class: "text whole", dir: "auto" }, record.text),
+    h("p", { class: "text whole", dir: "auto", tabindex: "0", role: "region", "aria-label": "The text" }, record.text),
     h("dl", { class: "fields-of" }, h("div", {}, h("dt", {}, "id"), h("dd", {}, h("code", {}, record.id))),
       fields.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, Array.isArray(value) ? value.join(", ") : plain(value))))),
-    back ? h("p", { class: "actions" }, h("a", { href: `${back}&not=${encodeURIComponent(id)}` }, "Why was it not in the last answer?")) : null,
+    back ? h("p", { class: "actions" }, h("a", { href: back }, "Why was it not in the last answer?")) : null,
     actions(record, versions, links),
     h("section", { class: "panel" }, h("h2", {}, `Its life: ${versions.length} ${versions.length === 1 ? "version" : "versions"}`),
       h("ol", { class: "versions" }, versions.map((/** @type {any} */ version, /** @type {number} */ at) => h("li", {},
@@ -118,13 +117,15 @@ function actions(record, versions, links) {
   const run = async (work, done) => {
     try { await work; say(done); window.dispatchEvent(new Event("hashchange")); } catch (error) { out.replaceChildren(problem(error)); }
   };
-  const path = `memories/${encodeURIComponent(id)}`;
   const forms = [
-    may("update") ? form("Edit", [["text", "Text", record.text, true], ["kind", "Kind", record.kind], ["tags", "Tags, with commas", (record.tags ?? []).join(", ")], ["importance", "Importance, 0 to 1", record.importance ?? ""]],
-      (sent) => run(patch(path, shaped(sent)), "changed")) : null,
+    may("update") ? form("Edit", [["text", "Text", record.text, true], ["kind", "Kind", record.kind], ["tags", "Tags, one on each line", (record.tags ?? []).join("\n"), true], ["importance", "Importance, 0 to 1", record.importance ?? ""]],
+      (sent, edited) => {
+        if (edited.length) run(call("update", { id, ...edits(record, sent, edited) }), "changed");
+        else out.replaceChildren(h("p", { class: "quiet" }, "No field was edited."));
+      }) : null,
     may("link") ? form("Link", [["target", "To the memory with the id", ""], ["kind", "Kind of link", "related_to"]],
       (sent) => run(post("links", { source: id, target: sent.target, kind: sent.kind }), "linked")) : null,
-    may("expire") ? form("Expire", [["at", "From when on (empty: now)", ""]], (sent) => run(post(`${path}/expire`, sent.at ? { at: sent.at } : {}), "expired")) : null,
+    may("expire") ? form("Expire", [["at", "From when on (empty: now)", ""]], (sent) => run(call("expire", sent.at ? { id, at: sent.at } : { id }), "expired")) : null,
     may("forget") ? h("button", { type: "button", class: "danger", onclick: async () => {
       const content = h("div", {}, h("p", {}, "This cannot be undone. It goes from past views too, with:"),
         h("ul", {}, h("li", {}, `${versions.length} ${versions.length === 1 ? "version" : "versions"}`), h("li", {}, `${links.length} ${links.length === 1 ? "link" : "links"}`)),
@@ -136,12 +137,28 @@ function actions(record, versions, links) {
   return h("div", { class: "doing" }, forms, out);
 }
 
-/** @param {string} title @param {[string, string, any, boolean?][]} fields @param {(sent: any) => void} send */
+/** @param {string} title @param {[string, string, any, boolean?][]} fields @param {(sent: any, edited: string[]) => void} send */
 function form(title, fields, send) {
+  const made = fields.map(([name, , value, long]) => long ? h("textarea", { name, rows: 5, value: value ?? "" }) : h("input", { name, value: value ?? "", autocomplete: "off" }));
+  const first = made.map((field) => field.value); // as the field has it: it may not hold every character
   return h("details", { class: "panel", "data-form": title }, h("summary", {}, title),
-    h("form", { onsubmit: (/** @type {SubmitEvent} */ event) => { event.preventDefault(); send(Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)))); } },
-      fields.map(([name, label, value, long]) => h("label", {}, h("span", {}, label), long ? h("textarea", { name, rows: 5, value: value ?? "" }) : h("input", { name, value: value ?? "", autocomplete: "off" }))),
+    h("form", { onsubmit: (/** @type {SubmitEvent} */ event) => {
+      event.preventDefault();
+      send(Object.fromEntries(made.map((field) => [field.name, field.value])), made.filter((field, at) => field.value !== first[at]).map((field) => field.name));
+    } },
+      fields.map(([, label], at) => h("label", {}, h("span", {}, label), made[at])),
       h("button", { type: "submit" }, title)));
+}
+
+/** The fields that a person edited, and no other. @param {any} record @param {any} sent @param {string[]} edited */
+function edits(record, sent, edited) {
+  /** @type {Record<string, any>} */
+  const body = Object.fromEntries(edited.map((name) => [name, sent[name]]));
+  if ("tags" in body) body.tags = body.tags.split("\n").filter((/** @type {string} */ tag) => tag.trim());
+  if ("importance" in body) body.importance = body.importance.trim() ? Number(body.importance) : null;
+  // A field of a form has \n alone: lines that ended with \r\n still do.
+  if ("text" in body && /\r\n/.test(record.text) && !/[^\r]\n/.test(record.text)) body.text = body.text.replaceAll("\n", "\r\n");
+  return body;
 }
 
 /** The fields of a form as the server takes them. @param {any} sent */
@@ -177,11 +194,11 @@ export async function agentsView(main) {
   into(main, h("h1", {}, "Agents"), names.size ? h("ul", { class: "records" }, [...names].sort().map((name) => {
     const agent = known.get(name) ?? {};
     return h("li", { class: "record" }, h("p", {}, h("b", {}, agent.display_name ?? name), " ", agent.description ?? (known.has(name) ? "" : "not registered")),
-      h("p", { class: "about" }, h("a", { href: to("memory", { agent: name }) }, `${counts[name] ?? 0} memories`), agent.owner ? h("span", {}, `owner ${agent.owner}`) : null,
+      h("p", { class: "about" }, h("a", { href: to("memory", { agent: name }) }, memories(counts[name] ?? 0)), agent.owner ? h("span", {}, `owner ${agent.owner}`) : null,
         (agent.aliases ?? []).map((/** @type {string} */ alias) => h("span", {}, `also ${alias}`))));
   })) : h("p", { class: "quiet" }, "No agent is registered, and no memory names one."),
     may("agent") ? form("Register", [["agent", "Its name, as memories have it", ""], ["display_name", "The name that people read", ""], ["owner", "Responsible", ""], ["description", "What it does", ""]], async ({ agent, ...fields }) => {
-      try { await put(`agents/${encodeURIComponent(agent)}`, shaped(fields)); say("registered"); window.dispatchEvent(new Event("hashchange")); } catch (error) { out.replaceChildren(problem(error)); }
+      try { await call("agent", { agent, ...shaped(fields) }); say("registered"); window.dispatchEvent(new Event("hashchange")); } catch (error) { out.replaceChildren(problem(error)); }
     }) : null, out);
 }
 
@@ -190,11 +207,11 @@ export async function reflectionsView(main) {
   const out = h("div");
   into(main, h("h1", {}, "Reflections"), h("p", { class: "quiet" }, "Summaries of related memories. Each was made from others, its members."));
   const { records, total } = await post("browse", { where: { kind: "reflection" }, limit: 100 });
-  into(main, h("p", { class: "quiet", "data-total": total }, total ? `${total} in all` : "There is none yet."), h("ul", { class: "records" }, records.map(line)),
+  into(main, h("p", { class: "quiet", "data-total": total }, total > records.length ? `The newest ${records.length} of ${total}.` : total ? `${total} in all` : "There is none yet."), h("ul", { class: "records" }, records.map(line)),
     may("reflect") ? h("p", { class: "actions" }, h("button", { type: "button", onclick: async () => {
       try {
         const plan = await post("reflect", { dry_run: true });
-        if (!plan.created.length && !plan.retired.length) { out.replaceChildren(h("p", {}, `Nothing to do: ${plan.considered} memories were compared.`)); return; }
+        if (!plan.created.length && !plan.retired.length) { out.replaceChildren(h("p", {}, `Nothing to do. Compared: ${memories(plan.considered)}.`)); return; }
         const content = h("div", {}, h("p", {}, `${plan.created.length} would be made, ${plan.retired.length} retired:`), h("ul", {}, plan.created.map((/** @type {any} */ each) => h("li", {}, brief(each.text ?? each.id ?? "")))));
         if (await confirmed("Write these reflections?", content, "Write them")) { await post("reflect", {}); say("written"); window.dispatchEvent(new Event("hashchange")); }
       } catch (error) { out.replaceChildren(problem(error)); }
@@ -206,23 +223,73 @@ export async function reflectionsView(main) {
 /** @type {Record<string, string>} */
 const WORDS = {
   records: "memories", expired: "expired, hidden from answers", seq: "entries in the log", time: "the last commit", debt: "vectors still to compute",
-  segments: "index segments on disk", tail: "rows indexed in memory only", tenant: "tenant",
+  segments: "index segments on disk", tail: "rows indexed in memory only", tenant: "tenant", unerased: "forgotten, still to be erased from files",
+  unerased_since: "waiting for erasure since", compared: "memories compared for copies",
 };
+
+const CLAIMS = 100, ROWS = 12;
+/** What the last upkeep did, for the view that is drawn after it. */
+let upkeep = "";
 
 /** @param {HTMLElement} main */
 export async function healthView(main) {
-  const [status, ...counts] = await Promise.all([get("status"), ...["kind", "trust", "agent"].map((by) => get("status", { by }))]);
-  const out = h("div");
+  const [status, { claims }, ...counts] = await Promise.all([get("status", { repeats: "true" }), get("review", { limit: String(CLAIMS + 1) }),
+    ...["kind", "trust", "agent"].map((by) => get("status", { by }))]);
+  const out = h("div", {}, upkeep ? h("p", { class: "good" }, upkeep) : null);
+  upkeep = "";
+  const more = claims.length > CLAIMS ? `more than ${CLAIMS}` : null;
+  const waits = [
+    status.debt ? `Without a vector: ${memories(status.debt)}. Answers by meaning miss what has none; pending work computes it.` : null,
+    status.unerased ? `Forgotten and hidden, but still in files: ${memories(status.unerased)}, since ${plain(status.unerased_since)}. Pending work erases what is left.` : null,
+    claims.length ? `Against what is trusted more: ${more ?? memories(claims.length)}. Below, each waits for a decision.` : null,
+  ].filter(Boolean);
   into(main, h("h1", {}, "Health"),
-    status.debt ? h("p", { class: "bad" }, `${status.debt} memories lack a vector: answers by meaning miss them. memoriter maintain computes them.`) : h("p", { class: "good" }, "Every memory is indexed and has its vector."),
+    waits.length ? h("ul", { class: "waits bad" }, waits.map((each) => h("li", {}, each))) : h("p", { class: "good" }, "Nothing waits: no vector is owed, nothing that was forgotten is left in files, nothing is to be reviewed."),
     h("dl", { class: "fields-of" }, Object.entries(status).filter(([, value]) => typeof value !== "object").map(([key, value]) =>
       h("div", {}, h("dt", {}, WORDS[key] ?? key.replaceAll("_", " ")), h("dd", { "data-status": key }, plain(value))))),
-    h("section", { class: "panel" }, h("h2", {}, "Growth"), await growth()),
-    counts.map((each) => h("section", { class: "panel" }, h("h2", {}, `By ${each.by}`), bars(Object.entries(each.counts ?? {}).slice(0, 12), (name) => to("memory", { [each.by === "agent" ? "agent" : "where"]: each.by === "agent" ? name : JSON.stringify({ [each.by]: name }) })))),
-    h("section", { class: "panel" }, h("h2", {}, "Vector spaces"), h("ul", {}, status.calibrations.map((/** @type {any} */ each) => h("li", {}, `${each.embedder ?? each.space}: calibration ${each.state}`)))),
     may("maintain") ? h("p", { class: "actions" }, h("button", { type: "button", onclick: async () => {
-      try { const done = await post("maintain", {}); out.replaceChildren(h("p", { class: "good" }, `${done.embedded} embedded, ${done.owed} owed, ${done.behind} behind`)); } catch (error) { out.replaceChildren(problem(error)); }
-    } }, "Do pending work")) : null, out);
+      out.replaceChildren(h("p", { class: "quiet" }, "Working …"));
+      try {
+        const done = await post("maintain", {});
+        upkeep = `${done.embedded} embedded, ${done.owed} owed, ${done.behind} behind, ${done.unerased} to erase`;
+        say(upkeep);
+        window.dispatchEvent(new Event("hashchange"));
+      } catch (error) { out.replaceChildren(problem(error)); }
+    } }, "Do pending work")) : null, out,
+    h("section", { class: "panel" }, h("h2", {}, `Waiting for review: ${more ?? claims.length}`), more ? h("p", { class: "quiet" }, `The first ${CLAIMS} are listed.`) : null, review(claims.slice(0, CLAIMS))),
+    h("section", { class: "panel" }, h("h2", {}, `Near-copies: ${status.repeats.length} ${status.repeats.length === 1 ? "group" : "groups"}`), copies(status)),
+    h("section", { class: "panel" }, h("h2", {}, "Growth"), await growth()),
+    counts.map((each) => h("section", { class: "panel" }, h("h2", {}, `By ${each.by}`), each.distinct > ROWS ? h("p", { class: "quiet" }, `The ${ROWS} most frequent of ${each.distinct}.`) : null, bars(Object.entries(each.counts ?? {}).slice(0, ROWS), (name) => to("memory", { [each.by === "agent" ? "agent" : "where"]: each.by === "agent" ? name : JSON.stringify({ [each.by]: name }) })))),
+    h("section", { class: "panel" }, h("h2", {}, "Vector spaces"), h("ul", {}, status.calibrations.map((/** @type {any} */ each) => h("li", {}, `${each.embedder ?? each.space}: calibration ${each.state}`)))));
+}
+
+/** Memories that speak against one that is trusted more. @param {any[]} claims */
+function review(claims) {
+  if (!claims.length) return h("p", { class: "quiet" }, "No memory speaks against one that is trusted more.");
+  const out = h("div");
+  /** @param {any} claim @param {boolean} accept */
+  const decide = async (claim, accept) => {
+    try {
+      await post("review", { source: claim.source.id, target: claim.target.id, accept });
+      say(accept ? "accepted" : "rejected");
+      window.dispatchEvent(new Event("hashchange"));
+    } catch (error) { out.replaceChildren(problem(error)); }
+  };
+  /** @param {any} record */
+  const one = (record) => [h("a", { href: toMemory(record.id) }, brief(record.id)), ` (${record.trust}): `, h("span", { class: "text", dir: "auto" }, brief(record.text))];
+  return h("div", {}, h("ul", { class: "claims" }, claims.map((claim) => h("li", { "data-claim": claim.source.id },
+    h("p", {}, one(claim.source)), h("p", {}, chip(`${claim.kind} →`, null), " ", one(claim.target)),
+    may("decide") ? h("p", { class: "actions" },
+      h("button", { type: "button", onclick: () => decide(claim, true) }, "Accept: trust it as much"),
+      h("button", { type: "button", onclick: () => decide(claim, false) }, "Reject: end the link")) : null))), out);
+}
+
+/** Memories whose texts are nearly the same. @param {any} status */
+function copies(status) {
+  return h("div", {}, h("p", { class: "quiet" }, `Texts that are nearly the same, among the newest ${status.compared}. One of each group stands for all in an answer.`),
+    status.repeats.length ? h("ul", { class: "copy-groups" }, status.repeats.map((/** @type {any[]} */ group) => h("li", {},
+      h("p", { class: "text", dir: "auto" }, brief(group[0].text)),
+      h("p", { class: "about" }, group.map((each) => h("a", { href: toMemory(each.id) }, brief(each.id))))))) : h("p", {}, "There are none."));
 }
 
 /** The memories created in each of the last twelve months; the server counts. */

@@ -9,6 +9,9 @@ export function say(text) {
   if (region) region.textContent = text;
 }
 
+/** How many memories. @param {number} count */
+export const memories = (count) => (count === 1 ? "1 memory" : `${count} memories`);
+
 /** An error with what to do next. @param {any} error */
 export function problem(error) {
   return h("div", { class: "problem", role: "alert" }, h("p", {}, h("b", {}, error.message)),

@@ -3,7 +3,7 @@
 
 import { sideBySide } from "./ask.js";
 import { h, into } from "./drawing.js";
-import { problem, say } from "./notices.js";
+import { memories, problem, say } from "./notices.js";
 import { postReceipts, receiptText } from "./server.js";
 
 /** @param {HTMLElement} main @param {string[]} rest @param {URLSearchParams} values */
@@ -50,6 +50,8 @@ class Slot {
   /** @param {File} file */
   async read(file) {
     try { await this.take(await file.text(), file.name); } catch (error) {
+      this.receipt = null;
+      this.changed();
       this.out.replaceChildren(problem(error instanceof SyntaxError ? Object.assign(new Error(`${file.name} is not JSON`), { hint: "choose a receipt, as the page downloads it" }) : error));
     }
   }
@@ -83,18 +85,22 @@ class Slot {
 
 /** @param {any} verified @param {any} receipt */
 function verdict(verified, receipt) {
-  const list = (/** @type {string} */ title, /** @type {string[]} */ items) => h("details", {}, h("summary", {}, `${title}: ${items.length}`), h("ul", {}, items.slice(0, 200).map((each) => h("li", {}, each))));
+  const list = (/** @type {string} */ title, /** @type {string[]} */ items) => h("details", {}, h("summary", {}, `${title}: ${items.length}`), some(items, 200));
   return h("div", {},
     h("p", { class: verified.ok ? "good" : "bad", "data-verified": String(verified.ok) }, verified.ok ? "Verified: every number that follows from others was derived again and is equal." : "Not verified."),
     receipt?.query?.text ? h("p", {}, "The question: ", h("q", {}, receipt.query.text)) : null,
-    verified.problems.length ? h("ul", {}, verified.problems.slice(0, 20).map((/** @type {string} */ each) => h("li", { class: "bad" }, each))) : null,
-    list("Proved, derived again", verified.checked), list("Attested, covered by the digest alone", verified.attested));
+    verified.problems.length ? h("div", { class: "bad" }, some(verified.problems, 20)) : null,
+    list("Proved, derived again", verified.checked), list("Attested, covered by the digest alone", verified.attested),
+    list("Not covered: what no receipt can say", verified.not_covered));
 }
+
+/** The first entries of a list, and how many more there are. @param {string[]} items @param {number} most */
+const some = (items, most) => h("ul", {}, items.slice(0, most).map((each) => h("li", {}, each)), items.length > most ? h("li", { class: "quiet" }, `and ${items.length - most} more`) : null);
 
 /** @param {any} replayed */
 function replay(replayed) {
   return h("div", {}, h("h3", {}, "Replay"),
     h("p", { class: replayed.same ? "good" : "bad", "data-replayed": String(replayed.same) }, replayed.same ? "The same search on the same view gives the same answer, bit for bit." : "The answer differs."),
-    replayed.forgotten ? h("p", {}, `${replayed.forgotten} memories of that view were forgotten since.`) : null,
-    replayed.differences.length ? h("ul", {}, replayed.differences.slice(0, 20).map((/** @type {string} */ each) => h("li", {}, each))) : null);
+    replayed.forgotten ? h("p", {}, `Forgotten since, of that view: ${memories(replayed.forgotten)}.`) : null,
+    replayed.differences.length ? some(replayed.differences, 20) : null);
 }

@@ -55,10 +55,13 @@ export const receiptText = (handle) => sendText("POST", "v1/receipt", JSON.strin
 /** A request about receipts, each as text. @param {string} path @param {Record<string, string>} receipts */
 export const postReceipts = async (path, receipts) =>
   JSON.parse(await sendText("POST", `v1/${path}`, `{${Object.entries(receipts).map(([name, text]) => `"${name}":${text}`).join(",")}}`));
-/** @param {string} path @param {any} body */
-export const patch = (path, body) => send("PATCH", `v1/${path}`, body);
-/** @param {string} path @param {any} body */
-export const put = (path, body) => send("PUT", `v1/${path}`, body);
+/** An operation by its name, for what would have an id in its path: a browser takes `.` and `..` out of a path.
+ * @param {string} method @param {any} params */
+export async function call(method, params) {
+  const { result, error } = await send("POST", "rpc", { jsonrpc: "2.0", id: 1, method, params });
+  if (error) throw new Refused(error.data ?? error, 400);
+  return result;
+}
 /** @param {string} path @param {Record<string, string>} [query] */
 export const get = (path, query = {}) => {
   const sent = new URLSearchParams(query).toString();
@@ -82,17 +85,31 @@ export async function signIn(typed) {
   try {
     me = await send("GET", "page/me");
   } catch (error) {
-    signOut();
+    drop();
     throw error;
   }
   sessionStorage.setItem(KEY, token ?? "");
   return true;
 }
 
+/** Forget the token, here and in the other tabs that have the same one. */
 export function signOut() {
+  const old = token;
+  drop();
+  if (old) tabs.postMessage({ drop: old });
+}
+
+function drop() {
   token = null;
   me = null;
   sessionStorage.removeItem(KEY);
+}
+
+/** What to do when another tab signed out. @param {() => void} then */
+export function signedOut(then) {
+  tabs.addEventListener("message", (event) => {
+    if (token && event.data?.drop === token) { drop(); then(); }
+  });
 }
 
 /** @returns {Promise<string | null>} */
@@ -107,10 +124,15 @@ function fromOtherTab() {
 
 // -- the address ------------------------------------------------------------------------------
 
+/** A part of the address; null if it cannot be read. @param {string} part */
+function decoded(part) {
+  try { return decodeURIComponent(part); } catch { return null; }
+}
+
 /** The view and its values: `#/ask?q=ssh`. */
 export function here() {
   const [, path = "", query = ""] = /^#?\/?([^?]*)\??(.*)$/s.exec(location.hash) ?? [];
-  const parts = path.split("/").map(decodeURIComponent);
+  const parts = path.split("/").map(decoded);
   return { view: parts[0] || "ask", rest: parts.slice(1), values: new URLSearchParams(query) };
 }
 
@@ -131,6 +153,6 @@ export function note(changes) {
     if (value === "" || value === null || value === undefined) values.delete(key);
     else values.set(key, String(value));
   }
-  const path = [view, ...rest.map(encodeURIComponent)].join("/");
+  const path = [view, ...rest.map((part) => encodeURIComponent(part ?? ""))].join("/");
   history.replaceState(null, "", to(path, Object.fromEntries(values)));
 }

@@ -3,12 +3,20 @@
 
 import { h } from "./drawing.js";
 
-/** @param {any[]} numbers @param {Record<string, number>} changes @param {(changes: Record<string, number>) => void} changed */
-export function sliders(numbers, changes, changed) {
-  const current = { ...changes };
+/** @param {any[]} numbers @param {Record<string, any>} overrides
+ * @param {(moved: Record<string, number | null>) => void} move null: as the recipe has it @param {() => void} unmove */
+export function sliders(numbers, overrides, move, unmove) {
+  const current = { ...overrides };
+  /** @type {Record<string, number | null>} */
+  let moved = {};
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waiting;
-  const tell = () => { clearTimeout(waiting); waiting = setTimeout(() => changed({ ...current }), 120); };
+  /** @param {string} path @param {number | null} value */
+  const tell = (path, value) => {
+    moved[path] = value;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { move(moved); moved = {}; }, 120);
+  };
   const groups = new Map();
   for (const each of numbers) groups.set(each.group, [...(groups.get(each.group) ?? []), each]);
   const rows = [...groups.values()].map((group) => {
@@ -19,9 +27,11 @@ export function sliders(numbers, changes, changed) {
   const copies = h("div", { class: "copies" });
   const reset = h("button", { type: "button", onclick: () => {
     for (const path of Object.keys(current)) delete current[path];
-    for (const input of element.querySelectorAll("input")) input.value = input.dataset.first ?? "";
+    for (const input of element.querySelectorAll("input")) input.value = input.dataset.first;
     for (const row of element.querySelectorAll(".slider")) row.classList.remove("changed");
-    changed({});
+    clearTimeout(waiting);
+    moved = {};
+    unmove();
   } }, "As the recipe has it");
   const element = h("div", { class: "sliders" }, h("p", { class: "quiet" }, "Move a number: the order moves. Nothing is stored."), h("p", { class: "actions" }, reset), copies, rows);
   /** @param {Record<string, string> | null} spelled */
@@ -38,26 +48,32 @@ function copy(title, text) {
   return h("details", { class: "copy" }, h("summary", {}, title), h("pre", { tabindex: "0" }, text), button);
 }
 
-/** @param {any} each @param {Record<string, number>} current @param {() => void} tell */
+/** @param {any} each @param {Record<string, any>} current @param {(path: string, value: number | null) => void} tell */
 function slider(each, current, tell) {
   const id = `n-${each.path.replaceAll(".", "-")}`;
   const first = each.value ?? "";
   const value = current[each.path] ?? each.value ?? each.low;
   const name = each.path.slice(each.group.length + 1);
-  const range = h("input", { type: "range", id, min: each.low, max: each.high, step: each.step, value, "data-path": each.path, "data-first": first, "aria-describedby": `${id}-about` });
+  const range = h("input", { type: "range", id, min: each.low, max: each.high, step: each.step, value, "data-path": each.path, "data-first": each.value ?? each.low, "aria-describedby": `${id}-about` });
   const exact = h("input", { type: "number", value: each.path in current ? value : first, step: "any", min: each.least, max: each.most, "aria-label": `${each.path}, exactly`, "data-first": first, placeholder: "off" });
   const row = h("div", { class: `slider ${each.path in current ? "changed" : ""}` },
     h("label", { for: id }, name), range, exact, h("small", { id: `${id}-about` }, each.about));
-  /** @param {number} now */
+  /** @param {number | null} now */
   const set = (now) => {
     if (now === each.value) delete current[each.path];
     else current[each.path] = now;
     row.classList.toggle("changed", each.path in current);
-    tell();
+    tell(each.path, current[each.path] ?? null);
   };
   range.addEventListener("input", () => { exact.value = range.value; set(Number(range.value)); });
   exact.addEventListener("change", () => {
-    if (exact.value === "" || !exact.checkValidity()) { exact.reportValidity(); return; }
+    if (!exact.reportValidity()) return;
+    if (exact.value === "") { // as the recipe has it
+      exact.value = exact.dataset.first;
+      range.value = range.dataset.first;
+      set(each.value);
+      return;
+    }
     range.value = exact.value;
     set(Number(exact.value));
   });

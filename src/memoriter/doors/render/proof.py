@@ -11,12 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from memoriter.doors.render.hits import HitTable
-from memoriter.doors.render.ink import BAD, DIM, STRONG, WARN, fact_table, joined_line
+from memoriter.doors.render.ink import BAD, DIM, STRONG, WARN, TextColumns, fact_table, joined_line
 from memoriter.text.figures import figure
 from memoriter.text.safe import one_line
 from memoriter.why.change import Change
 from memoriter.why.diff import Diff, Move
 from memoriter.why.replay import Replay
+from memoriter.why.versus import Versus
 from memoriter.why.whynot import WhyNot
 
 _SHOWN: Final = 8
@@ -36,6 +37,17 @@ def why_not_card(answer: WhyNot) -> RenderableType:
     elif answer.stage != "hit":
         lines["ask with"] = "no change is known that lets it in"
     return Group(head, fact_table(lines))
+
+
+def versus_card(compared: Versus) -> RenderableType:
+    """What separates two hits: every part of both scores, the largest difference first."""
+    first, second = compared.first, compared.second
+    rows = [(part.label, *part.texts) for part in compared.parts]
+    total = ("score", *compared.texts)
+    heads = ("part", f"#{first.rank}", f"#{second.rank}", "difference")
+    lines = [Text(one_line(note), DIM) for note in compared.notes]
+    table = TextColumns(heads, [*rows, total], wide=0)
+    return Group(Text(one_line(compared.summary), STRONG), table, *lines)
 
 
 def _flags(change: Change) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -65,16 +64,20 @@ def _counts(counts: Counts, verb: str) -> str:
 
 def reflection_report(report: Reflected) -> RenderableType:
     """How many reflections were made, kept and retired, and which clusters were rejected."""
-    verb = "would make" if report.dry_run else "made"
+    make, keep, retire = (
+        ("would make", "keep", "retire") if report.dry_run else ("made", "kept", "retired")
+    )
     count = len(report.created)
     lines = [
         Text(
-            f"{verb} {'1 reflection' if count == 1 else f'{count} reflections'}, "
-            f"kept {len(report.kept)}, retired {len(report.retired)}, "
-            f"of {report.considered} memories",
+            f"{make} {'1 reflection' if count == 1 else f'{count} reflections'}, "
+            f"{keep} {len(report.kept)}, {retire} {len(report.retired)}, "
+            f"from {counted(report.considered, 'memory', 'memories')}",
             STRONG,
         )
     ]
+    if report.remark:
+        lines.append(Text(f"  {report.remark}", WARN))
     if report.left_out:
         lines.append(Text(f"  {report.left_out} were left out: older, or without a vector", WARN))
     for each in report.created:
@@ -89,7 +92,7 @@ def reflection_report(report: Reflected) -> RenderableType:
 
 
 def status_report(
-    status: Status, path: Path, sizes: Mapping[str, int], by: str | None
+    status: Status, place: str, sizes: Mapping[str, int], by: str | None
 ) -> RenderableType:
     """How much is in a store; `by` is the field that its memories are counted by."""
     records = str(status.records)
@@ -98,7 +101,7 @@ def status_report(
     counts = {} if status.counts is None else {f"by {by}": _listed(status.counts)}
     return fact_table(
         {
-            "store": path,
+            "store": place,
             "tenant": status.tenant,
             "all tenants": ", ".join(status.tenants) or "none yet",
             "memories": records,
@@ -108,10 +111,25 @@ def status_report(
             "debt": f"{status.debt} vectors owed" if status.debt else "none",
             **{f"calibration {each.embedder}": each.summary for each in status.calibrations},
             "forgotten": _erasing(status),
+            **({} if status.repeats is None else {"repeats": _repeats(status)}),
             "segments": f"{status.segments} published, {status.tail} rows in the tail",
-            "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),
+            "kernel": status.kernel,
+            **({"size": _listed_bytes(sizes)} if sizes else {}),
         }
     )
+
+
+def _repeats(status: Status) -> str:
+    """The groups of copies, one to a line."""
+    groups = status.repeats or ()
+    compared = counted(status.compared or 0, "memory", "memories")
+    heads = f"{counted(len(groups), 'group')} among {compared}"
+    lines = (f"{', '.join(record.id for record in group)}: {group[0].text}" for group in groups)
+    return "\n".join((heads, *(one_line(line) for line in lines)))
+
+
+def _listed_bytes(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items())
 
 
 def _erasing(status: Status) -> str:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.picture import HIDDEN, small_table
 from memoriter.core.ranking import Rows, Scores, among
 from memoriter.core.slate import Slate
 from memoriter.index.reads import Turns, text_lengths, turns_around
@@ -80,7 +81,7 @@ class AroundBoost(Boost):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains; nothing where no turn around it has a score."""
-        counted = ctx.turn.counted
+        counted = ctx.running.counted
         at = (
             np.arange(slate.rows.size)
             if counted is None
@@ -130,13 +131,18 @@ class AroundBoost(Boost):
 
     def picture(self, node: Explanation) -> Mapping[str, object]:
         """The turns that lend it a share, nearest first, with their scores."""
-        turns: list[dict[str, object]] = []
+        turns: list[tuple[str, str, str]] = []
         for key in (key for key in self.row_notes if key in node.facts):
             away = key.removeprefix("row")
             name = "nearby" if away == "_best" else f"{away} away"
             score = node.facts.get(f"score{away}")
-            turns.append({"away": name, "id": node.facts[key], "score": score})
-        return {"turns": turns} if turns else {}
+            shown = "" if score is None else f"{score:.4f}"
+            turns.append((name, str(node.facts[key] or HIDDEN), shown))
+        return small_table(
+            "The turns around it in its session, which lend it a share of their scores.",
+            ("turn", "memory", "its score"),
+            turns,
+        )
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
         """How long the text of each record is, in words."""

@@ -24,7 +24,7 @@ class CohesionBoost(Boost):
     lane: Label = option("lane whose raw score `strong` and `weak` are compared with", "words")
     radius: int = option("maximum distance in records", 12, ge=1, le=10_000)
     most: float = option(
-        "maximum gain: at distance d, most · (1 − d / radius)", 1.2, ge=0.0, le=1000.0
+        "gain at distance 0; at distance d it is most · (1 − d / radius)", 1.2, ge=0.0, le=1000.0
     )
     strong: float = option("raw score from which a hit helps others", 3.0, ge=0.0, le=1e6)
     weak: float = option("raw score below which a hit is helped", 5.0, ge=0.0, le=1e6)

@@ -1,7 +1,7 @@
 """Does the question ask when or how long, and does a record have words for a time?
 
 "When did Ann move?" is answered by a record with a weekday, a month, a date, a clock time or "ago",
-and rarely by one without.
+and rarely by one without. A long text has such a word somewhere, so it gains less.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from memoriter.core.ranking import Scores
 from memoriter.core.slate import Slate
+from memoriter.index.reads import numbers, text_lengths
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.pipeline.boosts.port import Boost, Boosted, best_records
+from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.rank.grid import snap
-from memoriter.text.time_words import asks_when, has_time_words
+from memoriter.text.time_words import asks_when
 
 
 class DatedBoost(Boost):
@@ -27,11 +29,12 @@ class DatedBoost(Boost):
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"times": "whether it has words for a time"}
     )
-    reads_score: ClassVar[bool] = True
 
     kind: Literal["dated"]
     weight: float = option("what such a record gains", 0.1, ge=0.0, le=1000.0)
-    head: int = option("maximum candidates looked at, the best first", 100, ge=1, le=10_000)
+    words: int = option(
+        "length in words from which on a record gains less: times words / length", 80, ge=1
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the question asks when or how long."""
@@ -39,10 +42,18 @@ class DatedBoost(Boost):
             return Skipped("the question asks for no time", idle=True)
         return Ready(self.shows())
 
+    def largest_gain(self, best: float) -> float:
+        """The weight."""
+        del best
+        return self.weight
+
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
-        """The weight, with a mark beside it."""
-        mark = np.full(slate.rows.size, np.nan)
-        for at, record in best_records(ctx, slate, self.head):
-            if has_time_words(record.text):
-                mark[at] = 1.0
-        return Boosted(snap(self.weight * mark), {"times": mark})
+        """The weight, less for a long record, with a mark beside it."""
+        mark = numbers(ctx.view, slate.rows, "text.times")
+        mark[mark == 0.0] = np.nan
+        short = np.minimum(1.0, self.words / text_lengths(ctx.view, slate.rows))
+        return Boosted(snap(self.weight * short * mark), {"times": mark})
+
+    def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
+        """How long the text of each record is, in words."""
+        return {"words": text_lengths(ctx.view, slate.rows)}

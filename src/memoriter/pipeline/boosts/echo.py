@@ -8,15 +8,20 @@ alone: any note about the wifi password has the words of "wifi password?".
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Op, Slate
-from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import PhrasePattern
 from memoriter.index.reads import text_lengths
+from memoriter.index.segment import Postings
+from memoriter.kernel.calls import term_counts
+from memoriter.kernel.library import native_library
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
@@ -29,6 +34,9 @@ class EchoBoost(Boost):
     """A factor for records whose text repeats the question and says nothing else."""
 
     about: ClassVar[str] = "records that only repeat the question lose"
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"share": "share of the words of its text that are words of the question"}
+    )
 
     kind: Literal["echo"]
     factor: float = option("what their score is multiplied by", 0.5, ge=0.0, le=1.0)
@@ -73,18 +81,28 @@ def _terms(ctx: Context) -> list[str]:
 
 def asked_share(ctx: Context, rows: Rows) -> Scores:
     """For each row the share of the words of its text that are words of the question."""
+    order = np.argsort(rows)
     matched = np.zeros(rows.size)
     fields = tuple(ctx.view.fields)
-    stats = FieldStats(ctx.view, fields, ctx.wording.analyzer)
+    stats = ctx.field_stats
     patterns = [PhrasePattern(((term, 0),)) for term in _terms(ctx)]
     for n, segment in enumerate(ctx.view.segments):
-        places, here = segment.places(rows)
-        counts = np.zeros(len(segment))
-        for pattern in patterns if places.size else ():
-            hits = stats.occurrences(n, pattern)
-            if hits is not None:
-                few = hits.at(np.sort(places))
-                own = few.fields == fields.index(_TEXT)
-                np.add.at(counts, few.docs[own], few.tfs[own])
-        matched[here] = counts[places]
+        places, here = segment.places(rows[order])
+        hits = [stats.occurrences(n, pattern) for pattern in patterns if places.size]
+        lists = [each for each in hits if each is not None]
+        if lists:
+            matched[order[here]] = _counts(lists, fields.index(_TEXT), places)
     return snap(np.minimum(matched / text_lengths(ctx.view, rows), 1.0))
+
+
+def _counts(lists: Sequence[Postings], field: int, places: NDArray[np.intp]) -> Scores:
+    """How often the words of some posting lists occur in a field of these rows, ascending."""
+    fast = native_library()
+    if fast is not None:
+        return term_counts(fast, lists, field, places)
+    out = np.zeros(places.size)
+    for each in lists:
+        few = each.at(places)
+        own = few.fields == field
+        out[np.searchsorted(places, few.docs[own])] += few.tfs[own]  # a row has a field once
+    return out

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,6 +23,19 @@ class IntentBoost(Boost):
     about: ClassVar[str] = "factors by the kind of answer that an English question asks for"
     reads_score: ClassVar[bool] = True
     traced: ClassVar[tuple[str, ...]] = ("intent",)
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "preference_note": "factor: it is a note about what somebody prefers",
+            "memory_of_a_liking": "factor: it tells what somebody likes",
+            "raw_document": "factor: it is a document, not a note",
+            "generic_advice": "factor: it gives advice to anybody",
+            "generic_advice_again": "factor: the same, as the question also asks for a fact",
+            "roll-up": "factor: it sums up other memories",
+            "roll-up_again": "factor: the same, as the question also asks for a fact",
+            "concrete_fact": "factor: it states a fact such as a number or a date",
+            "long_prose": "factor: it is long",
+        }
+    )
 
     kind: Literal["intent"]
     head: int = option("maximum candidates looked at, the best first", 1000, ge=1, le=10_000)

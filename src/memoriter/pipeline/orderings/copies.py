@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
@@ -13,22 +12,19 @@ from pydantic import field_validator
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.fields import TRUST
-from memoriter.core.record import Record
 from memoriter.core.slate import Slate
 from memoriter.core.times import to_micros
 from memoriter.index.ids import ids_of
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
-from memoriter.text.copies import ComparedText, are_copies, compared_text, end_words
+from memoriter.text.copies import compared_text, copy_groups
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
 _MOST_HEADS: Final = 10
 """At most so many times `head` rows are compared."""
-_End = tuple[tuple[str, ...], str, tuple[str, ...]]
-"""The attributes that must be equal, `first` or `last`, and those words of the text."""
 
 
 class _Compared(NamedTuple):
@@ -39,19 +35,14 @@ class _Compared(NamedTuple):
     trust: int
     """2 for system, 1 for learned, 0 for external."""
     created: int
-    ends: tuple[_End, _End]
-    text: ComparedText
+    same: tuple[str, ...]
+    """The attributes that must be equal too."""
+    text: str
 
     @property
     def preference(self) -> tuple[int, int, int]:
         """The greatest of a group stands for it: the most trusted, then the newest."""
         return (self.trust, self.created, self.row)
-
-    @property
-    def digest(self) -> str:
-        """Equal if words and attributes are equal. It goes into receipts, the text does not."""
-        same, _, _ = self.ends[0]
-        return digest("copies", canonical([self.text.words, same])).hex()[:32]
 
 
 class CopiesOrdering(Ordering):
@@ -95,6 +86,9 @@ class CopiesOrdering(Ordering):
         del recipe
         size = slate.rows.size
         count, groups = self._enough(ctx, slate)
+        if not groups:
+            alone = {"group": np.full(size, np.nan)}
+            return Moved(np.arange(size), alone, {"copies": 0}, {"groups": []})
         best = {group[0].at: min(each.at for each in group) for group in groups}
         gone = {each.at for group in groups for each in group[1:]}
         stays = sorted((at for at in range(count) if at not in gone), key=lambda a: best.get(a, a))
@@ -132,54 +126,34 @@ class CopiesOrdering(Ordering):
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[_Compared]]:
         """The groups of two or more, each with the row that stands for it first."""
-        groups: list[list[_Compared]] = []
-        at_ends: dict[_End, list[int]] = {}
-        compared = self._comparable(ctx, slate, count)
-        for each in sorted(compared, key=lambda one: one.preference, reverse=True):
-            near = sorted({nth for end in each.ends for nth in at_ends.get(end, ())})
-            own = next((nth for nth in near if self._copied(groups[nth][0], each)), None)
-            if own is not None:
-                groups[own].append(each)
-                continue
-            for end in each.ends:
-                at_ends.setdefault(end, []).append(len(groups))
-            groups.append([each])
-        return [group for group in groups if len(group) > 1]
-
-    def _comparable(self, ctx: Context, slate: Slate, count: int) -> list[_Compared]:
-        """The rows that share an end with another one: no other row can have a copy."""
         rows: list[int] = slate.rows[:count].tolist()
-        records = [(at, record) for at, record in enumerate(ctx.fetch(rows)) if record is not None]
-        ends = {at: self._ends(record) for at, record in records}
-        often = Counter(end for both in ends.values() for end in both)
-        return [
+        compared = [
             _Compared(
                 at,
                 rows[at],
                 len(TRUST) - 1 - TRUST.index(record.trust),
                 to_micros(record.created),
-                ends[at],
-                compared_text(record.titled),
+                tuple(str(attrgetter(name)(record)) for name in self.same),
+                record.titled,
             )
-            for at, record in records
-            if any(often[end] > 1 for end in ends[at])
+            for at, record in enumerate(ctx.fetch(rows))
+            if record is not None
         ]
-
-    def _ends(self, record: Record) -> tuple[_End, _End]:
-        same = tuple(str(attrgetter(name)(record)) for name in self.same)
-        first, last = end_words(record.titled, self.alike)
-        return (same, "first", first), (same, "last", last)
-
-    def _copied(self, one: _Compared, other: _Compared) -> bool:
-        return are_copies(one.text, other.text, self.alike)  # `ends` compares the attributes
+        compared.sort(key=lambda each: each.preference, reverse=True)
+        groups = copy_groups([(each.same, each.text) for each in compared], self.alike)
+        return [[compared[nth] for nth in group] for group in groups]
 
 
 def _looked(each: _Compared) -> Mapping[str, object]:
-    """What a receipt keeps of a row in a group."""
+    """What a receipt keeps of a row in a group.
+
+    The digest is equal if words and attributes are equal; a receipt has it in place of the text.
+    """
+    words = compared_text(each.text).words
     return {
         "at": each.at,
         "trust": each.trust,
         "created": each.created,
-        "words": len(each.text.words),
-        "digest": each.digest,
+        "words": len(words),
+        "digest": digest("copies", canonical([words, each.same])).hex()[:32],
     }

@@ -14,7 +14,7 @@ import numpy as np
 
 from memoriter.core.record import Record
 from memoriter.core.slate import Slate
-from memoriter.index.reads import strings
+from memoriter.index.reads import has_value, strings
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Moved, Ordering
@@ -63,6 +63,9 @@ class CrowdOrdering(Ordering):
         """The rows with those above the limit of their group at the end."""
         del recipe
         groups = self._groups(ctx, slate)
+        if not groups:
+            none = np.full(slate.rows.size, np.nan)
+            return Moved(np.arange(slate.rows.size), {"nth": none}, {"moved": 0}, {"groups": []})
         nth = np.full(slate.rows.size, np.nan)
         over: list[int] = []
         for group in groups:
@@ -75,6 +78,8 @@ class CrowdOrdering(Ordering):
 
     def _groups(self, ctx: Context, slate: Slate) -> list[list[int]]:
         """The places of each group of two or more, in their order."""
+        if not has_value(ctx.view, "trust", self.of):  # most stores have none of them
+            return []
         low = [trust in self.of for trust in strings(ctx.view, slate.rows, "trust")]
         places = [at for at in range(min(self.head, slate.rows.size)) if low[at]]
         if all(low) or len(places) < 2:  # noqa: PLR2004  # one alone is no group

@@ -45,7 +45,7 @@ class MmrOrdering(Ordering):
         values={"score": "its score", "unit": "its score, scaled to 0…1 over the head"},
     )
     of: Label | None = option(
-        "vector lane whose vectors are compared (none: those that the memory is searched by)", None
+        "vector lane whose vectors are compared (none: those that searches use)", None
     )
     head: int = option("how many of the best rows it picks from", 200, ge=1, le=10_000)
     take: int = option("how many rows are picked (0: all of the head)", 0, ge=0, le=10_000)

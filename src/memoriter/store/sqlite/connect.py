@@ -26,9 +26,15 @@ from memoriter.core.errors import (
 )
 from memoriter.store.io_errors import os_errors
 from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
-from memoriter.store.sqlite.migrations import bring_forward, check_current, is_older
 from memoriter.store.sqlite.openers import HEADER, OPENERS
-from memoriter.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
+from memoriter.store.sqlite.schema import (
+    APPLICATION_ID,
+    FORMAT,
+    TABLES,
+    bring_forward,
+    check_current,
+    is_older,
+)
 
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
@@ -310,7 +316,7 @@ def _require_wal_mode(connection: apsw.Connection, path: Path, *, read_only: boo
     if read_only:
         raise Unsupported(
             f"{path.name} was taken out of WAL mode by another program",
-            hint="open it once for writing, which puts it back",
+            hint="`memoriter maintain` puts it back, as does opening it without read_only",
         )
     if connection.pragma("journal_mode", "wal") != "wal":
         raise Unavailable(

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
 from typing import Any, Final
 
 import apsw
 
-from memoriter.core.batch import Commit
-from memoriter.core.errors import Corrupt
-from memoriter.core.times import to_datetime
+from memoriter.store.checks import (
+    checked_head,
+    erasure_sum,
+    manifest_of,
+    manifest_row,
+    unassigned_position,
+)
 from memoriter.store.port import Dump, Head, Manifest
 from memoriter.store.rows import (
     CommitRow,
@@ -24,19 +27,12 @@ from memoriter.store.rows import (
     WordsRow,
     bookkeeping_sum,
     check_bookkeeping,
+    read_tomb,
 )
 from memoriter.store.sequence import CurrentRow, Sequenced
-from memoriter.store.sqlite.reader import (
-    HEAD,
-    KEYS,
-    MANIFEST,
-    NUMBER,
-    checked_head,
-    erasure_sum,
-    manifest_of,
-    manifest_sum,
-)
+from memoriter.store.sqlite.reader import HEAD, KEYS, MANIFEST, NUMBER
 from memoriter.store.sqlite.schema import ERASURES
+from memoriter.store.stretches import rows_to_append
 
 _BEYOND: Final = ", EXISTS (SELECT 1 FROM records WHERE tenant=t.tenant AND position>=t.positions)"
 _HEAD: Final = HEAD.format(more=_BEYOND)
@@ -53,10 +49,7 @@ def head_of(db: apsw.Connection, tenant: str) -> tuple[int | None, Head]:
     number, *fields, beyond = row
     head = checked_head(tenant, *fields)
     if beyond:
-        raise Corrupt(
-            f"tenant {tenant!r} has records at position {head.positions} or later, unassigned",
-            hint="the file was damaged or changed from outside; restore a backup",
-        )
+        raise unassigned_position(tenant, head)
     return number, head
 
 
@@ -96,10 +89,11 @@ class SqliteLedger:
 
     def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         """The latest version of each of these records."""
+        # One step of the index on ids for each, however many versions it has.
         sql = """
-            SELECT r.id, r.row, r.position FROM json_each(?2) j CROSS JOIN records r
-            ON r.tenant=?1 AND r.id=j.value ORDER BY r.row"""
-        # Versions come oldest first, so the last one of each id stays.
+            SELECT j.value, r.row, r.position FROM json_each(?2) j CROSS JOIN records r
+            ON r.tenant=?1 AND r.row=(
+                SELECT row FROM records WHERE tenant=?1 AND id=j.value ORDER BY row DESC LIMIT 1)"""
         return {row[0]: CurrentRow(row[1], row[2]) for row in self._among(sql, ids)}
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
@@ -266,30 +260,26 @@ def swap_manifest(
     row = db.execute(MANIFEST, (number, index)).fetchone()
     if (manifest_of(tenant, index, *row) if row else Manifest()) != old:
         return False
-    segments = json.dumps([asdict(segment) for segment in new.segments])
-    stored_sum = manifest_sum(tenant, index, segments, new.floor)
     db.execute(
         "INSERT OR REPLACE INTO manifests VALUES (?,?,?,?,?)",
-        (number, index, new.floor, segments, stored_sum),
+        (number, index, *manifest_row(tenant, index, new)),
     )
     # Part of the head: other processes see by it that they must reload their segments.
     db.execute("UPDATE tenants SET published=published+1 WHERE tenant=?", (number,))
     return True
 
 
-def rows_to_restore(tenant: str, dump: Dump) -> Sequenced:
-    """The rows of a dump, as a settled batch to `write`."""
-    return Sequenced(
-        head=replace(dump.head, published=0),
-        commit=Commit(tenant, dump.head.seq, to_datetime(dump.head.time), ()),
-        records=list(dump.records),
-        words=list(dump.words),
-        vectors=list(dump.vectors),
-        mentions=list(dump.mentions),
-        edges=list(dump.edges),
-        agents=list(dump.agents),
-        tombs=list(dump.tombs),
-        chain=list(dump.chain),
-        keys=list(dump.keys),
-        debts=list(dump.debts),
+def append(db: apsw.Connection, tenant: str, part: Dump, before: Head) -> None:
+    """Write a stretch of another store's log; one without commits replaces the debts."""
+    number = number_of(db, tenant)
+    gone = json.dumps([row for tomb in part.tombs for row in read_tomb(tomb).rows])
+    sql = (
+        "SELECT DISTINCT id FROM records WHERE tenant=? AND row IN (SELECT value FROM json_each(?))"
     )
+    ids: list[Any] = db.execute(sql, (number, gone)).fetchall()
+    if not part.commits:
+        db.execute("DELETE FROM debts WHERE tenant=?", (number,))
+    new = rows_to_append(tenant, part, before, [record_id for (record_id,) in ids])
+    write(db, tenant, new)
+    more = part.commits[:-1] if new.advances else part.commits
+    insert(db, "commits", number, _commit_rows(tenant, more))

@@ -7,18 +7,17 @@ connection.
 from __future__ import annotations
 
 import json
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any, Final
 
 import apsw
 
-from memoriter.core.canonical import canonical, checksum
 from memoriter.core.errors import Corrupt
 from memoriter.core.record import Record
-from memoriter.store.port import Delta, Dump, Head, Manifest, SegmentRef, Unerased
+from memoriter.store.checks import checked_head, erasure_sum, manifest_of
+from memoriter.store.port import Delta, Dump, Head, Manifest, Unerased
 from memoriter.store.rows import (
     AgentRow,
     Bookkeeping,
@@ -39,8 +38,9 @@ from memoriter.store.rows import (
     read_record,
 )
 from memoriter.store.sqlite.schema import OWNED
+from memoriter.store.stretches import end_of, head_at, rest_of
+from memoriter.store.verify import require_undamaged
 
-_log: Final = logging.getLogger(__name__)
 DELTA_SPAN: Final = 8192
 """How many sequence numbers a delta spans at most, so that a long log is read in parts."""
 
@@ -172,6 +172,12 @@ class SqliteReader(ABC):
         number = self._number_of(tenant)
         return self._records(tenant, "r.id=? AND r.row<=? ORDER BY r.row", number, record_id, upto)
 
+    def latest(self, tenant: str, record_id: str, upto: int) -> Record | None:
+        """The latest version of a record, by one read of the index on ids."""
+        number = self._number_of(tenant)
+        last = "r.id=? AND r.row<=? ORDER BY r.row DESC LIMIT 1"
+        return next(iter(self._records(tenant, last, number, record_id, upto)), None)
+
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
         """All vectors of a record version."""
         return self._vectors(tenant, "r.row=? ORDER BY r.seq", self._number_of(tenant), row)
@@ -280,15 +286,34 @@ class SqliteReader(ABC):
         # A damaged mark counts as none: erasing twice does no harm.
         return rows[0][0] if rows and erasure_sum(tenant, rows[0][0]) == rows[0][1] else 0
 
-    def _dump(self, tenant: str) -> Dump:
-        """All rows of a tenant, the head unchecked; the caller holds a read transaction."""
+    def _stretch(self, tenant: str, after: int, limit: int) -> Dump:
+        """The rows of the commits after a number; the caller holds a read transaction."""
+        number, head = self._number_of(tenant), self.head(tenant)
+        sql = "SELECT seq, time FROM commits WHERE tenant=? AND seq>? ORDER BY seq LIMIT ?"
+        commits = [CommitRow(*row) for row in self._rows(sql, number, after, limit)]
+        if not commits:
+            return rest_of(head, self.debts(tenant, 2**62))
+        upto = end_of(commits, after + limit)
+        part = require_undamaged(self._dump(tenant, (after, upto)))
+        sql = (
+            f"SELECT r.row, g.fingerprint, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
+            "WHERE r.tenant=? AND r.row>? AND r.row<=? ORDER BY r.row, g.fingerprint"
+        )
+        words = [WordsRow(*row) for row in self._rows(sql, number, after, upto)]
+        return replace(part, head=head_at(part), words=words)
+
+    def _dump(self, tenant: str, span: tuple[int, int] = (0, 2**62)) -> Dump:
+        """The rows of a tenant in (after, upto], the head unchecked; within a read transaction."""
         # Unchecked, so that a damaged tenant can still be dumped and `verify_log` names the damage.
         heads = self._rows(_HEAD, tenant)
         number, head = (heads[0][0], Head(*heads[0][1:6])) if heads else (-1, Head())
 
-        def table(columns: str, source: str, order: str) -> list[Any]:
-            sql = f"SELECT {columns} FROM {source} WHERE r.tenant=? ORDER BY {order}"  # noqa: S608  # constants
-            return self._rows(sql, number)
+        def table(columns: str, source: str, order: str, by: str = "seq") -> list[Any]:
+            sql = (
+                f"SELECT {columns} FROM {source} "  # noqa: S608  # constants
+                f"WHERE r.tenant=? AND r.{by}>? AND r.{by}<=? ORDER BY {order}"
+            )
+            return self._rows(sql, number, *span)
 
         damaged: list[str] = []
 
@@ -301,12 +326,14 @@ class SqliteReader(ABC):
                     damaged.append(damage.message)
             return [kind(*row[:-1]) for row in rows]
 
-        debts = table("r.row, g.fingerprint, r.sum", f"debts r {_SPACE}", "r.row, g.fingerprint")
+        debts = table(
+            "r.row, g.fingerprint, r.sum", f"debts r {_SPACE}", "r.row, g.fingerprint", "row"
+        )
         return Dump(
             head=head,
             commits=bookkeeping(CommitRow, table("seq, time, sum", "commits r", "seq")),
             chain=[ChainRow(*row) for row in table("seq, kind, digest, link", "chain r", "seq")],
-            records=[RecordRow(*row) for row in table(_RECORD, "records r", "row")],
+            records=[RecordRow(*row) for row in table(_RECORD, "records r", "row", "row")],
             vectors=[VectorRow(*row) for row in table(_VECTOR, f"vectors r {_SPACE}", "r.seq")],
             mentions=[
                 MentionRow(*row) for row in table("seq, row, name, sum", "mentions r", "seq")
@@ -322,38 +349,3 @@ class SqliteReader(ABC):
             debts=bookkeeping(DebtRow, debts),
             damaged=damaged,
         )
-
-
-@lru_cache(maxsize=256)  # a head is read far more often than it moves
-def checked_head(tenant: str, *row: Any) -> Head:
-    """The head in a row of `HEAD`; Corrupt unless it matches the last commit and chain link."""
-    head, (seq, time, stored_sum, link) = Head(*row[:5]), row[5:]
-    last = (
-        CommitRow(0, 0)
-        if seq is None
-        else check_bookkeeping(tenant, CommitRow(seq, time), stored_sum)
-    )
-    if (head.seq, head.time, head.link) != (*last, link or b""):
-        raise Corrupt(
-            f"tenant {tenant!r}: its head names entry {head.seq}, which is not its last commit",
-            hint="the file was damaged or changed from outside; restore a backup",
-        )
-    return head
-
-
-def manifest_of(tenant: str, index: str, segments: str, floor: int, stored_sum: bytes) -> Manifest:
-    """The manifest in a row; a damaged one counts as empty, since it can be built again."""
-    if manifest_sum(tenant, index, segments, floor) != stored_sum:
-        _log.warning("the list of segments of tenant %r is damaged and not used", tenant)
-        return Manifest()
-    return Manifest(tuple(SegmentRef(**segment) for segment in json.loads(segments)), floor)
-
-
-def erasure_sum(tenant: str, upto: int) -> bytes:
-    """The checksum beside the mark of what is erased."""
-    return checksum(canonical([tenant, "erasure", upto]))
-
-
-def manifest_sum(tenant: str, index: str, segments: str, floor: int) -> bytes:
-    """The checksum beside a manifest."""
-    return checksum(canonical([tenant, index, segments, floor]))

@@ -30,7 +30,8 @@ class Reserve:
         wal = self._store.with_name(self._store.name + "-wal")
         used = _size(self._store) + _size(wal)
         wanted = min(-(-used // STEP) * STEP, LIMIT)
-        if _size(self._path) >= wanted:
+        kept = _size(self._path)
+        if kept >= wanted:
             return
         with contextlib.suppress(OSError):
             flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
@@ -38,7 +39,8 @@ class Reserve:
             try:
                 _allocate(handle, wanted)
             except OSError:
-                os.ftruncate(handle, 0)  # half a reserve would only keep the disk fuller
+                # What was set aside stays: the disk is filling up, and it may be needed next.
+                os.ftruncate(handle, kept)
                 raise
             finally:
                 os.close(handle)

@@ -1,12 +1,22 @@
-"""The SQL schema of a store file, format 1. It does not change; later formats migrate forward.
+"""The SQL schema of a store file, format 1, and how files of other formats come to it.
 
-Rows are only inserted; only a forget deletes. Words and vectors are derived, but are kept so that
-no text is analysed or embedded twice; everything else that ranks lives in the index.
+Rows are only inserted; only a forget deletes. Words of added analyzers and vectors of other
+embedders than the packaged table are derived, but kept, so that no text is analysed or embedded
+twice; everything else that ranks lives in the index.
+
+A schema does not change. A file of an earlier format is brought forward step by step, in one
+transaction; a step is never changed after a release. Files of a later format, and those too old for
+any step, are refused untouched.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
+
+import apsw
+
+from memoriter.core.errors import Unsupported
 
 APPLICATION_ID: Final = 0x4D454D4F
 """Spells MEMO."""
@@ -99,3 +109,51 @@ OWNED: Final = (
     "edges", "agents", "tombs", "keys", "debts", "manifests",
 )  # fmt: skip
 """The tables whose rows belong to a tenant."""
+
+
+MigrationStep = Callable[[apsw.Connection], None]
+STEPS: Final[dict[int, MigrationStep]] = {}
+"""By format: what makes the next format of it. There is one format so far, hence no step."""
+
+
+def is_older(version: int, name: str) -> bool:
+    """Whether a file of this format has to be brought forward; Unsupported if it cannot be."""
+    if version > FORMAT:
+        raise Unsupported(
+            f"{name} has format {version}, this version reads {FORMAT}",
+            hint="upgrade memoriter; the file was not touched",
+        )
+    if missing := [each for each in range(version, FORMAT) if each not in STEPS]:
+        raise Unsupported(
+            f"{name} has format {version}, and nothing here brings format {missing[0]} forward",
+            hint="export it with the version that wrote it, and import that; it was not touched",
+        )
+    return version < FORMAT
+
+
+def check_current(version: int, name: str) -> None:
+    """Raise Unsupported for a file that has another format than this version writes."""
+    if is_older(version, name):
+        raise Unsupported(
+            f"{name} has format {version}, which has to be brought to format {FORMAT} first",
+            hint="open it once for writing; a backup before that is a good idea",
+        )
+
+
+def bring_forward(connection: apsw.Connection, name: str) -> None:
+    """Run the missing steps in one transaction: all of them, or none. The caller holds the lease.
+
+    Another process may have done it while we waited, so the format is read inside.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = int(connection.pragma("user_version"))
+        while is_older(version, name):
+            STEPS[version](connection)
+            version += 1
+            connection.pragma("user_version", version)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

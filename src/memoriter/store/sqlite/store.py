@@ -12,23 +12,24 @@ from pathlib import Path
 import apsw
 
 from memoriter.core.batch import Batch, Commit, Forget
-from memoriter.core.errors import Conflict, Corrupt, Forbidden, MemoriterError
+from memoriter.core.errors import Corrupt, Forbidden, MemoriterError
+from memoriter.store.checks import require_empty, rows_to_restore
 from memoriter.store.fsync import fsync_file
+from memoriter.store.group_commit import GroupCommit, PendingBatch
 from memoriter.store.io_errors import os_errors
-from memoriter.store.port import Dump, Manifest
+from memoriter.store.port import Dump, Head, Manifest
 from memoriter.store.rows import VectorRow, WordsRow
 from memoriter.store.sequence import Sequenced, settle
 from memoriter.store.sqlite.connect import Durability
-from memoriter.store.sqlite.group_commit import GroupCommit, PendingBatch
 from memoriter.store.sqlite.ledger import (
     SqliteLedger,
+    append,
     drop_space,
     generation_of,
     head_of,
     mark_erased,
     mend,
     rewrite_commits,
-    rows_to_restore,
     swap_manifest,
     write,
 )
@@ -36,6 +37,7 @@ from memoriter.store.sqlite.scrub import zero_free_space
 from memoriter.store.sqlite.thread_connection import wal_size
 from memoriter.store.sqlite.transactions import SqliteTransactions
 from memoriter.store.sqlite.witness import LastCommit
+from memoriter.store.stretches import require_end
 
 
 class Sqlite(SqliteTransactions):
@@ -65,7 +67,7 @@ class Sqlite(SqliteTransactions):
         self.check()
         if self.read_only:
             raise Forbidden(
-                f"{self._path.name} was opened to read only", hint="open it for writing"
+                f"{self._path.name} was opened for reading only", hint="open it without read_only"
             )
 
     def _commit_all(self, batches: Sequence[PendingBatch]) -> None:
@@ -89,7 +91,7 @@ class Sqlite(SqliteTransactions):
         """The error for rows that contradict a settled batch; other tenants are not affected."""
         return Corrupt(
             f"{self._path.name} is damaged at tenant {tenant!r}: {damage}",
-            hint="verify tells what is wrong; restore a backup",
+            hint="`memoriter verify-store` tells what is wrong; restore a backup",
         )
 
     def _write_batch(self, db: apsw.Connection, batch: Batch) -> Commit:
@@ -165,15 +167,23 @@ class Sqlite(SqliteTransactions):
         with self._snapshot():
             return self._dump(tenant)
 
+    def stretch(self, tenant: str, after: int, limit: int) -> Dump:
+        """The rows of the commits after a number, read in one snapshot."""
+        with self._snapshot():
+            return self._stretch(tenant, after, limit)
+
+    def append(self, tenant: str, part: Dump, before: Head) -> None:
+        """Write a stretch after `before`."""
+        self._must_write()
+        with self._queue.exclusive(), self._write_transaction() as db:
+            require_end(tenant, head_of(db, tenant)[1], before)
+            append(db, tenant, part, before)
+
     def restore(self, tenant: str, dump: Dump) -> None:
         """Write a dump into an empty tenant; Conflict if it has been written to."""
         self._must_write()
         with self._queue.exclusive(), self._write_transaction() as db:
-            if head_of(db, tenant)[1].seq:
-                raise Conflict(
-                    f"tenant {tenant!r} holds records already",
-                    hint="load into a new tenant or a new store",
-                )
+            require_empty(tenant, head_of(db, tenant)[1])
             write(db, tenant, rows_to_restore(tenant, dump))
             rewrite_commits(db, tenant, dump.commits)
             mark_erased(db, tenant, dump.head.seq)  # a dump holds nothing that was forgotten

@@ -1,7 +1,8 @@
 """Connections and transactions of a store file: one writer, a reader per thread.
 
-`SqliteTransactions._write_transaction` is where a write becomes durable, with `COMMIT`. Reads use
-one connection per thread and never wait for the writer. `Sqlite` adds the verbs.
+`SqliteTransactions._transaction` is where a write becomes durable, with `COMMIT`; writers enter it
+by `_write_transaction`, which holds the lease. Reads use one connection per thread and never wait
+for the writer. `Sqlite` adds the verbs.
 """
 
 from __future__ import annotations

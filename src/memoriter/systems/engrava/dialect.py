@@ -69,7 +69,7 @@ class _Fragment(NamedTuple):
         return (f'"{self.text}"' if self.quoted else self.text) + "*" * self.prefix
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
+def parse(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The text as an expression if it is one, else as words. Never raises."""
     if not (options.expert and is_expression(text)):
         return _bare(text, analyzer)
@@ -143,4 +143,4 @@ def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> ParsedQuery
     return ParsedQuery(tree, note=join_notes(note, cut), malformed=note is not None)
 
 
-DIALECT: Final = Dialect("any of the words, or an expression with columns", read)
+DIALECT: Final = Dialect("any of the words, or an expression with columns", parse)

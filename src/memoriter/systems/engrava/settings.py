@@ -76,7 +76,7 @@ def _section(text: str) -> Iterator[tuple[int, str]]:
             raise _bad(number, "another indent than the line above", _HINT)
         yield number, line.strip()
     if not opened:
-        raise BadRecipe("the file has no section search:", hint=_ROOT, field="search")
+        raise BadRecipe("the file has no section `search:`", hint=_ROOT, field="search")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, str]]:

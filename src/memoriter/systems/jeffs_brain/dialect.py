@@ -72,7 +72,7 @@ class Ast:
     """Whether it has a quote or an operator: then no stop word is dropped."""
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
+def parse(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The tree of a text, with a note on what was ignored. Never raises."""
     ast = parse_query(text if options.expert else _plain(text), options.aliases)
     each = [(nth, one) for nth, token in enumerate(ast.tokens) for one in (token, *token.others)]
@@ -206,7 +206,7 @@ def _plain(text: str) -> str:
 # jeffs-brain refreshes its index after the first retry. Here every read is current.
 DIALECT: Final = Dialect(
     "any of the words but stop words, or an expression",
-    read,
+    parse,
     idle_rung="force-refresh",
     aliases=True,
 )

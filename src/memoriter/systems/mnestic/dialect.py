@@ -39,7 +39,7 @@ GRAMMAR: Final = Grammar(
 )
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
+def parse(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The text as an expression; if it is malformed, any of its words. Never raises."""
     if not options.expert or not text.strip():
         return bare_words(analyzer, text)
@@ -50,4 +50,4 @@ def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     return ParsedQuery(tree, expert=True, note=note)
 
 
-DIALECT: Final = Dialect("all of the words, or an expression with NEAR and ^", read)
+DIALECT: Final = Dialect("all of the words, or an expression with NEAR and ^", parse)

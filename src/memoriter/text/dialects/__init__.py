@@ -40,7 +40,7 @@ def read_query(
     name: str, text: str, analyzer: Analyzer, options: Options = NOTHING_SPECIAL
 ) -> ParsedQuery:
     """Parse a text in the dialect of that name. Only an unknown dialect raises (`BadRecipe`)."""
-    return dialect(name).read(text, analyzer, options)
+    return dialect(name).parse(text, analyzer, options)
 
 
 def dialect(name: str) -> Dialect:

@@ -49,7 +49,7 @@ GRAMMAR: Final = Grammar(
 )
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
+def parse(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The text as an expression if it is one, else as bare words. Never raises."""
     if not (options.expert and is_expert(text)):
         return _words(text, analyzer, options)
@@ -149,4 +149,4 @@ def _content_words(text: str, analyzer: Analyzer, options: Options) -> ParsedQue
     return ParsedQuery(any_of(leaf(analyzer, word) for word in kept), note=cut)
 
 
-DIALECT: Final = Dialect("any of the words", read, aliases=True)
+DIALECT: Final = Dialect("any of the words", parse, aliases=True)

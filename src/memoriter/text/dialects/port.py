@@ -30,7 +30,7 @@ class Dialect(NamedTuple):
 
     about: str
     """One line for people: how a text is read."""
-    read: Callable[[str, Analyzer, Options], ParsedQuery]
+    parse: Callable[[str, Analyzer, Options], ParsedQuery]
     """Parse a text. Must not raise: a malformed text is read as bare words, with a note."""
     idle_rung: str | None = None
     """A retry of another system that finds nothing here; it is reported as rung 2.

@@ -168,14 +168,6 @@ def share_values(spec: Data, shares: Column) -> Column:
     return [snap(1.0 + spec["alpha"] * (either(share, 0.5) - 0.5)) for share in shares]
 
 
-def marked_values(b: BoostColumn, mark: str, weight: float) -> Column:
-    """The weight where a column beside the boost has a mark, which can only be 1."""
-    marks = b.s.columns[f"{b.label}.{mark}"]
-    if not {value for value in marks if value is not None} <= {1.0}:
-        b.s.wrong(f"slate/columns/{b.label}.{mark}", "a mark is 1")
-    return mapped(lambda one: snap(weight * one), marks)
-
-
 def never_idle(s: Search, spec: Data) -> bool:
     """An enabled boost always runs."""
     del s, spec

@@ -9,13 +9,13 @@ from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, in_sequen
 from memoriter.text.tree import ParsedQuery
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
+def parse(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """All words of the text."""
     del options
     return ParsedQuery(all_of(leaf(analyzer, word) for word in text.split()))
 
 
-EVERY = Dialect("every word must be there", read)
+EVERY = Dialect("every word must be there", parse)
 
 
 class Spaced(TokenAnalyzer):
@@ -26,7 +26,7 @@ class Spaced(TokenAnalyzer):
     def __init__(self) -> None:
         super().__init__("spaced", FIELDS, {"rules": 1})
 
-    def read(self, text: str) -> Tokenized:
+    def tokenize(self, text: str) -> Tokenized:
         """The words of any text."""
         words = text.lower().split()
         return in_sequence(words, words)

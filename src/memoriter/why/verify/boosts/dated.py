@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from ..numbers import Column
-from ..rules import BoostColumn, BoostRule, by_the_question, marked_values
+from ..numbers import Column, snap
+from ..rules import BoostColumn, BoostRule, by_the_question
 
 
 def _values(b: BoostColumn) -> Column:
-    return marked_values(b, "times", b.spec["weight"])
+    marks = b.s.columns[f"{b.label}.times"]
+    if not {value for value in marks if value is not None} <= {1.0}:
+        b.s.wrong(f"slate/columns/{b.label}.times", "a mark is 1")
+    out: Column = []
+    for mark, words in zip(marks, b.s.columns["of.words"], strict=True):
+        short = 1.0 if words is None else min(1.0, b.spec["words"] / words)
+        out.append(None if mark is None else snap(b.spec["weight"] * short))
+    return out
 
 
-RULE = BoostRule(values=_values, reads_score=True, may_skip=by_the_question)
+RULE = BoostRule(values=_values, may_skip=by_the_question)

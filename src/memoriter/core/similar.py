@@ -1,0 +1,58 @@
+"""A stored memory that a new one may copy, contradict or replace, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memoriter.core.record import Record
+from memoriter.core.shown import named, quoted, shown
+
+OnSimilar = Literal["keep", "skip", "supersede", "report"]
+"""What `remember` does about memories that are near to a new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarRecord:
+    """A memory near to a new text; nothing was changed because of it."""
+
+    record: Record
+    relation: str
+    """`copy`, or `other value`: the same statement with another value."""
+    shared: tuple[str, ...]
+    """The words that matter and that both have."""
+    here: str
+    """What only the new text says."""
+    there: str
+    """What only the stored one says."""
+
+    @property
+    def id(self) -> str:
+        """The id of the stored memory."""
+        return self.record.id
+
+    @property
+    def why(self) -> str:
+        """The reason, as a sentence."""
+        if self.relation == "copy":
+            return "it says the same"
+        return (
+            f"it says {self.there or 'no such thing'!r} where this says {self.here or 'nothing'!r}"
+        )
+
+    def __repr__(self) -> str:
+        return shown(
+            f"SimilarRecord {named(self.id)} {self.relation}", quoted(self.record.text, 48)
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The memory and the reason as plain data."""
+        return {
+            "id": self.id,
+            "relation": self.relation,
+            "why": self.why,
+            "shared": list(self.shared),
+            "here": self.here,
+            "there": self.there,
+            "text": self.record.text,
+        }

@@ -1,0 +1,272 @@
+"""The tree of commands: groups, their help, and how a run starts and ends.
+
+`main` lists every command. Only the module of the command that runs is imported, and only that
+command is made: this is what keeps a start short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from memoriter import __version__
+from memoriter.doors.cli.declare import Command, spread
+from memoriter.doors.cli.options import Completion
+from memoriter.doors.cli.output import (
+    INTERRUPTED,
+    arguments,
+    check_arguments,
+    exit_process,
+    report,
+    use_utf8,
+)
+
+_ABOUT: Final = "A memory engine for agents that explains every answer."
+
+
+class Listed(NamedTuple):
+    """A command by name, and the module and the name that it is declared by."""
+
+    name: str
+    place: str
+
+    def load(self) -> Command:
+        """The command; only its own module is imported."""
+        module, _, name = self.place.partition(".")
+        return cast("Command", getattr(import_module(f"memoriter.doors.cli.{module}"), name))
+
+
+class Branch(NamedTuple):
+    """A command that only groups others."""
+
+    name: str
+    about: str
+    commands: tuple[Listed, ...]
+    more: str = ""
+    """A function that gives the commands of other packages by name, if there may be any."""
+    default: str = ""
+    """The command that runs if none is named; empty: its help is shown."""
+
+    def others(self) -> Mapping[str, Command]:
+        """The commands that other packages add, by name; asked only if one of them is wanted."""
+        if not self.more:
+            return {}
+        module, _, name = self.more.partition(".")
+        find = getattr(import_module(f"memoriter.doors.cli.{module}"), name)
+        return cast("Callable[[], Mapping[str, Command]]", find)()
+
+
+Panels = Mapping[str, tuple[Listed | Branch, ...]]
+"""Commands and groups by the panel of the help that shows them."""
+
+
+def _plain_flags(params: Sequence[Any]) -> list[Any]:
+    """The parameters; a flag takes no value, so its help shows no type beside it."""
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""
+    return list(params)
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help shows flags without a type, and the values of some options."""
+
+    lists: ClassVar[Mapping[str, Completion]] = {}
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, `--help` too."""
+        return _plain_flags(super().get_params(ctx))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options by the panel that they belong to."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):
+            own = "Arguments" if param.param_type_name == "argument" else "Options"
+            record = param.get_help_record(ctx)
+            if record is not None:
+                panels.setdefault(getattr(param, "rich_help_panel", None) or own, []).append(record)
+        for panel, records in panels.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; values are looked up only now, since that loads the engine."""
+        for param in self.params:
+            if param.name in self.lists:
+                values = ", ".join(self.lists[param.name](""))
+                vars(param)["help"] = f"{getattr(param, 'help', '')} One of {values}."
+        super().format_help(ctx, formatter)
+
+
+class LazyCommands(Mapping[str, Any]):
+    """Commands by name, made when they are asked for: a run needs one, and making all is slow."""
+
+    def __init__(self, listed: Sequence[Listed | Branch]) -> None:
+        self._listed = {each.name: each for each in listed}
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = _made(self._listed[name])
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._listed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+
+class PlainGroup(TyperGroup):
+    """A group whose commands are made on demand, and whose help shows flags without a type."""
+
+    listed: ClassVar[Sequence[Listed | Branch]] = ()
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands: Any = LazyCommands(self.listed)
+
+    def more(self) -> Mapping[str, Command]:
+        """The commands that other packages add, by name."""
+        return {}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Its own commands in their order, then those of other packages."""
+        return [*self.commands, *self.more()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command by name; other packages are asked for what is not its own."""
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
+        other = self.more().get(cmd_name)
+        return None if other is None else _made_command(other)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, `--help` too."""
+        return _plain_flags(super().get_params(ctx))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the names of the commands and the first line about each."""
+        own = [(each.name, _about(each)) for each in self.listed]
+        other = [(name, _first_line(each.run)) for name, each in self.more().items()]
+        with formatter.section("Commands"):
+            formatter.write_dl([*own, *other])
+
+
+class RootGroup(PlainGroup):
+    """The root: turns every error of a command into a message and an exit code."""
+
+    panels: ClassVar[Panels] = {}
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
+        """Run one command and end the process."""
+        argv = arguments(args)
+        use_utf8()
+        extra |= {"prog_name": "memoriter", "standalone_mode": False}
+        try:
+            check_arguments(argv)
+            code = super().main(argv, **extra)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except Exception as error:
+            code = report(error, argv)
+        exit_process(code if isinstance(code, int) else 0)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands panel by panel."""
+        width = max(len(each.name) for each in self.listed)
+        for panel, commands in self.panels.items():
+            with formatter.section(panel):
+                formatter.write_dl([(each.name.ljust(width), _about(each)) for each in commands])
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  # typer calls it with the value
+    if wanted:
+        print(f"memoriter {__version__}")
+        raise typer.Exit
+
+
+def root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """The options that stand before a command."""
+
+
+def tree_of(panels: Panels) -> typer.Typer:
+    """The command line with these commands, which are made when they are asked for."""
+    listed = tuple(each for commands in panels.values() for each in commands)
+    top = typer.Typer(
+        cls=type("Root", (RootGroup,), {"panels": panels, "listed": listed}),
+        name="memoriter",
+        help=_ABOUT,
+        epilog="Begin with: memoriter demo",
+        no_args_is_help=True,
+        rich_markup_mode=None,  # plain help: drawing boxes takes longer than all the rest
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    top.callback()(root)
+    return top
+
+
+def _made(each: Listed | Branch) -> Any:
+    """What typer makes of a command or a group."""
+    if isinstance(each, Listed):
+        return _made_command(each.load())
+
+    class Group(PlainGroup):
+        listed = each.commands
+
+        def more(self) -> Mapping[str, Command]:
+            return each.others()
+
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            named = args[:1] and (args[0] in self.commands or args[0] in ("--help", "-h"))
+            first = [each.default] if each.default and not named else []
+            return super().parse_args(ctx, [*first, *args])
+
+    group = typer.Typer(
+        cls=Group,
+        name=each.name,
+        no_args_is_help=not each.default,
+        help=each.about,
+        rich_markup_mode=None,
+    )
+    group.callback()(_no_options)
+    return typer.main.get_group(group)
+
+
+def _no_options() -> None:
+    """A group has no options of its own."""
+
+
+def _made_command(each: Command) -> Any:
+    label = "Example: " if len(each.examples) == 1 else "Examples:\n\n"
+    epilog = label + "\n\n".join(each.examples)
+    made = type("Listing", (PlainCommand,), {"lists": each.lists}) if each.lists else PlainCommand
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+    alone.command(each.name, cls=made, epilog=epilog)(spread(each.run))
+    return typer.main.get_command(alone)
+
+
+def _about(each: Listed | Branch) -> str:
+    return each.about if isinstance(each, Branch) else _first_line(each.load().run)
+
+
+def _first_line(run: Callable[..., object]) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((run.__doc__ or "").split("\n\n")[0].split())

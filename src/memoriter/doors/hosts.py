@@ -1,0 +1,100 @@
+"""The programs that Memoriter can be installed into, and the hooks of those that have some.
+
+`doors.installing` writes their settings, `doors.cli.hooks` answers their hooks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from memoriter.core.errors import InputError
+
+_OWN: Final = re.compile(r"memoriter\S* hooks (?:recall|capture)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A program: where its settings are, below the home folder or a project, and their shape."""
+
+    name: str
+    title: str
+    servers: str
+    """The file that lists MCP servers."""
+    project_servers: str | None
+    """The same in a project; None if it reads none there."""
+    hooks: str | None = None
+    """The file that lists hooks, at home and in a project; None if it has no hooks."""
+    recall: str = ""
+    """The event before each reply."""
+    capture: tuple[str, ...] = ()
+    """The events after which the conversation is captured."""
+    flat: bool = False
+    """Whether an event leads to commands, not to groups of commands."""
+    milliseconds: bool = False
+    """Whether timeouts count milliseconds."""
+    key: str = "mcpServers"
+    format: Literal["json", "toml"] = "json"
+
+    def hook_settings(self, options: Sequence[str], program: str = "memoriter") -> dict[str, Any]:
+        """The hooks as its settings have them; `options` name the store."""
+        events = {self.recall: ["recall"]}
+        for event in self.capture:
+            events.setdefault(event, []).append("capture")
+        made = {
+            event: [self._entry([program, "hooks", verb, *options]) for verb in verbs]
+            for event, verbs in events.items()
+        }
+        return {"version": 1, "hooks": made} if self.flat else {"hooks": made}
+
+    def _entry(self, words: Sequence[str]) -> dict[str, Any]:
+        command = shlex.join(words)
+        if self.flat:
+            return {"command": command}
+        timeout = 20_000 if self.milliseconds else 20
+        return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+
+    def is_own(self, entry: object) -> bool:
+        """Whether an entry of its hooks is one of ours."""
+        return isinstance(entry, dict) and _OWN.search(json.dumps(entry)) is not None
+
+
+HOSTS: Final = (
+    Host(
+        "claude-code", "Claude Code", ".claude.json", ".mcp.json", ".claude/settings.json",
+        recall="UserPromptSubmit", capture=("Stop", "PreCompact", "SessionEnd"),
+    ),
+    Host(
+        "codex", "Codex", ".codex/config.toml", ".codex/config.toml", ".codex/hooks.json",
+        recall="UserPromptSubmit", capture=("Stop", "PreCompact"), key="mcp_servers", format="toml",
+    ),
+    Host(
+        "cursor", "Cursor", ".cursor/mcp.json", ".cursor/mcp.json", ".cursor/hooks.json",
+        recall="beforeSubmitPrompt", capture=("beforeSubmitPrompt", "afterAgentResponse"),
+        flat=True,
+    ),
+    Host(
+        "gemini", "Gemini CLI", ".gemini/settings.json", ".gemini/settings.json",
+        ".gemini/settings.json",
+        recall="BeforeAgent", capture=("AfterAgent", "PreCompress", "SessionEnd"),
+        milliseconds=True,
+    ),
+)  # fmt: skip
+"""Every host, in the order that lists show."""
+HOST_NAMES: Final = tuple(host.name for host in HOSTS)
+
+
+def host_of(name: str) -> Host:
+    """The host of this name; raises InputError if there is none."""
+    for host in HOSTS:
+        if host.name == name:
+            return host
+    raise InputError(
+        f"host: no host is called {name[:80]!r}",
+        hint=f"known: {', '.join(HOST_NAMES)}",
+        field="host",
+    )

@@ -1,0 +1,50 @@
+"""The filters of mem0: whose memories, and conditions on their metadata."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+
+_SCOPE: Final = {"user_id": "user", "agent_id": "agent", "run_id": "session"}
+_TESTS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "in": lambda value, want: operator.contains(want, value),
+    "nin": lambda value, want: not operator.contains(want, value),
+    "gt": lambda value, want: value is not None and operator.gt(value, want),
+    "gte": lambda value, want: value is not None and operator.ge(value, want),
+    "lt": lambda value, want: value is not None and operator.lt(value, want),
+    "lte": lambda value, want: value is not None and operator.le(value, want),
+    "contains": lambda value, want: str(want) in str(value or ""),
+    "icontains": lambda value, want: str(want).lower() in str(value or "").lower(),
+}
+
+
+def scope_of(ids: Mapping[str, Any]) -> dict[str, str]:
+    """The scope that mem0's ids name; raises ValueError if they name none."""
+    scope = {ours: str(ids[name]).strip() for name, ours in _SCOPE.items() if ids.get(name)}
+    if not scope:
+        raise ValueError("At least one of user_id, agent_id, run_id is required.")
+    return scope
+
+
+def passes(filters: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    """Whether a memory passes all conditions; the ids are those of its scope already."""
+    return all(_passes(name, want, item) for name, want in filters.items() if name not in _SCOPE)
+
+
+def _passes(name: str, want: Any, item: Mapping[str, Any]) -> bool:
+    if name in ("AND", "OR", "NOT"):
+        parts = [passes(part, item) for part in cast("list[Mapping[str, Any]]", want)]
+        return all(parts) if name == "AND" else any(parts) if name == "OR" else not any(parts)
+    own = cast("dict[str, Any]", item.get("metadata") or {})
+    value: Any = own.get(name, item.get(name))
+    if want == "*":
+        return value is not None
+    if not isinstance(want, dict):
+        return value == want
+    conditions = cast("dict[str, Any]", want)
+    if unknown := set(conditions) - set(_TESTS):
+        raise ValueError(f"filters: {name}: there is no operator {min(unknown)!r}")
+    return all(_TESTS[test](value, wanted) for test, wanted in conditions.items())

@@ -1,0 +1,133 @@
+"""Finds and loads the native kernel, which the distribution `memoriter-fast` installs.
+
+The environment variable `MEMORITER_KERNEL` chooses: `auto` (the native kernel if it is installed),
+`numpy`, or `native`, which fails where the kernel is missing. Answers are the same to the last bit.
+The library is loaded by `ctypes.CDLL`, which releases the interpreter's lock during every call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from memoriter.core.errors import InputError, InvariantError, Unsupported
+
+if TYPE_CHECKING:
+    import numpy as np
+
+VARIABLE: Final = "MEMORITER_KERNEL"
+CHOICES: Final = ("auto", "numpy", "native")
+ABI: Final = 1
+"""The number of the calls as they are declared here; the library has the one it was built with."""
+_POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+_LEAVES: Final = (*[_POINTER] * 6, _COUNT, _POINTER, _POINTER, _REAL, _REAL)
+"""Leaves of a query (docs, fields, tfs, sizes, factors, times, count), lengths, means, k1, b."""
+_CALLS: Final = {
+    "words_best": (*_LEAVES, _POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
+    "words_of": (*_LEAVES, _POINTER, _COUNT, _POINTER),
+    "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
+    "windows": (*[_POINTER] * 5, _COUNT, _POINTER, _COUNT, _POINTER),
+    "best": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
+    "spread": (_POINTER, _POINTER, _COUNT, _POINTER),
+    "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
+    "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
+    "dots": (_POINTER, _COUNT, _POINTER, _COUNT, _POINTER, _POINTER),
+    "scan_bytes": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER, _REAL, _POINTER),
+}
+"""The functions of the library, without the prefix `kernel_`, and their arguments."""
+
+
+class Library:
+    """The loaded library; each call takes addresses (`address`), whole numbers and floats."""
+
+    def __init__(self, path: Path) -> None:
+        loaded = ctypes.CDLL(str(path))
+        loaded.kernel_abi.restype = _COUNT
+        self.abi = int(loaded.kernel_abi())
+        self._calls: dict[str, Callable[..., int]] = {}
+        for name, takes in _CALLS.items() if self.abi == ABI else ():
+            call = getattr(loaded, f"kernel_{name}")
+            call.argtypes, call.restype = takes, _COUNT
+            self._calls[name] = call
+
+    def call(self, name: str, given: Sequence[int | float | None]) -> int:
+        """Call a function; raises MemoryError if it has no memory for its work."""
+        done = int(self._calls[name](*given))
+        if done < 0:
+            raise MemoryError(f"the native kernel has no memory for {name}")
+        return done
+
+
+def address(array: np.ndarray[Any, Any]) -> int:
+    """The address of an array's first element; the array must outlive the call.
+
+    The library reads elements one behind the other. Where all rows of a segment are equal, its file
+    has one value and numpy repeats it with a stride of 0: such an array must be copied first.
+    """
+    if not array.flags.c_contiguous:
+        raise InvariantError("the kernel was given an array with gaps or repeats")
+    return array.__array_interface__["data"][0]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelChoice:
+    """Which kernel works, and the library if it is the native one."""
+
+    name: str
+    """`native` or `numpy`."""
+    why: str
+    """Why this one."""
+    library: Library | None = None
+
+
+def native_library() -> Library | None:
+    """The native kernel; None if numpy works."""
+    return kernel_choice().library
+
+
+@cache
+def kernel_choice() -> KernelChoice:
+    """The kernel of this process; raises Unsupported if `native` is asked for and missing."""
+    asked = os.environ.get(VARIABLE, "auto") or "auto"
+    if asked not in CHOICES:
+        raise InputError(
+            f"{VARIABLE} is {asked!r}, which is no kernel",
+            hint=f"set it to one of {', '.join(CHOICES)}, or leave it out",
+            field=VARIABLE,
+        )
+    if asked == "numpy":
+        return KernelChoice("numpy", f"{VARIABLE} is numpy")
+    loaded = _installed()
+    if isinstance(loaded, Library):
+        return KernelChoice("native", "memoriter-fast is installed", loaded)
+    if asked == "native":
+        raise Unsupported(
+            f"{VARIABLE} is native, and {loaded}",
+            hint="in a clone of Memoriter: pip install ./native (it needs a C compiler);"
+            f" or set {VARIABLE} to auto",
+            field=VARIABLE,
+        )
+    return KernelChoice("numpy", loaded)
+
+
+def _installed() -> Library | str:
+    """The installed library, or why there is none that fits."""
+    try:
+        path: Path | None = importlib.import_module("memoriter_fast").LIBRARY
+    except ImportError:
+        return "memoriter-fast is not installed"
+    if path is None:
+        return "memoriter-fast was installed without its library"
+    try:
+        loaded = Library(path)
+    except (OSError, AttributeError) as error:
+        return f"memoriter-fast cannot be loaded: {error}"
+    if loaded.abi != ABI:
+        return f"memoriter-fast has ABI {loaded.abi}, and this version of memoriter needs {ABI}"
+    return loaded

@@ -1,0 +1,188 @@
+"""`Memory.remember_messages`: the turns of a conversation as records.
+
+A turn is written once: its idempotency key is made of the session and the id of the message, so a
+caller may pass the whole conversation after every turn. What was recalled into a prompt is taken
+out first, and a turn that holds a secret is refused. No model is asked unless `facts` says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, cast
+
+from memoriter.core.canonical import canonical, digest
+from memoriter.core.errors import BadRecord, Unavailable
+from memoriter.core.fields import Source
+from memoriter.core.names import flag
+from memoriter.core.options import check_known
+from memoriter.core.record import NOWHERE
+from memoriter.core.shown import counted, shown
+from memoriter.imports.fields import parse_time
+from memoriter.memory.engine import Engine
+from memoriter.memory.facts import FactReader, fact_reader
+from memoriter.memory.writing_options import MessagesKwargs
+from memoriter.text.messages import Message, parse_message
+from memoriter.text.recalled import without_blocks
+from memoriter.text.secrets import secret_kinds
+from memoriter.write.writer import Writer
+
+_FOREIGN: Final = ("tool", "function")
+"""Roles whose text came from outside: it is trusted less than what was said."""
+
+
+class RefusedMessage(NamedTuple):
+    """A message that was not stored, and the kinds of the secrets in it."""
+
+    message: int
+    """Its place among the messages, counted from 0."""
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What became of the messages of a conversation."""
+
+    ids: tuple[str, ...]
+    """The records of the turns that were written now."""
+    already: int = 0
+    """How many turns were written before."""
+    empty: int = 0
+    """How many messages have no text: images, calls of tools, a block of recalled memories."""
+    refused: tuple[RefusedMessage, ...] = ()
+    facts: tuple[str, ...] = ()
+    """The records of facts that a language model read out of the new turns."""
+    problem: str | None = None
+    """Why there are no facts although they were asked for; None if there is no problem."""
+
+    def __repr__(self) -> str:
+        kept = f"{counted(len(self.ids), 'turn')} written, {self.already:,} known before"
+        return shown("Captured", f"{kept}, {len(self.refused):,} refused")
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as plain data."""
+        return {
+            "ids": list(self.ids),
+            "already": self.already,
+            "empty": self.empty,
+            "refused": [
+                {"message": each.message, "kinds": list(each.kinds)} for each in self.refused
+            ],
+            "facts": list(self.facts),
+            "problem": self.problem,
+        }
+
+
+class _Turn(NamedTuple):
+    """A message that has text, its place in the list, and the key of its record."""
+
+    at: int
+    message: Message
+    key: str
+
+
+def capture_messages(
+    engine: Engine, writer: Writer, messages: object, options: MessagesKwargs
+) -> Captured:
+    """Write the turns that are not in the log yet; see `Memory.remember_messages`."""
+    check_known(options, MessagesKwargs, BadRecord, "messages")
+    reader = fact_reader() if flag(options.get("facts", False), "facts") else None
+    rows = _rows(messages)
+    session = options.get("session") or writer.scope.session
+    turns = list(_turns(rows, session))
+    known = engine.log.keys(writer.tenant, [turn.key for turn in turns])
+    new = [turn for turn in turns if turn.key not in known]
+    refused = [
+        RefusedMessage(turn.at, kinds) for turn in new if (kinds := secret_kinds(turn.message.text))
+    ]
+    bad = {each.message for each in refused}
+    new = [turn for turn in new if turn.at not in bad]
+    drafts = [_draft(turn, options) for turn in new]
+    ids = writer.remember_many(drafts, _quiet).ids if drafts else ()
+    facts, problem = _facts(writer, reader, ids)
+    engine.index_cache.wrote(writer.tenant, len(ids) + len(facts))
+    return Captured(
+        ids=ids,
+        already=len(turns) - len(new) - len(refused),
+        empty=len(rows) - len(turns),
+        refused=tuple(refused),
+        facts=facts,
+        problem=problem,
+    )
+
+
+def _rows(messages: object) -> Sequence[Mapping[str, Any]]:
+    """The messages as a list of mappings; raises BadRecord for anything else."""
+    hint = 'pass a list such as [{"role": "user", "content": "…", "id": "m1"}]'
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise BadRecord("messages: expected a list of messages", hint=hint, field="messages")
+    rows = list(cast("Iterable[object]", messages))
+    for at, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            got = type(row).__name__
+            raise BadRecord(f"messages[{at}]: expected an object, got {got}", hint=hint)
+    return cast("list[Mapping[str, Any]]", rows)
+
+
+def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_Turn]:
+    """The messages that have text, without the blocks of recalled memories in them."""
+    seen: Counter[tuple[object, ...]] = Counter()
+    for at, row in enumerate(rows):
+        message = parse_message(row)
+        message = message._replace(text=without_blocks(message.text).strip())
+        if not message.text:
+            continue
+        named: list[object] = ["id", message.id]
+        if message.id is None:
+            # Without an id it is known by what it says; a repeat in the list is another message.
+            own = (message.role, message.speaker, message.text, str(message.time))
+            seen[own] += 1
+            named = ["text", *own, seen[own]]
+        of_session = digest("memoriter/message/1", canonical([session, *named])).hex()
+        yield _Turn(at, message, f"message:{of_session[:32]}")
+
+
+def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
+    """The draft of a turn, as `remember` takes it."""
+    message = turn.message
+    if message.time is not None and parse_time(message.time) is None:
+        raise BadRecord(
+            f"messages[{turn.at}].time: {json.dumps(message.time, default=str)} is no time",
+            hint="ISO 8601, or seconds since 1970",
+            field="messages",
+        )
+    trust = "external" if message.role in _FOREIGN else options.get("trust")
+    source = Source(message.speaker, options.get("channel"))
+    draft: dict[str, object] = {
+        "text": message.text,
+        "role": message.role or "user",
+        "kind": "message",
+        "memory_type": "episodic",
+        "source": source if source != NOWHERE else None,
+        "created": parse_time(message.time),
+        "trust": trust,
+        "key": turn.key,
+        **{name: options.get(name) for name in ("session", "agent", "user", "tags")},
+    }
+    return {name: value for name, value in draft.items() if value is not None}
+
+
+def _quiet(done: int) -> None:
+    """Show no progress."""
+    del done
+
+
+def _facts(
+    writer: Writer, reader: FactReader | None, ids: Sequence[str]
+) -> tuple[tuple[str, ...], str | None]:
+    """(the records of the facts in new turns, why there are none)."""
+    if reader is None or not ids:
+        return (), None
+    try:
+        drafts = reader.drafts([writer.current(each) for each in ids])
+    except Unavailable as error:  # the turns are written: the facts can be read another time
+        return (), error.message
+    clean = [draft for draft in drafts if not secret_kinds(str(draft["text"]))]
+    return (writer.remember_many(clean, _quiet).ids if clean else ()), None

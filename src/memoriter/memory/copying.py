@@ -1,0 +1,144 @@
+"""Runs `memoriter.copy`: the log of one store into another, stretch by stretch.
+
+Rows, numbers, times, digests and links stay what they are, so the copy answers the same bits. Each
+stretch is checked against the chain before it is written, and what was written is read again and
+compared at the end. A copy that was interrupted goes on where its target's log ends. The index is
+not copied: the target derives its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from memoriter.core.errors import Corrupt, InputError, NotFound
+from memoriter.core.shown import counted, shown
+from memoriter.memory.places import OpenedPlace, is_address, open_place
+from memoriter.store.port import Dump, Log
+from memoriter.store.stretches import verify_stretch
+from memoriter.write.progress import ProgressCallback, show_progress
+
+STRETCH: Final = 4096
+"""About how many entries are read and written at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """What a copy brought over."""
+
+    source: str
+    target: str
+    tenants: int
+    entries: int
+    """Sequence numbers of all tenants, those that were there before included."""
+    already: int
+    """How many of them an earlier copy had brought."""
+    links: dict[str, str]
+    """By tenant: the last link of its chain, the same in both stores."""
+
+    def __repr__(self) -> str:
+        return shown(
+            f"CopyReport {self.source} to {self.target}",
+            f"{counted(self.entries, 'entry', 'entries')}, {counted(self.tenants, 'tenant')}",
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The copy as plain data."""
+        return asdict(self)
+
+
+def copy(
+    source: str | Path,
+    target: str | Path,
+    *,
+    tenant: str | None = None,
+    progress: bool | ProgressCallback = False,
+) -> CopyReport:
+    """Copy a store, or one tenant of it, into another: a file or an address on either side.
+
+    Raises Conflict if the target holds a log that is not the beginning of the source's, Corrupt if
+    an entry does not match the chain, NotFound if there is nothing to copy.
+
+    Arguments:
+        source: The store to read; others may write to it meanwhile.
+        target: The store to fill; nothing else may write to these tenants before the copy is done.
+        tenant: Copy this tenant alone.
+        progress: True for a progress bar, or a function of the entries copied so far.
+
+    """
+    if str(source) == str(target):
+        raise InputError("the source and the target are the same", field="target")
+    if not is_address(source) and not Path(source).expanduser().is_file():
+        raise NotFound(f"there is no store at {source}", hint="check the path", field="source")
+    opened = open_place(source, read_only=True, durability="full")
+    with closing(opened.log) as origin:
+        names = [tenant] if tenant is not None else origin.tenants()
+        total = sum(origin.head(name).seq for name in names)
+        if not total:
+            raise NotFound(f"{opened.shown} holds nothing to copy", hint="check the tenant")
+        goal = open_place(target, read_only=False, durability="full")
+        with closing(goal.log), show_progress(progress, "entries", total) as report:
+            return _copied(opened, goal, names, report)
+
+
+def _copied(
+    source: OpenedPlace, target: OpenedPlace, names: list[str], report: ProgressCallback
+) -> CopyReport:
+    already = sum(target.log.head(name).seq for name in names)
+    known = set(target.log.spaces())
+    for generation in source.log.spaces():
+        if generation not in known:
+            target.log.open_space(generation)
+    before = 0
+    links: dict[str, str] = {}
+    for name in names:
+        done = before
+        _copy_tenant(source.log, target.log, name, lambda seq, done=done: report(done + seq))
+        _compare(source.log, target.log, name)
+        head = target.log.head(name)
+        links[name] = head.link.hex()
+        before += head.seq
+        target.log.scrub(name, head.seq)  # what was forgotten after it was copied
+    return CopyReport(source.shown, target.shown, len(names), before, already, links)
+
+
+def _copy_tenant(source: Log, target: Log, tenant: str, report: Callable[[int], None]) -> None:
+    while True:
+        head = target.head(tenant)
+        report(head.seq)
+        part = source.stretch(tenant, head.seq, STRETCH)
+        verify_stretch(tenant, part, head)
+        if not part.commits and part.head.seq != head.seq:
+            raise Corrupt(
+                f"tenant {tenant!r} has {head.seq} entries in the target and {part.head.seq} in "
+                "the source",
+                hint="the source was set back: copy into an empty tenant",
+            )
+        target.append(tenant, part, head)
+        if not part.commits:
+            return
+
+
+def _compare(source: Log, target: Log, tenant: str) -> None:
+    """Read both again, stretch by stretch; Corrupt if they differ."""
+    after, upto = 0, target.head(tenant).seq
+    while after < upto:
+        one, two = (log.stretch(tenant, after, STRETCH) for log in (source, target))
+        # The source may have been written to since: then its debts and keys have moved on.
+        moved = source.head(tenant).seq != upto
+        if _durable(one, moved=moved) != _durable(two, moved=moved):
+            if source.head(tenant).seq != upto:
+                return  # forgotten meanwhile; the next copy brings it over
+            raise Corrupt(
+                f"tenant {tenant!r} differs between {after} and {two.head.seq} after the copy",
+                hint="copy it again into an empty tenant",
+            )
+        after = two.head.seq
+
+
+def _durable(part: Dump, *, moved: bool) -> Dump:
+    part = replace(part, words=sorted(part.words), keys=sorted(part.keys))
+    return replace(part, debts=[], keys=[]) if moved else part

@@ -1,0 +1,65 @@
+"""What `Memory` is before it has verbs: an engine, a scope and a writer, opened and closed."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from memoriter.core.errors import InputError
+from memoriter.core.other_words import NotAContainer, no_such_verb
+from memoriter.core.scope import Scope
+from memoriter.core.shown import named, shown
+from memoriter.memory.engine import Engine
+from memoriter.write.writer import Writer
+
+if TYPE_CHECKING:
+    from memoriter.write.prepare import WriteContext
+
+
+class OpenedMemory(NotAContainer):
+    """An opened memory, limited to one scope."""
+
+    def __init__(
+        self,
+        engine: Engine | None = None,
+        context: WriteContext | None = None,
+        scope: Scope | None = None,
+    ) -> None:
+        if not isinstance(engine, Engine) or context is None or scope is None:
+            raise InputError(
+                "a Memory is opened, not constructed", hint='memory = memoriter.open("agent.db")'
+            )
+        self._engine = engine
+        self._scope = scope
+        self._writer = Writer(engine.log, context, scope)
+
+    def __repr__(self) -> str:
+        parts = self._scope.to_dict().items()
+        scope = ", ".join(f"{key} {named(value)}" for key, value in parts)
+        return shown(f"Memory {self._engine.place}", scope)
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, name: str) -> None:
+            raise no_such_verb(self, name)
+
+    def __bool__(self) -> bool:
+        return True  # without this, an empty memory would be false, by its length
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of this memory: tenant, agent, user, session."""
+        return self._scope
+
+    def close(self) -> None:
+        """Wait a second at most for upkeep, and close the store; closing twice is fine."""
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.close()

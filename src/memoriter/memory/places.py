@@ -1,0 +1,133 @@
+"""Opens the log at a place: in memory, in a file, or on a server; and the home of its segments."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from memoriter.core.errors import InputError, NotFound, Unsupported, install_hint
+from memoriter.core.names import choice, text
+from memoriter.store.io_errors import os_errors
+from memoriter.store.port import Log
+from memoriter.store.ram import Ram
+from memoriter.store.segments import FolderSegments, MemorySegments, Segments
+from memoriter.store.sqlite.connect import Durability
+from memoriter.store.sqlite.store import Sqlite
+
+if TYPE_CHECKING:
+    from memoriter.store.postgres.notes import PostgresNote
+    from memoriter.store.postgres.store import Postgres
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPlace:
+    """The log at a place, and where its segments are."""
+
+    log: Log
+    segments: Segments
+    shown: str
+    """The place for people: no folder, no password."""
+    path: Path | None = None
+    """The file; None if there is none."""
+    writable: bool = True
+
+
+def open_place(place: str | Path, *, read_only: bool, durability: Durability) -> OpenedPlace:
+    """Open the log at a place."""
+    choice(durability, "durability", ("full", "fast"), InputError)
+    if str(place) == ":memory:":
+        return OpenedPlace(Ram(), MemorySegments(), ":memory:")
+    if "://" in str(place):
+        return _on_server(str(place), read_only=read_only, durability=durability)
+    path = _file(place)
+    log = Sqlite(path, read_only=read_only, durability=durability)
+    segments = FolderSegments(path.with_name(path.name + ".idx"))
+    return OpenedPlace(log, segments, path.name, path, not log.read_only)
+
+
+def is_address(place: str | Path) -> bool:
+    """Whether a place is the address of a server rather than a file."""
+    return str(place).startswith(("postgresql://", "postgres://"))
+
+
+def _on_server(place: str, *, read_only: bool, durability: Durability) -> OpenedPlace:
+    if not is_address(place):
+        raise Unsupported(
+            f"no store understands {place.partition('://')[0]}:// addresses",
+            hint="give the path of a file, for example agent.db, or postgresql://host/database",
+        )
+    if durability != "full":
+        raise Unsupported(
+            "a store on PostgreSQL is always durable", hint="leave the durability out"
+        )
+    log = _postgres(place, read_only=read_only)
+    from memoriter.store.postgres.segments import (  # noqa: PLC0415  # an extra
+        PostgresSegments,
+        cache_folder,
+    )
+
+    segments = PostgresSegments(log.sessions, cache_folder())
+    return OpenedPlace(log, segments, log.shown, None, not read_only)
+
+
+def _postgres(place: str, *, read_only: bool) -> Postgres:
+    try:
+        from memoriter.store.postgres.store import Postgres  # noqa: PLC0415  # an extra
+    except ImportError as error:
+        raise Unsupported(
+            f"PostgreSQL needs a driver that is not installed ({error.name})",
+            hint=install_hint("postgres"),
+        ) from error
+    return Postgres(place, read_only=read_only)
+
+
+def open_note(place: str, name: str) -> PostgresNote:
+    """A note that all machines of a store on a server share."""
+    from memoriter.store.postgres.notes import PostgresNote  # noqa: PLC0415  # an extra
+
+    return PostgresNote(_postgres(place, read_only=False).sessions, name)
+
+
+def holds_store(place: str) -> bool:
+    """Whether there is a store at an address; Unavailable if that cannot be asked."""
+    try:
+        _on_server(place, read_only=True, durability="full").log.close()
+    except Unsupported:
+        return False
+    return True
+
+
+def shown_place(place: str | Path) -> str:
+    """A place as people may see it: an address without its password."""
+    if not is_address(place):
+        return str(place)
+    parts = urlsplit(str(place))
+    host = parts.netloc.rpartition("@")
+    user = host[0].partition(":")[0]
+    return f"{parts.scheme}://{user + '@' if user else ''}{host[2]}{parts.path}"
+
+
+def _file(place: str | Path) -> Path:
+    """The path of a store's file; its folder must exist."""
+    clean = text(str(place), "place", InputError, 4096)
+    if not clean or "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+        raise InputError(
+            "place: expected the path of a file",
+            hint='for example "agent.db", or ":memory:"',
+            field="place",
+        )
+    # The write-ahead log, the lock and the index lie next to the file itself, not next to a symlink
+    # to it: else two names of one file would have two locks.
+    path = Path(os.path.realpath(Path(clean).expanduser()))
+    with os_errors(path):
+        path.exists()
+    if not path.parent.is_dir():
+        raise NotFound(
+            f"there is no folder {path.parent}", hint=f"make it first: mkdir -p {path.parent}"
+        )
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", hint="name a file in it, for example agent.db")
+    return path

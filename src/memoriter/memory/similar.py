@@ -1,0 +1,68 @@
+"""What is near to a new memory: `Memory.similar`, and `on_similar` of `Memory.remember`.
+
+Candidates come from an ordinary recall in the scope of the caller; `text.likeness` decides. What is
+found is reported, or done with as the caller said: nothing is replaced without their word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final, get_args
+
+from memoriter.core.batch import Commit
+from memoriter.core.errors import BadRecord
+from memoriter.core.names import choice, integer, listed, text
+from memoriter.core.scope import Scope
+from memoriter.core.similar import OnSimilar, SimilarRecord
+from memoriter.core.times import to_datetime
+from memoriter.memory.build_query import build_query
+from memoriter.memory.engine import Engine
+from memoriter.memory.search import search
+from memoriter.text.likeness import likeness_of
+from memoriter.write.writer import Writer
+
+CANDIDATES: Final = 20
+"""How many memories are compared with a new one."""
+_WORDS: Final = 48
+"""So many words of a new text are searched for."""
+_MOST: Final = 100
+
+
+def similar_records(
+    engine: Engine, scope: Scope, new: str, limit: int = CANDIDATES
+) -> tuple[SimilarRecord, ...]:
+    """The memories that a new text may copy, contradict or replace, nearest first."""
+    words = text(new, "text").split()
+    integer(limit, "limit", 1, _MOST, BadRecord)
+    if not words:
+        raise BadRecord("text: must not be empty", field="text")
+    near: list[SimilarRecord] = []
+    query = " ".join(words[:_WORDS])
+    for hit in search(engine, *build_query(query, CANDIDATES, {}, scope, engine.clock.now)):
+        like = likeness_of(new, hit.record.text)
+        if like is not None:
+            near.append(SimilarRecord(hit.record, *like))
+    return tuple(sorted(near, key=lambda each: each.relation != "copy"))[:limit]
+
+
+def remember_beside(
+    engine: Engine, writer: Writer, fields: dict[str, Any], on_similar: OnSimilar
+) -> Commit:
+    """Write a memory with regard to those near to it; `near` of the commit lists them."""
+    choice(on_similar, "on_similar", get_args(OnSimilar))
+    if on_similar == "keep":
+        return writer.remember(fields)
+    draft = writer.stamped(fields)  # refused before anything is searched for
+    if draft.key is not None and engine.log.keys(writer.tenant, [draft.key.name]):
+        return writer.remember(fields)  # a retry: what it wrote must not be taken for a copy
+    near = similar_records(engine, writer.scope, fields["text"])
+    copies = tuple(each.id for each in near if each.relation == "copy")
+    if on_similar == "skip" and copies:
+        head = engine.log.head(writer.tenant)
+        return Commit(writer.tenant, head.seq, to_datetime(head.time), copies[:1], near=near)
+    if on_similar == "supersede" and near:
+        given = fields.get("supersedes") or ()
+        others = [given] if isinstance(given, str) else listed(given)
+        ids = dict.fromkeys([*others, *(each.id for each in near)])
+        fields = {**fields, "supersedes": list(ids)}
+    return replace(writer.remember(fields), near=near)

@@ -1,0 +1,29 @@
+"""The options of writing verbs that are about more than the fields of one record.
+
+Declared as those in `memory.options` are; this module does not postpone annotations either.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, TypedDict
+
+from memoriter.core.options import Option
+
+
+class MessagesKwargs(TypedDict, total=False):
+    """The keyword arguments of `remember_messages` besides the messages."""
+
+    session: Annotated[str | None, Option("The conversation they belong to.", str)]
+    agent: Annotated[str | None, Option("The agent that took part in it.", str)]
+    user: Annotated[str | None, Option("The user that took part in it.", str)]
+    channel: Annotated[str | None, Option("The channel they came through.", str)]
+    trust: Annotated[
+        str | None,
+        Option("How far turns are trusted (learned); those of tools are external.", str),
+    ]
+    tags: Annotated["str | Iterable[str] | None", Option("Labels.", str | list[str])]
+    facts: Annotated[
+        bool,
+        Option(
+            "Also ask the configured language model for facts in new turns.", bool, default=False
+        ),
+    ]

@@ -1,0 +1,330 @@
+"""SQL of the write transaction: what `settle` reads, and the rows that a settled batch writes.
+
+Everything that `settle` may need for the batches of a group is read in one round trip, behind the
+lock on the tenant's head; what it asks for beyond that is read when it asks. READ COMMITTED is
+enough: nobody else changes a row of the tenant while its head is locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from memoriter.core.batch import Batch
+from memoriter.store.acts import key_of, named_ids
+from memoriter.store.checks import (
+    checked_head,
+    erasure_sum,
+    manifest_of,
+    manifest_row,
+    unassigned_position,
+)
+from memoriter.store.port import Dump, Head, Manifest
+from memoriter.store.postgres.arrays import BigInts, Blobs, Texts, columns
+from memoriter.store.postgres.reader import KEYS, MANIFEST
+from memoriter.store.postgres.schema import COLUMNS
+from memoriter.store.postgres.sessions import PgConnection, execute
+from memoriter.store.rows import (
+    CommitRow,
+    DebtRow,
+    KeyRow,
+    VectorRow,
+    WordsRow,
+    bookkeeping_sum,
+    check_bookkeeping,
+    read_tomb,
+)
+from memoriter.store.sequence import CurrentRow, Sequenced
+from memoriter.store.stretches import rows_to_append
+
+_LOCK: Final = """
+    SELECT seq, time, positions, link, published FROM memoriter.heads WHERE tenant=%s FOR UPDATE"""
+_NEW: Final = """
+    INSERT INTO memoriter.heads VALUES (%s, 0, 0, 0, '', 0) ON CONFLICT (tenant) DO NOTHING"""
+# A statement of its own, after the lock: the one that waits for the lock still sees the tables as
+# they were before it waited.
+_BESIDE: Final = """
+    SELECT c.seq, c.time, c.sum, l.link,
+        EXISTS (SELECT 1 FROM memoriter.records WHERE tenant=%(t)s AND position>=h.positions),
+        (SELECT array_agg(fingerprint) FROM memoriter.spaces)
+    FROM memoriter.heads h
+    LEFT JOIN LATERAL (SELECT seq, time, sum FROM memoriter.commits
+        WHERE tenant=h.tenant ORDER BY seq DESC LIMIT 1) c ON true
+    LEFT JOIN LATERAL (SELECT link FROM memoriter.chain
+        WHERE tenant=h.tenant ORDER BY seq DESC LIMIT 1) l ON true
+    WHERE h.tenant=%(t)s"""
+_CURRENT: Final = """
+    SELECT DISTINCT ON (id) id, row, position FROM memoriter.records
+    WHERE tenant=%s AND id=ANY(%s) ORDER BY id, row DESC"""
+_MOVE: Final = """
+    UPDATE memoriter.heads SET seq=%s, time=%s, positions=%s, link=%s WHERE tenant=%s"""
+
+
+class PostgresLedger:
+    """The `Ledger` of one tenant over an open write transaction, for a group of batches."""
+
+    def __init__(self, connection: PgConnection, tenant: str, batches: Sequence[Batch]) -> None:
+        self._connection = connection
+        self._tenant = tenant
+        ids = dict.fromkeys(name for batch in batches for name in named_ids(batch.acts))
+        acts = (act for batch in batches for act in batch.acts)
+        names = dict.fromkeys(key.name for key in map(key_of, acts) if key)
+        self.head, self.spaces = self._lock(list(ids), list(names))
+
+    def _lock(self, ids: list[str], names: list[str]) -> tuple[Head, set[str]]:
+        """Lock the head, made now for a new tenant, and read what the batches name."""
+        db, tenant = self._connection, self._tenant
+        while True:
+            head = execute(db, _LOCK, (tenant,))
+            beside = execute(db, _BESIDE, {"t": tenant})
+            current = execute(db, _CURRENT, (tenant, Texts(ids)))
+            keys = execute(db, KEYS, (tenant, Texts(names)))
+            fields = head.fetchone()
+            if fields is not None:
+                break
+            execute(db, _NEW, (tenant,))
+        *last, beyond, spaces = beside.fetchone() or (None,) * 6
+        checked = checked_head(tenant, *fields, *last)
+        if beyond:
+            raise unassigned_position(tenant, checked)
+        self._current: dict[str, CurrentRow | None] = dict.fromkeys(ids)
+        self._current |= {row[0]: CurrentRow(row[1], row[2]) for row in current.fetchall()}
+        self._keys: dict[str, KeyRow | None] = dict.fromkeys(names)
+        self._keys |= self._checked_keys(keys.fetchall())
+        return checked, set(spaces or ())
+
+    def _checked_keys(self, rows: list[Any]) -> dict[str, KeyRow]:
+        return {row[0]: check_bookkeeping(self._tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
+
+    def _all(self, sql: str, *values: object) -> list[Any]:
+        return execute(self._connection, sql, (self._tenant, *values)).fetchall()
+
+    def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
+        """The latest version of each of these records."""
+        if unread := [name for name in ids if name not in self._current]:
+            self._current |= dict.fromkeys(unread)
+            rows = self._all(_CURRENT, Texts(unread))
+            self._current |= {row[0]: CurrentRow(row[1], row[2]) for row in rows}
+        return {name: row for name in ids if (row := self._current[name]) is not None}
+
+    def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
+        """The ids of the records at these positions."""
+        sql = (
+            "SELECT DISTINCT position, id FROM memoriter.records "
+            "WHERE tenant=%s AND position=ANY(%s)"
+        )
+        return dict(self._all(sql, BigInts(positions)))
+
+    def rows_at(self, position: int) -> list[int]:
+        """All versions of the record at a position."""
+        sql = "SELECT row FROM memoriter.records WHERE tenant=%s AND position=%s ORDER BY row"
+        return [row for (row,) in self._all(sql, position)]
+
+    def edges_at(self, position: int) -> list[int]:
+        """Sequence numbers of all edges that touch a position."""
+        sql = (
+            "SELECT seq FROM memoriter.edges WHERE tenant=%s AND (source=%s OR target=%s) "
+            "ORDER BY seq"
+        )
+        return [seq for (seq,) in self._all(sql, position, position)]
+
+    def caller_vectors(self, rows: Sequence[int]) -> list[int]:
+        """Sequence numbers of all vectors that callers gave for these rows."""
+        sql = (
+            "SELECT seq FROM memoriter.vectors WHERE tenant=%s AND row=ANY(%s) AND form<>'unit' "
+            "ORDER BY seq"
+        )
+        return [seq for (seq,) in self._all(sql, BigInts(rows))]
+
+    def alive(self, rows: Sequence[int]) -> set[int]:
+        """Those of these rows that were not forgotten."""
+        sql = "SELECT row FROM memoriter.records WHERE tenant=%s AND row=ANY(%s)"
+        return {row for (row,) in self._all(sql, BigInts(rows))}
+
+    def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
+        """What was written under these idempotency keys."""
+        return {name: row for name in names if (row := self._keys[name]) is not None}
+
+    def write(self, new: Sequenced) -> None:
+        """Write the rows of a settled batch, and let the next batch of the group see them."""
+        _erase(self._connection, self._tenant, new)
+        _write(self._connection, self._tenant, new)
+        spaces = {row.generation for row in (*new.words, *new.vectors, *new.debts, *new.paid)}
+        for each in sorted(spaces - self.spaces):
+            open_space(self._connection, each)
+        self.spaces |= spaces
+        self.head = new.head
+        self._current |= dict.fromkeys(new.erased_ids)
+        self._current |= {row.id: CurrentRow(row.row, row.position) for row in new.records}
+        gone = set(new.erased_ids)
+        for name, row in self._keys.items():
+            if row is not None and row.id in gone:
+                self._keys[name] = row._replace(asked=b"", id="")
+        self._keys |= {row.key: row for row in new.keys}
+
+    def append(self, part: Dump) -> Sequenced:
+        """Write a stretch of another store's log; one without commits replaces the debts."""
+        db, tenant = self._connection, self._tenant
+        gone = BigInts(row for tomb in part.tombs for row in read_tomb(tomb).rows)
+        sql = "SELECT DISTINCT id FROM memoriter.records WHERE tenant=%s AND row=ANY(%s)"
+        ids = [record_id for (record_id,) in self._all(sql, gone)] if gone else []
+        if not part.commits:
+            execute(db, "DELETE FROM memoriter.debts WHERE tenant=%s", (tenant,))
+        new = rows_to_append(tenant, part, self.head, ids)
+        self.write(new)
+        insert_commits(db, tenant, part.commits[:-1] if new.advances else part.commits)
+        _move(db, tenant, new.head)
+        return new
+
+
+def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
+    head = new.head
+    commits = [CommitRow(head.seq, head.time)] if new.advances else []
+    insert_rows(db, tenant, "chain", new.chain)
+    insert_rows(db, tenant, "records", new.records)
+    insert_rows(db, tenant, "words", new.words)
+    insert_rows(db, tenant, "vectors", new.vectors)
+    insert_rows(db, tenant, "mentions", new.mentions)
+    insert_rows(db, tenant, "edges", new.edges)
+    insert_rows(db, tenant, "agents", new.agents)
+    insert_rows(db, tenant, "tombs", new.tombs)
+    insert_rows(db, tenant, "keys", [(*key, bookkeeping_sum(tenant, key)) for key in new.keys])
+    insert_rows(db, tenant, "debts", [(*debt, bookkeeping_sum(tenant, debt)) for debt in new.debts])
+    insert_commits(db, tenant, commits)
+    if new.paid:
+        execute(
+            db,
+            "DELETE FROM memoriter.debts d USING unnest(%s, %s) AS p(row, generation) "
+            "WHERE d.tenant=%s AND d.row=p.row AND d.generation=p.generation",
+            (
+                BigInts(debt.row for debt in new.paid),
+                Texts(debt.generation for debt in new.paid),
+                tenant,
+            ),
+        )
+    if new.advances:
+        _move(db, tenant, head)
+
+
+def _move(db: PgConnection, tenant: str, head: Head) -> None:
+    execute(db, _MOVE, (head.seq, head.time, head.positions, head.link, tenant))
+
+
+def insert_rows(db: PgConnection, tenant: str, table: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows of one tenant into a table."""
+    if rows:
+        kinds = [kind for _, kind in COLUMNS[table]]
+        execute(db, _INSERTS[table], (tenant, *columns(kinds, rows)))
+
+
+_INSERTS: Final = {
+    table: f"INSERT INTO memoriter.{table} SELECT %s::text, * "  # noqa: S608  # tables of ours
+    f"FROM unnest({', '.join(f'%s::{kind}[]' for _, kind in kinds)})"
+    for table, kinds in COLUMNS.items()
+}
+
+
+def insert_commits(db: PgConnection, tenant: str, commits: Sequence[CommitRow]) -> None:
+    """Insert commits with their checksums."""
+    rows = [(*commit, bookkeeping_sum(tenant, commit)) for commit in commits]
+    insert_rows(db, tenant, "commits", rows)
+
+
+def open_space(db: PgConnection, generation: str) -> None:
+    """Register a generation, if it is not."""
+    execute(db, "INSERT INTO memoriter.spaces VALUES (%s) ON CONFLICT DO NOTHING", (generation,))
+
+
+def _erase(db: PgConnection, tenant: str, new: Sequenced) -> None:
+    """Delete what a forget erases."""
+    if not new.tombs:
+        return
+    rows = BigInts(new.erased_rows)
+    for table in ("records", "words", "vectors", "mentions", "debts"):
+        sql = f"DELETE FROM memoriter.{table} WHERE tenant=%s AND row=ANY(%s)"  # noqa: S608  # ours
+        execute(db, sql, (tenant, rows))
+    execute(
+        db,
+        "DELETE FROM memoriter.edges WHERE tenant=%s AND seq=ANY(%s)",
+        (tenant, BigInts(new.erased_edges)),
+    )
+    named = execute(
+        db,
+        "SELECT key, asked, seq, time, id, debt FROM memoriter.keys WHERE tenant=%s AND id=ANY(%s)",
+        (tenant, Texts(new.erased_ids)),
+    ).fetchall()
+    if named:
+        blank = [KeyRow(*row)._replace(asked=b"", id="") for row in named]
+        execute(
+            db,
+            "UPDATE memoriter.keys k SET asked='', id='', sum=b.sum "
+            "FROM unnest(%s, %s) AS b(key, sum) WHERE k.tenant=%s AND k.key=b.key",
+            (
+                Texts(row.key for row in blank),
+                Blobs(bookkeeping_sum(tenant, row) for row in blank),
+                tenant,
+            ),
+        )
+
+
+def note_erasure(db: PgConnection, tenant: str, upto: int) -> None:
+    """Note that what was forgotten up to a number is erased."""
+    execute(
+        db,
+        "INSERT INTO memoriter.erasures VALUES (%s,%s,%s) "
+        "ON CONFLICT (tenant) DO UPDATE SET upto=excluded.upto, sum=excluded.sum",
+        (tenant, upto, erasure_sum(tenant, upto)),
+    )
+
+
+def mend_rows(
+    db: PgConnection, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]
+) -> None:
+    """Replace words, and turn lost vectors into debts."""
+    if words:
+        words = list({(row.row, row.generation): row for row in words}.values())
+        kinds = [kind for _, kind in COLUMNS["words"]]
+        # Joined with records, so that a row forgotten since it was read gets no words.
+        execute(
+            db,
+            "INSERT INTO memoriter.words SELECT r.tenant, w.* "
+            "FROM unnest(%s, %s, %s, %s) AS w(row, generation, body, sum) "
+            "JOIN memoriter.records r ON r.tenant=%s AND r.row=w.row "
+            "ON CONFLICT (tenant, row, generation) "
+            "DO UPDATE SET body=excluded.body, sum=excluded.sum",
+            (*columns(kinds, words), tenant),
+        )
+        for generation in sorted({row.generation for row in words}):
+            open_space(db, generation)
+    for vector in lost:
+        debt = DebtRow(vector.row, vector.generation)
+        execute(
+            db,
+            "DELETE FROM memoriter.vectors WHERE tenant=%s AND generation=%s AND seq=%s AND row=%s",
+            (tenant, vector.generation, vector.seq, vector.row),
+        )
+        execute(
+            db,
+            "INSERT INTO memoriter.debts VALUES (%s,%s,%s,%s) "
+            "ON CONFLICT (tenant, row, generation) DO UPDATE SET sum=excluded.sum",
+            (tenant, *debt, bookkeeping_sum(tenant, debt)),
+        )
+
+
+def replace_manifest(
+    db: PgConnection, tenant: str, index: str, old: Manifest, new: Manifest
+) -> bool:
+    """Compare-and-set the manifest of an index; returns whether it was `old`."""
+    row = execute(db, MANIFEST, (tenant, index)).fetchone()
+    if (manifest_of(tenant, index, *row) if row else Manifest()) != old:
+        return False
+    execute(
+        db,
+        "INSERT INTO memoriter.manifests VALUES (%s,%s,%s,%s,%s) "
+        "ON CONFLICT (tenant, fingerprint) DO UPDATE "
+        "SET floor=excluded.floor, segments=excluded.segments, sum=excluded.sum",
+        (tenant, index, *manifest_row(tenant, index, new)),
+    )
+    # Part of the head: other processes see by it that they must reload their segments.
+    execute(db, "UPDATE memoriter.heads SET published=published+1 WHERE tenant=%s", (tenant,))
+    return True

@@ -1,0 +1,370 @@
+"""The reading half of the store on PostgreSQL: SQL in, checked rows out.
+
+`Postgres` inherits from `PostgresReader`. Every method is one round trip and one snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from memoriter.core.errors import Corrupt, Unavailable
+from memoriter.core.record import Record
+from memoriter.store.checks import checked_head, erasure_sum, manifest_of
+from memoriter.store.port import Delta, Dump, Head, Manifest, Unerased
+from memoriter.store.postgres.arrays import BigInts, Texts
+from memoriter.store.postgres.sessions import PgSessions, Statement
+from memoriter.store.rows import (
+    AgentRow,
+    Bookkeeping,
+    ChainRow,
+    CommitRow,
+    DebtRow,
+    EdgeRow,
+    KeyRow,
+    MentionRow,
+    RecordRow,
+    TombRow,
+    VectorRow,
+    WordsRow,
+    check_bookkeeping,
+    check_entry,
+    check_vector,
+    check_words,
+    read_record,
+)
+from memoriter.store.stretches import end_of, head_at, rest_of
+from memoriter.store.verify import require_undamaged
+
+DELTA_SPAN: Final = 8192
+"""How many sequence numbers a delta spans at most, so that a long log is read in parts."""
+
+_RECORD: Final = "r.row, r.position, r.id, r.committed, r.salt, r.body"
+_CHAINED: Final = "LEFT JOIN memoriter.chain c ON c.tenant=r.tenant AND c.seq=r."
+_VECTOR: Final = "seq, row, part, generation, form, body, sum"
+_HEAD: Final = """
+    SELECT t.seq, t.time, t.positions, t.link, t.published, c.seq, c.time, c.sum, l.link{more}
+    FROM memoriter.heads t
+    LEFT JOIN LATERAL (SELECT seq, time, sum FROM memoriter.commits
+        WHERE tenant=t.tenant ORDER BY seq DESC LIMIT 1) c ON true
+    LEFT JOIN LATERAL (SELECT link FROM memoriter.chain
+        WHERE tenant=t.tenant ORDER BY seq DESC LIMIT 1) l ON true
+    WHERE t.tenant=%s"""
+HEAD: Final = _HEAD.format(more="")
+"""A tenant's head, and its last commit and chain link to check it against."""
+_HEAD_SINCE: Final = _HEAD.format(
+    more=""", (SELECT link FROM memoriter.chain
+        WHERE tenant=t.tenant AND seq<=%s ORDER BY seq DESC LIMIT 1)"""
+)
+"""The same, and the link that an earlier head ended in."""
+KEYS: Final = """
+    SELECT key, asked, seq, time, id, debt, sum FROM memoriter.keys
+    WHERE tenant=%s AND key=ANY(%s)"""
+MANIFEST: Final = (
+    "SELECT segments, floor, sum FROM memoriter.manifests WHERE tenant=%s AND fingerprint=%s"
+)
+
+
+def _records(condition: str) -> str:
+    return (
+        f"SELECT {_RECORD}, c.digest FROM memoriter.records r {_CHAINED}row "  # noqa: S608  # constants
+        f"WHERE r.tenant=%s AND {condition} ORDER BY r.row"
+    )
+
+
+def _entries(table: str, columns: str, condition: str) -> str:
+    return (
+        f"SELECT {columns}, c.digest FROM memoriter.{table} r {_CHAINED}seq "  # noqa: S608  # constants
+        f"WHERE r.tenant=%s AND {condition} ORDER BY r.seq"
+    )
+
+
+def _all_of(table: str, columns: str, order: str, by: str = "seq") -> str:
+    return (
+        f"SELECT {columns} FROM memoriter.{table} "  # noqa: S608  # constants
+        f"WHERE tenant=%s AND {by}>%s AND {by}<=%s ORDER BY {order}"
+    )
+
+
+_SPAN: Final = "r.seq>%s AND r.seq<=%s"
+_RECORDS_IN: Final = _records("r.row>%s AND r.row<=%s")
+_RECORDS_AT: Final = _records("r.row=ANY(%s)")
+_VERSIONS: Final = _records("r.id=%s AND r.row<=%s")
+_LATEST: Final = f"{_VERSIONS} DESC LIMIT 1"
+_EDGE: Final = "r.seq, r.source, r.target, r.salt, r.body"
+_EDGES_IN: Final = _entries("edges", _EDGE, _SPAN)
+_EDGES_AT: Final = _entries("edges", _EDGE, "(r.source=%s OR r.target=%s) AND r.seq<=%s")
+_TOMBS_IN: Final = _entries("tombs", "r.seq, r.salt, r.body", _SPAN)
+_AGENTS: Final = _entries("agents", "r.seq, r.agent, r.salt, r.body", "r.seq<=%s")
+_WORDS_IN: Final = """
+    SELECT row, generation, body, sum FROM memoriter.words
+    WHERE tenant=%s AND row>%s AND row<=%s AND generation=%s"""
+_VECTORS_IN: Final = f"""
+    SELECT {_VECTOR} FROM memoriter.vectors
+    WHERE tenant=%s AND seq>%s AND seq<=%s AND generation=%s ORDER BY seq"""  # noqa: S608  # constants
+_VECTORS_OF: Final = (
+    f"SELECT {_VECTOR} FROM memoriter.vectors WHERE tenant=%s AND row=%s ORDER BY seq"  # noqa: S608  # constants
+)
+_DEBTS: Final = """
+    SELECT row, generation, sum FROM memoriter.debts WHERE tenant=%s
+    ORDER BY row, generation LIMIT %s"""
+_SEQ_AT: Final = """
+    SELECT seq, time, sum FROM memoriter.commits WHERE tenant=%s AND time<=%s
+    ORDER BY time DESC, seq DESC LIMIT 1"""
+_DUMP: Final = (
+    _all_of("commits", "seq, time, sum", "seq"),
+    _all_of("chain", "seq, kind, digest, link", "seq"),
+    _all_of("records", "row, position, id, committed, salt, body", "row", "row"),
+    _all_of("vectors", _VECTOR, "seq"),
+    _all_of("mentions", "seq, row, name, sum", "seq"),
+    _all_of("edges", "seq, source, target, salt, body", "seq"),
+    _all_of("agents", "seq, agent, salt, body", "seq"),
+    _all_of("tombs", "seq, salt, body", "seq"),
+    _all_of("keys", "key, asked, seq, time, id, debt, sum", "key"),
+    _all_of("debts", "row, generation, sum", "row, generation", "row"),
+)
+_ALL_WORDS: Final = _all_of("words", "row, generation, body, sum", "row, generation", "row")
+_COMMITS: Final = """
+    SELECT seq, time FROM memoriter.commits WHERE tenant=%s AND seq>%s ORDER BY seq LIMIT %s"""
+_MANIFESTS: Final = """
+    SELECT fingerprint, segments, floor, sum FROM memoriter.manifests WHERE tenant=%s
+    ORDER BY fingerprint"""
+_ERASED: Final = "SELECT upto, sum FROM memoriter.erasures WHERE tenant=%s"
+_SINCE: Final = "SELECT min(time) FROM memoriter.commits WHERE tenant=%s AND seq>=%s"
+
+
+class PostgresReader:
+    """The methods of `Log` that read; they are documented there."""
+
+    def __init__(self, sessions: PgSessions) -> None:
+        self._sessions = sessions
+        self._seen: dict[str, Head] = {}
+        """By tenant: the last head that this process wrote or read. A standby may be behind it; no
+        later answer is, and every later log must continue it."""
+
+    def _rows(self, tenant: str, sql: str, *values: object) -> list[Any]:
+        """The rows of one query about a tenant."""
+        return self._read(tenant, (sql, (tenant, *values)))[0]
+
+    def _read(self, tenant: str, *queries: Statement) -> list[list[Any]]:
+        """The rows of several queries, from a standby that is as far as what was seen."""
+        if self._sessions.address.reads == "primary":
+            return self._sessions.read(tenant, *queries)
+        seq, *answers = self._sessions.read(
+            tenant,
+            ("SELECT seq FROM memoriter.heads WHERE tenant=%s", (tenant,)),
+            *queries,
+            to="standby",
+        )
+        if (seq[0][0] if seq else 0) < self._seen.get(tenant, Head()).seq:
+            return self._sessions.read(tenant, *queries)
+        return answers
+
+    def _saw(self, tenant: str, head: Head) -> None:
+        """Note how far this process knows a tenant's log."""
+        if head.seq > self._seen.get(tenant, Head()).seq:
+            self._seen[tenant] = head
+
+    def tenants(self) -> list[str]:
+        """The names of all tenants that ever wrote, sorted."""
+        rows = self._sessions.every_head(
+            ("SELECT tenant FROM memoriter.heads WHERE seq>0 OR published>0 ORDER BY tenant", ())
+        )
+        return [name for (name,) in rows]
+
+    def head(self, tenant: str) -> Head:
+        """The end of a tenant's log, checked against its last commit and link.
+
+        Raises Corrupt if the log does not continue the one that this process knew: the server was
+        set back, or one took over that lacks commits.
+        """
+        before = self._seen.get(tenant, Head())
+        rows = self._read(tenant, (_HEAD_SINCE, (before.seq, tenant)))[0]
+        head = checked_head(tenant, *rows[0][:-1]) if rows else Head()
+        if head.seq < before.seq or (before.seq and rows[0][-1] != before.link):
+            raise Corrupt(
+                f"tenant {tenant!r} does not continue its log after entry {before.seq}: "
+                f"{self._sessions.at} was set back, or took over without the last commits",
+                hint="compare it with the former server before writing on; open it again to go on",
+            )
+        self._saw(tenant, head)
+        return head
+
+    def seq_at(self, tenant: str, time: int) -> int:
+        """The sequence number of the last commit at or before a time."""
+        rows = self._rows(tenant, _SEQ_AT, time)
+        return check_bookkeeping(tenant, CommitRow(*rows[0][:-1]), rows[0][-1]).seq if rows else 0
+
+    def deltas(
+        self, tenant: str, after: int, upto: int, generations: tuple[str, str]
+    ) -> Iterator[Delta]:
+        """The log in (after, upto], in parts of `DELTA_SPAN` numbers."""
+        while after < upto:
+            last = min(after + DELTA_SPAN, upto)
+            yield self._delta(tenant, after, last, generations)
+            after = last
+
+    def _delta(self, tenant: str, after: int, upto: int, generations: tuple[str, str]) -> Delta:
+        span = (tenant, after, upto)
+        statements: list[Statement] = [
+            ("SELECT seq FROM memoriter.heads WHERE tenant=%s", (tenant,)),
+            (_RECORDS_IN, span),
+            (_WORDS_IN, (*span, generations[0])),
+            (_VECTORS_IN, (*span, generations[1])),
+            (_EDGES_IN, span),
+            (_TOMBS_IN, span),
+        ]
+        head, records, words, vectors, edges, tombs = self._read(tenant, *statements)
+        # In the same snapshot as the entries: a server that is behind must not answer with less.
+        if not head or head[0][0] < upto:
+            raise Unavailable(
+                f"{self._sessions.at} is behind: it lacks entry {upto} of tenant {tenant!r}",
+                hint="try again; a standby follows its primary within moments",
+            )
+        return Delta(
+            upto,
+            [read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in records],
+            {row[0]: check_words(tenant, WordsRow(*row)) for row in words},
+            [check_vector(tenant, VectorRow(*row)) for row in vectors],
+            [check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in edges],
+            [check_entry(tenant, TombRow(*row[:-1]), row[-1]) for row in tombs],
+        )
+
+    def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
+        """The record versions of these rows; None where forgotten."""
+        kept = self._rows(tenant, _RECORDS_AT, BigInts(dict.fromkeys(rows))) if rows else []
+        records = {row[0]: read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in kept}
+        return [records.get(row) for row in rows]
+
+    def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
+        """All versions of a record, oldest first."""
+        rows = self._rows(tenant, _VERSIONS, record_id, upto)
+        return [read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in rows]
+
+    def latest(self, tenant: str, record_id: str, upto: int) -> Record | None:
+        """The latest version of a record, by one read of the index on ids."""
+        rows = self._rows(tenant, _LATEST, record_id, upto)
+        return next((read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in rows), None)
+
+    def vectors(self, tenant: str, row: int) -> list[VectorRow]:
+        """All vectors of a record version."""
+        rows = self._rows(tenant, _VECTORS_OF, row)
+        return [check_vector(tenant, VectorRow(*each)) for each in rows]
+
+    def embedded(self, tenant: str) -> dict[str, set[int]]:
+        """For each generation the rows that have a vector in it."""
+        sql = "SELECT DISTINCT generation, row FROM memoriter.vectors WHERE tenant=%s"
+        rows: dict[str, set[int]] = {}
+        for generation, row in self._rows(tenant, sql):
+            rows.setdefault(generation, set()).add(row)
+        return rows
+
+    def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
+        """The edges that begin or end at a position, in sequence."""
+        rows = self._rows(tenant, _EDGES_AT, position, position, upto)
+        return [check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in rows]
+
+    def agents(self, tenant: str, upto: int) -> list[AgentRow]:
+        """The latest state of every registered agent, sorted by name."""
+        rows = self._rows(tenant, _AGENTS, upto)
+        latest = {row[1]: check_entry(tenant, AgentRow(*row[:-1]), row[-1]) for row in rows}
+        return [latest[name] for name in sorted(latest)]
+
+    def debts(self, tenant: str, limit: int) -> list[DebtRow]:
+        """The oldest debts."""
+        rows = self._rows(tenant, _DEBTS, limit)
+        return [check_bookkeeping(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
+
+    def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
+        """What was written under these idempotency keys."""
+        rows = self._rows(tenant, KEYS, Texts(names)) if names else []
+        return {row[0]: check_bookkeeping(tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
+
+    def words(self, tenant: str) -> Iterator[WordsRow]:
+        """The analysed words of every record version; checksums are not checked."""
+        last = "SELECT coalesce(max(row), 0) FROM memoriter.words WHERE tenant=%s"
+        for after in range(0, self._rows(tenant, last)[0][0], DELTA_SPAN):
+            rows = self._rows(tenant, _ALL_WORDS, after, after + DELTA_SPAN)
+            yield from (WordsRow(*row) for row in rows)
+
+    def spaces(self) -> list[str]:
+        """The fingerprints of all generations."""
+        rows = self._sessions.read("", ("SELECT fingerprint FROM memoriter.spaces ORDER BY 1", ()))
+        return [name for (name,) in rows[0]]
+
+    def damage(self) -> list[str]:
+        """Always empty: the server checks its own pages (`data_checksums`, `pg_amcheck`)."""
+        self._sessions.check()
+        return []
+
+    def manifest(self, tenant: str, index: str) -> Manifest:
+        """The published segments of an index."""
+        rows = self._rows(tenant, MANIFEST, index)
+        return manifest_of(tenant, index, *rows[0]) if rows else Manifest()
+
+    def manifests(self, tenant: str) -> dict[str, Manifest]:
+        """The published segments of every index, by its fingerprint."""
+        rows = self._rows(tenant, _MANIFESTS)
+        return {index: manifest_of(tenant, index, *row) for index, *row in rows}
+
+    def unerased(self, tenant: str) -> Unerased:
+        """What was forgotten and not erased yet."""
+        heads, marks = self._read(tenant, (HEAD, (tenant,)), (_ERASED, (tenant,)))
+        head = checked_head(tenant, *heads[0]) if heads else Head()
+        # A damaged mark counts as none: erasing twice does no harm.
+        sound = [upto for upto, kept in marks if erasure_sum(tenant, upto) == kept]
+        rows = self._rows(tenant, _TOMBS_IN, sound[0] if sound else 0, head.seq)
+        tombs = [check_entry(tenant, TombRow(*row[:-1]), row[-1]) for row in rows]
+        if not tombs:
+            return Unerased(upto=head.seq)
+        return Unerased.of(tombs, self._rows(tenant, _SINCE, tombs[0].seq)[0][0], head.seq)
+
+    def dump(self, tenant: str) -> Dump:
+        """All rows of a tenant, read in one snapshot."""
+        # The head unchecked, so that a damaged tenant can still be dumped and `verify_log` names
+        # the damage.
+        span = (tenant, 0, 2**62)
+        heads, *tables = self._read(tenant, (HEAD, (tenant,)), *((sql, span) for sql in _DUMP))
+        return _dumped(tenant, Head(*heads[0][:5]) if heads else Head(), tables)
+
+    def stretch(self, tenant: str, after: int, limit: int) -> Dump:
+        """The rows of the commits after a number, read in one snapshot."""
+        heads, rows = self._read(tenant, (HEAD, (tenant,)), (_COMMITS, (tenant, after, limit)))
+        if not rows:
+            head = checked_head(tenant, *heads[0]) if heads else Head()
+            return rest_of(head, self.debts(tenant, 2**62))
+        # The end is chosen before the snapshot that is read: commits do not change any more.
+        span = (tenant, after, end_of([CommitRow(*row) for row in rows], after + limit))
+        *tables, words = self._read(tenant, *((sql, span) for sql in (*_DUMP, _ALL_WORDS)))
+        part = require_undamaged(_dumped(tenant, Head(), tables))
+        return replace(part, head=head_at(part), words=[WordsRow(*row) for row in words])
+
+
+def _dumped(tenant: str, head: Head, tables: list[list[Any]]) -> Dump:
+    damaged: list[str] = []
+    commits, chain, records, vectors, mentions, edges, agents, tombs, keys, debts = tables
+
+    def bookkeeping(kind: Callable[..., Bookkeeping], rows: list[Any]) -> list[Bookkeeping]:
+        """All these rows; those that do not match their checksum are added to `damaged`."""
+        for row in rows:
+            try:
+                check_bookkeeping(tenant, kind(*row[:-1]), row[-1])
+            except Corrupt as damage:
+                damaged.append(damage.message)
+        return [kind(*row[:-1]) for row in rows]
+
+    return Dump(
+        head=head,
+        commits=bookkeeping(CommitRow, commits),
+        chain=[ChainRow(*row) for row in chain],
+        records=[RecordRow(*row) for row in records],
+        vectors=[VectorRow(*row) for row in vectors],
+        mentions=[MentionRow(*row) for row in mentions],
+        edges=[EdgeRow(*row) for row in edges],
+        agents=[AgentRow(*row) for row in agents],
+        tombs=[TombRow(*row) for row in tombs],
+        keys=bookkeeping(KeyRow, keys),
+        debts=bookkeeping(DebtRow, debts),
+        damaged=damaged,
+    )

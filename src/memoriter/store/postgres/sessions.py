@@ -1,0 +1,276 @@
+"""Connections to the server, and the transactions that run on them.
+
+A connection serves one transaction at a time and is then free for any thread. There is no thread
+of ours and nothing that outlives a transaction on the server, so a pooler between the two may hand
+each transaction to another backend.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, Final, LiteralString, TypeVar, cast
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg.errors import Diagnostic
+
+from memoriter.core.errors import Unavailable, Unsupported
+from memoriter.store.postgres.address import Address
+from memoriter.store.postgres.arrays import register
+from memoriter.store.postgres.errors import driver_error, first_line
+
+PgConnection = psycopg.Connection[tuple[Any, ...]]
+Values = Sequence[object] | Mapping[str, object]
+Statement = tuple[str, Values]
+"""A statement and its parameters."""
+T = TypeVar("T")
+
+WAIT_S: Final = 30
+"""How long a transaction waits for a lock, and a thread for a connection, before it gives up."""
+IDLE_S: Final = 20
+"""After how long the server ends a write whose client has gone silent: it holds the head."""
+_TRIES: Final = 3
+"""How often a read is tried: each time on another connection, if the one before was lost."""
+
+OWN: Final = "SELECT set_config('memoriter.tenant', %s, true)"
+"""Begins every transaction: row-level security shows the rows of this tenant alone."""
+EVERY_HEAD: Final = "SELECT set_config('memoriter.every_head', 'on', true)"
+WRITING: Final = """
+    SELECT set_config('memoriter.tenant', %s, true),
+        set_config('statement_timeout', '0', true),
+        set_config('lock_timeout', %s, true),
+        set_config('idle_in_transaction_session_timeout', %s, true),
+        set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+            WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"""
+"""Begins a write: no statement is cut off, least of all COMMIT, and COMMIT waits for the disk."""
+_SNAPSHOT: Final[LiteralString] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class NotReplicated(Exception):
+    """The server ended the wait for a standby: committed there, but perhaps nowhere else."""
+
+
+class CommitLost(Exception):
+    """The connection was lost while COMMIT was on its way: it may have happened or not."""
+
+
+class Contradiction(Exception):
+    """Rows that are stored contradict those to write: the tables were changed from outside."""
+
+
+def execute(connection: PgConnection, sql: str, values: Values = ()) -> psycopg.Cursor[Any]:
+    """Execute a statement of ours; rows come in binary."""
+    return connection.execute(cast("LiteralString", sql), values, binary=True)
+
+
+def control(connection: PgConnection, word: LiteralString) -> None:
+    """Begin or end a transaction: never prepared, there is nothing to plan."""
+    connection.execute(word, prepare=False)
+
+
+class PgSessions:
+    """The connections of one process to one server, or to a primary and its standbys."""
+
+    def __init__(self, address: Address, *, read_only: bool) -> None:
+        self.address = address
+        self.at = address.shown
+        self._read_only = read_only
+        self._pid = os.getpid()
+        self._mutex = threading.Lock()
+        self._free: dict[str, list[PgConnection]] = {"primary": [], "standby": []}
+        self._slots = threading.Semaphore(address.connections)
+        self._closed = False
+        # A store that is dropped without close() leaves no connection behind.
+        weakref.finalize(self, _close_idle, self._pid, self._free)
+
+    # -- connections ---------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise Unsupported if the store is closed, or belongs to the parent of a fork."""
+        if self._pid != os.getpid():
+            raise Unsupported(
+                "the store was opened before this process was forked",
+                hint="open it again in the child",
+            )
+        if self._closed:
+            raise Unsupported("the store is closed", hint="open it again")
+
+    def connect(self, to: str = "primary") -> PgConnection:
+        """A new connection; Unavailable or Forbidden if the server does not let us in."""
+        wanted = "prefer-standby" if to == "standby" else "any" if self._read_only else "read-write"
+        parameters = {"target_session_attrs": wanted, **self.address.parameters}
+        try:
+            connection = psycopg.connect(
+                make_conninfo(**parameters),
+                autocommit=True,
+                prepare_threshold=2 if self.address.prepare == "on" else None,
+            )
+        except psycopg.Error as error:
+            raise driver_error(error, self.at) from error
+        register(connection)
+        return connection
+
+    @contextlib.contextmanager
+    def held(self, to: str = "primary") -> Generator[PgConnection]:
+        """A connection for one transaction; it is closed instead of kept if anything is open."""
+        self.check()
+        if not self._slots.acquire(timeout=WAIT_S):
+            raise Unavailable(
+                f"all {self.address.connections} connections to {self.at} are in use",
+                hint="try again, or allow more by `connections` in the address",
+            )
+        try:
+            with self._mutex:
+                free = self._free[to]
+                connection = free.pop() if free else None
+            connection = connection or self.connect(to)
+            try:
+                yield connection
+            finally:
+                self._take_back(connection, to)
+        finally:
+            self._slots.release()
+
+    def _take_back(self, connection: PgConnection, to: str) -> None:
+        idle = connection.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        with self._mutex:
+            if idle and not connection.closed and not self._closed:
+                self._free[to].append(connection)
+                return
+        connection.close()
+
+    def forget_idle(self) -> None:
+        """Close what is idle: after one connection was lost, the others are too."""
+        with self._mutex:
+            _close_idle(self._pid, self._free)
+
+    def close(self) -> None:
+        """Close every idle connection; those in use are closed when they come back. Idempotent."""
+        self._closed = True
+        if self._pid == os.getpid():
+            self.forget_idle()
+
+    # -- transactions --------------------------------------------------------------------------
+
+    def read(self, tenant: str, *queries: Statement, to: str = "primary") -> list[list[Any]]:
+        """The rows of some queries, all of one snapshot, in one round trip."""
+        return self.retried(lambda: self._read(tenant, queries, to))
+
+    def retried(self, work: Callable[[], T]) -> T:
+        """Do some reading; once more on another connection if one was lost."""
+        for left in reversed(range(_TRIES)):
+            try:
+                return work()
+            except psycopg.Error as error:
+                self.check()
+                lost = isinstance(error, psycopg.OperationalError) and error.sqlstate in _LOST
+                if not lost or not left:
+                    raise driver_error(error, self.at) from error
+                self.forget_idle()
+        raise Unavailable(f"{self.at} cannot be reached", hint="try again")  # pragma: no cover
+
+    def _read(self, tenant: str, queries: Sequence[Statement], to: str) -> list[list[Any]]:
+        with self.held(to) as connection:
+            # In pipeline mode all statements up to the end are one transaction for the server; only
+            # several of them need a snapshot that lasts.
+            several = len(queries) > 1
+            try:
+                with connection.pipeline():
+                    if several:
+                        control(connection, _SNAPSHOT)
+                    execute(connection, OWN, (tenant,))
+                    cursors = [execute(connection, *query) for query in queries]
+                    if several:
+                        control(connection, "COMMIT")
+            except psycopg.Error:
+                roll_back(connection)
+                raise
+            return [cursor.fetchall() for cursor in cursors]
+
+    def every_head(self, query: Statement) -> list[Any]:
+        """The rows of a query over the heads of all tenants."""
+
+        def work() -> list[Any]:
+            with self.held() as connection, connection.pipeline():
+                execute(connection, EVERY_HEAD)
+                cursor = execute(connection, *query)
+                return cursor.fetchall()
+
+        return self.retried(work)
+
+    @contextlib.contextmanager
+    def write(self, tenant: str) -> Generator[PgConnection]:
+        """A write transaction in pipeline mode: what is executed is sent along, COMMIT too.
+
+        Raises CommitLost if the connection was lost when COMMIT may have been sent, NotReplicated
+        if the server committed without its standby. Any other error means that nothing was written.
+        """
+        with self.held() as connection:
+            committing = False
+            try:
+                with warnings_of(connection) as warned, connection.pipeline():
+                    control(connection, "BEGIN")
+                    execute(connection, WRITING, (tenant, f"{WAIT_S}s", f"{IDLE_S}s"))
+                    yield connection
+                    committing = True
+                    control(connection, "COMMIT")
+            except psycopg.OperationalError as error:
+                roll_back(connection)
+                if committing and (connection.closed or error.sqlstate in _LOST):
+                    self.forget_idle()
+                    raise CommitLost(first_line(error)) from error
+                if connection.closed:
+                    self.forget_idle()
+                raise driver_error(error, self.at) from error
+            except psycopg.errors.UniqueViolation as error:
+                roll_back(connection)
+                raise Contradiction(first_line(error)) from error
+            except psycopg.Error as error:
+                roll_back(connection)
+                raise driver_error(error, self.at) from error
+            except BaseException:
+                roll_back(connection)
+                raise
+            if warned:
+                raise NotReplicated(warned[0])
+
+
+def _close_idle(pid: int, kept: dict[str, list[PgConnection]]) -> None:
+    """Close connections; those that a forked child has copies of belong to its parent."""
+    for free in kept.values():
+        while free and pid == os.getpid():
+            free.pop().close()
+
+
+_LOST: Final = (None, "57P01", "57P02", "57P03", "08000", "08003", "08006")
+"""SQLSTATEs of a connection that is gone; None where the server could not say anything."""
+
+
+@contextlib.contextmanager
+def warnings_of(connection: PgConnection) -> Generator[list[str]]:
+    """What the server warns of in this block about a standby that it did not wait for."""
+    warned: list[str] = []
+
+    def note(diagnostic: Diagnostic) -> None:
+        # By the server's function: the text of the warning is translated.
+        if diagnostic.source_function == "SyncRepWaitForLSN":
+            warned.append(diagnostic.message_primary or "")
+
+    connection.add_notice_handler(note)
+    try:
+        yield warned
+    finally:
+        connection.remove_notice_handler(note)
+
+
+def roll_back(connection: PgConnection) -> None:
+    """End a failed transaction; a connection that cannot do so is closed."""
+    try:
+        if not connection.closed:
+            connection.rollback()
+    except psycopg.Error:
+        connection.close()

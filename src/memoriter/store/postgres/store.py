@@ -1,0 +1,233 @@
+"""A store on a PostgreSQL server, shared by threads, processes and machines.
+
+`Postgres.commit` queues a batch with the others of its tenant; the first waiting thread writes all
+that gathered in one transaction, which locks the tenant's head until COMMIT. So each tenant's log
+is dense, and the order of its numbers is the order of its commits; tenants do not wait for one
+another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Generator, Sequence
+from typing import Final
+
+from memoriter.core.batch import Batch, Commit
+from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable
+from memoriter.store.checks import require_empty, rows_to_restore
+from memoriter.store.group_commit import GroupCommit, PendingBatch
+from memoriter.store.port import Dump, Head, Manifest
+from memoriter.store.postgres.address import Address
+from memoriter.store.postgres.in_doubt import Trace, was_written
+from memoriter.store.postgres.ledger import (
+    PostgresLedger,
+    insert_commits,
+    mend_rows,
+    note_erasure,
+    open_space,
+    replace_manifest,
+)
+from memoriter.store.postgres.migrations import prepare_tables
+from memoriter.store.postgres.reader import PostgresReader
+from memoriter.store.postgres.sessions import (
+    CommitLost,
+    Contradiction,
+    NotReplicated,
+    PgConnection,
+    PgSessions,
+    execute,
+)
+from memoriter.store.rows import VectorRow, WordsRow
+from memoriter.store.sequence import Sequenced, settle
+from memoriter.store.stretches import require_end
+
+WAITING: Final = 1024
+"""How many writes of one tenant may wait in a process; more are refused."""
+
+
+class Postgres(PostgresReader):
+    """A `Log` on a PostgreSQL server; the public methods are documented there."""
+
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
+        address = Address.of(url)
+        super().__init__(PgSessions(address, read_only=read_only))
+        self.sessions = self._sessions
+        self.shown = address.shown
+        self.read_only = read_only
+        self._queues: dict[str, GroupCommit] = {}
+        self._mutex = threading.Lock()
+        prepare_tables(self._sessions, read_only=read_only)
+
+    def check(self) -> None:
+        """Raise Unsupported if the store is closed, or belongs to the parent of a fork."""
+        self._sessions.check()
+
+    def close(self) -> None:
+        """Close every connection. Idempotent; a forked child leaves them to its parent."""
+        self._sessions.close()
+
+    def _must_write(self) -> None:
+        self.check()
+        if self.read_only:
+            raise Forbidden(f"{self.shown} was opened to read only", hint="open it for writing")
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def commit(self, batch: Batch) -> Commit:
+        """Write a batch, durable when it returns; concurrent batches of a tenant share a COMMIT.
+
+        Raises Forbidden if the store is read-only, Unknown if the server was lost during COMMIT and
+        did not come back, otherwise what `GroupCommit.commit` raises.
+        """
+        self._must_write()
+        return self._queue(batch.tenant).commit(batch)
+
+    def _queue(self, tenant: str) -> GroupCommit:
+        with self._mutex:
+            queue = self._queues.get(tenant)
+            if queue is None:
+                queue = self._queues[tenant] = GroupCommit(self._commit_all, WAITING)
+            return queue
+
+    def _commit_all(self, pending: Sequence[PendingBatch]) -> None:
+        """Write batches of one tenant in one transaction and set the outcome of each."""
+        try:
+            self._commit_group(pending)
+        except Contradiction as damage:
+            if len(pending) > 1:  # find the one: the others must not fail with it
+                for each in pending:
+                    each.done = each.refused = None
+                    self._commit_all([each])
+            else:
+                pending[0].done, pending[0].refused = (
+                    None,
+                    self._damaged(pending[0].batch.tenant, damage),
+                )
+
+    def _commit_group(self, pending: Sequence[PendingBatch]) -> None:
+        tenant, written = pending[0].batch.tenant, list[Sequenced]()
+        with self._changing(tenant, written) as db:
+            ledger = PostgresLedger(db, tenant, [each.batch for each in pending])
+            for each in pending:
+                try:
+                    new = settle(each.batch, ledger.head, ledger)
+                except MemoriterError as refused:
+                    each.refused = refused
+                    continue
+                if not new.is_empty:
+                    ledger.write(new)
+                    written.append(new)
+                each.done = new.commit
+        self._saw(tenant, ledger.head)
+
+    def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
+        return Corrupt(
+            f"{self.shown} is damaged at tenant {tenant!r}: {damage}",
+            hint="verify tells what is wrong; restore a backup",
+        )
+
+    @contextlib.contextmanager
+    def _changing(self, tenant: str, written: Sequence[Sequenced]) -> Generator[PgConnection]:
+        """A write transaction; if its answer was lost, the truth is found out."""
+        try:
+            with self._sessions.write(tenant) as db:
+                yield db
+        except (CommitLost, NotReplicated) as lost:
+            if not was_written(self._sessions, tenant, Trace.of(tenant, written)):
+                raise Unavailable(
+                    f"{self.shown} was lost during a commit; nothing was written", hint="try again"
+                ) from lost
+
+    @contextlib.contextmanager
+    def _alone(self, tenant: str, written: Sequence[Sequenced] = ()) -> Generator[PgConnection]:
+        """A write transaction that is not a batch; Corrupt if stored rows contradict it."""
+        try:
+            with self._changing(tenant, written) as db:
+                yield db
+        except Contradiction as damage:
+            raise self._damaged(tenant, damage) from damage
+
+    def _in_own_transaction(self, tenant: str, change: Callable[[PgConnection], object]) -> None:
+        """A change that may be repeated without harm, behind the lock on the head."""
+        self._must_write()
+        with self._alone(tenant) as db:
+            PostgresLedger(db, tenant, ())
+            change(db)
+
+    def open_space(self, generation: str) -> None:
+        """Register a generation."""
+        self._must_write()
+        with self._alone("") as db:
+            open_space(db, generation)
+
+    def close_space(self, generation: str) -> None:
+        """Delete the words of a generation."""
+        self._must_write()
+        tenants = self.tenants()
+        with self._alone("") as db:
+            # No commit may run beside it: it could bring words of the generation back.
+            execute(db, "LOCK TABLE memoriter.heads IN EXCLUSIVE MODE")
+            used = False
+            for tenant in tenants:
+                execute(db, "SELECT set_config('memoriter.tenant', %s, true)", (tenant,))
+                execute(
+                    db,
+                    "DELETE FROM memoriter.words WHERE tenant=%s AND generation=%s",
+                    (tenant, generation),
+                )
+                rows = execute(
+                    db,
+                    "SELECT EXISTS (SELECT 1 FROM memoriter.vectors WHERE tenant=%(t)s "
+                    "AND generation=%(g)s) OR EXISTS (SELECT 1 FROM memoriter.debts "
+                    "WHERE tenant=%(t)s AND generation=%(g)s)",
+                    {"t": tenant, "g": generation},
+                ).fetchall()
+                used = used or rows[0][0]
+            if not used:
+                execute(db, "DELETE FROM memoriter.spaces WHERE fingerprint=%s", (generation,))
+
+    def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
+        """Replace words, and turn lost vectors into debts."""
+        self._in_own_transaction(tenant, lambda db: mend_rows(db, tenant, words, lost))
+
+    def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
+        """Replace the manifest if it still is `old`; returns whether it was."""
+        self._must_write()
+        swapped = False
+        try:
+            with self._sessions.write(tenant) as db:
+                PostgresLedger(db, tenant, ())
+                swapped = replace_manifest(db, tenant, index, old, new)
+        except (CommitLost, NotReplicated):
+            return was_written(self._sessions, tenant, None) or self.manifest(tenant, index) == new
+        return swapped
+
+    def scrub(self, tenant: str, upto: int) -> bool:
+        """Mark as erased: the rows are deleted, and the server reuses their space (vacuum)."""
+        self._in_own_transaction(tenant, lambda db: note_erasure(db, tenant, upto))
+        return True
+
+    # -- whole tenants -------------------------------------------------------------------------
+
+    def append(self, tenant: str, part: Dump, before: Head) -> None:
+        """Write a stretch after `before`."""
+        self._must_write()
+        written: list[Sequenced] = []
+        with self._alone(tenant, written) as db:
+            ledger = PostgresLedger(db, tenant, ())
+            require_end(tenant, ledger.head, before)
+            written.append(ledger.append(part))
+        self._saw(tenant, written[0].head)
+
+    def restore(self, tenant: str, dump: Dump) -> None:
+        """Write a dump into an empty tenant; Conflict if it has been written to."""
+        self._must_write()
+        new = rows_to_restore(tenant, dump)
+        with self._alone(tenant, [new]) as db:
+            ledger = PostgresLedger(db, tenant, ())
+            require_empty(tenant, ledger.head)
+            ledger.write(new)
+            execute(db, "DELETE FROM memoriter.commits WHERE tenant=%s", (tenant,))
+            insert_commits(db, tenant, dump.commits)
+            note_erasure(db, tenant, dump.head.seq)  # a dump holds nothing that was forgotten

@@ -1,0 +1,128 @@
+"""How a new text relates to an older one: a copy of it, or the same statement with another value.
+
+Two texts state the same with another value if their words are equal in order but for one stretch,
+the value: "The SSH port is 22" and "The SSH port is 49222". What is alike must say what it is
+about: it begins with the same word that matters, and where both have a verb such as `is`, the
+stretch stands behind it, so that another subject is no other value. A negation that only one of
+the two has counts as well. The rule reads English; of other languages it finds copies and values in
+the same place of a sentence. Texts of several clauses are compared clause by clause, and words that
+only announce a change ("new", "switched to") do not count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Final, Literal, NamedTuple
+
+from memoriter.core.fold import fold
+from memoriter.text.copies import are_copies, compared_text
+from memoriter.text.stops import ENGLISH_STOPS, word_table
+
+Likening = Literal["copy", "other value"]
+_LONGEST: Final = 80
+"""Longer texts are compared as copies only: they say more than one thing."""
+_LEAST: Final = 2
+"""So many words that matter must be alike."""
+_VALUE: Final = 6
+"""A value has at most so many words."""
+_WORD: Final = re.compile(r"[^\s\"'(),;!?]+(?:'\w+)?")
+_VERBS: Final = word_table("is are was were be uses use has have costs prefers remains stays")
+_SIGNS: Final = {":": "is", "=": "is", "->": "is", "are": "is", "was": "is", "were": "is"}
+_CLAUSE: Final = re.compile(r"[.;,]\s+|\s[-–—]\s|\n+")
+_CLAUSES: Final = 6
+"""So many clauses of a text are compared."""
+_NEGATIONS: Final = word_table("not no never don't doesn't isn't aren't can't cannot won't without")
+_CHANGE: Final = word_table(
+    """
+    new changed moved switched upgraded downgraded renamed replaced updated raised lowered set to
+    now since still again already just currently today instead
+    """
+)
+_ADDED: Final = ENGLISH_STOPS | _CHANGE
+
+
+class Likeness(NamedTuple):
+    """How two texts relate, and by which words."""
+
+    relation: Likening
+    shared: tuple[str, ...]
+    """The words that matter and that both have."""
+    here: str = ""
+    """What only the new text says."""
+    there: str = ""
+    """What only the older one says."""
+
+
+def likeness_of(new: str, old: str) -> Likeness | None:
+    """How a new text relates to an older one; None if it neither copies nor replaces it.
+
+    >>> likeness_of("Prod SSH port is 49222", "The prod SSH port is 22")
+    Likeness(relation='other value', shared=('prod', 'ssh', 'port'), here='49222', there='22')
+    >>> likeness_of("Prod SSH port is 22", "Staging SSH port is 22")
+    """
+    if are_copies(compared_text(new), compared_text(old)):
+        return Likeness("copy", tuple(word for word in _words(new) if _matters(word)))
+    clauses = [_CLAUSE.split(text)[:_CLAUSES] for text in (new, old)]
+    pairs = [(new, old), *((one, two) for one in clauses[0] for two in clauses[1])]
+    likes = (_other_value(_words(one), _words(two)) for one, two in pairs)
+    return next((each for each in likes if each is not None), None)
+
+
+def _other_value(one: Sequence[str], two: Sequence[str]) -> Likeness | None:
+    """The likeness of two clauses that differ in a value; None if they do not."""
+    if not one or not two or max(len(one), len(two)) > _LONGEST:
+        return None
+    codes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
+    shared = [w for tag, a, b, _, _ in codes if tag == "equal" for w in one[a:b] if _matters(w)]
+    stretches = [(one[a:b], two[c:d], a) for tag, a, b, c, d in codes if tag != "equal"]
+    counted = [each for each in stretches if not _is_empty(each[0]) or not _is_empty(each[1])]
+    if len(shared) < _LEAST or len(counted) != 1 or not _same_subject(one, two):
+        return None
+    here, there, at = counted[0]
+    if not _is_value(here, there) or not _behind_verb(one, two, at):
+        return None
+    rest = [len([w for w in words if _matters(w)]) - len(shared) for words in (one, two)]
+    if max(rest) > len(shared):  # more differs than is alike
+        return None
+    return Likeness("other value", tuple(shared), " ".join(here), " ".join(there))
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, folded; `:` and `=` stand alone."""
+    spaced = re.sub(r"(?<=\w)[:=](?=\s)|(?<=\w)=(?=\w)", r" \g<0> ", text.strip())
+    spoken = [fold(word).rstrip(".…") or word for word in _WORD.findall(spaced)]
+    while spoken and spoken[0] in _CHANGE:
+        spoken.pop(0)
+    kept = (_SIGNS.get(word, word) for word in spoken)
+    return [word for word in kept if word not in ("the", "a", "an", "to")]
+
+
+def _matters(word: str) -> bool:
+    return word not in ENGLISH_STOPS and word not in _VERBS and any(map(str.isalnum, word))
+
+
+def _is_empty(words: Sequence[str]) -> bool:
+    """Whether a stretch says nothing of its own: words such as `now`."""
+    return all(word in _ADDED and word not in _NEGATIONS for word in words)
+
+
+def _same_subject(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Whether both begin with the same word that matters."""
+    firsts = [next((word for word in words if _matters(word)), None) for words in (one, two)]
+    return firsts[0] is not None and firsts[0] == firsts[1]
+
+
+def _is_value(here: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether a stretch is a value: both have one that is short, or one is a negation."""
+    if not here or not there:
+        return any(word in _NEGATIONS for word in (*here, *there))
+    named = all(any(map(str.isalnum, "".join(words))) for words in (here, there))
+    return named and max(len(here), len(there)) <= _VALUE
+
+
+def _behind_verb(one: Sequence[str], two: Sequence[str], at: int) -> bool:
+    """Whether a stretch stands behind the verb, where both texts have one."""
+    verbs = [n for n, word in enumerate(one) if word in _VERBS]
+    return not verbs or not any(word in _VERBS for word in two) or at > verbs[0]

@@ -1,0 +1,124 @@
+"""Finds credentials in a text by their pattern: keys, tokens, passwords.
+
+Capture refuses a turn that holds one. Only the kind is ever returned, never the secret itself, so
+that no report, log or error can repeat it. Patterns find what has a shape; a password in plain
+prose without one ("it is swordfish") is not found, as docs/capture.md says.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Final
+
+_SHAPES: Final[tuple[tuple[str, str], ...]] = (
+    ("private key", r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"),
+    ("age secret key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{40,}"),
+    ("AWS access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
+    ("AWS secret key", r"(?i)\baws_?secret\w{0,20}[\"']?\s{0,3}[=:]\s{0,3}[\"']?[A-Za-z0-9/+]{40}"),
+    ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})"),
+    ("GitLab token", r"\bgl(?:pat|dt|rt|soat|cbt|ptt|ft)-[\w-]{20,}"),
+    ("Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}"),
+    ("Slack webhook", r"https://hooks\.slack\.com/services/T\w+/B\w+/\w+"),
+    ("Discord webhook", r"https://discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}"),
+    ("Stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9]{24,}"),
+    ("Anthropic key", r"\bsk-ant-[\w-]{20,}"),
+    ("OpenAI key", r"\bsk-(?!ant-)(?:[a-z0-9]{1,10}-)?[A-Za-z0-9_-]{20,}"),
+    ("Google API key", r"\bAIza[\w-]{35}"),
+    ("Google OAuth secret", r"\bGOCSPX-[\w-]{20,}|\bya29\.[\w-]{20,}"),
+    ("npm token", r"\bnpm_[A-Za-z0-9]{36}"),
+    ("PyPI token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
+    ("SendGrid key", r"\bSG\.[\w-]{16,}\.[\w-]{16,}"),
+    ("Twilio key", r"\bSK[0-9a-f]{32}\b"),
+    ("Mailgun key", r"\bkey-[0-9a-f]{32}\b"),
+    ("JSON web token", r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    ("Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
+    ("Groq key", r"\bgsk_[A-Za-z0-9]{40,}"),
+    ("Replicate token", r"\br8_[A-Za-z0-9]{30,}"),
+    ("DigitalOcean token", r"\bdo[opr]_v1_[0-9a-f]{64}"),
+    ("Telegram bot token", r"\b\d{8,10}:AA[\w-]{32,}"),
+    ("Discord token", r"\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}"),
+    ("Azure storage key", r"\bAccountKey=[A-Za-z0-9+/=]{40,}"),
+    ("Vault token", r"\bhv[bsr]\.[\w-]{20,}"),
+    ("Databricks token", r"\bdapi[0-9a-f]{32}\b"),
+    ("Linear key", r"\blin_(?:api|oauth)_[A-Za-z0-9]{30,}"),
+    ("Shopify token", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    ("Square token", r"\bsq0(?:atp|csp)-[\w-]{22,}"),
+    ("Notion token", r"\bntn_[A-Za-z0-9]{40,}|\bsecret_[A-Za-z0-9]{43}\b"),
+    ("Figma token", r"\bfigd_[\w-]{30,}"),
+    ("Atlassian token", r"\bATATT3[\w=-]{30,}"),
+    ("Doppler token", r"\bdp\.(?:pt|st|ct|sa)\.[\w.-]{30,}"),
+    ("Grafana token", r"\bglsa_[A-Za-z0-9]{30,}|\bglc_[A-Za-z0-9+/=]{30,}"),
+    ("New Relic key", r"\bNRAK-[A-Z0-9]{27}"),
+    ("Sentry token", r"\bsntry[su]_[\w=+/-]{30,}"),
+    ("Supabase token", r"\bsbp_[0-9a-f]{40}"),
+    ("Airtable token", r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    ("Postman key", r"\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    ("Memoriter token", r"\bmem_[0-9a-f]{8,32}_[\w-]{20,}"),
+    (
+        "authorization header",
+        r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|bearer|token)\s[\w.~+/=-]{12,}",
+    ),
+)  # fmt: skip
+"""(the kind, its pattern). Each pattern begins with fixed characters, so that a scan is linear."""
+_PATTERNS: Final = tuple((kind, re.compile(shape)) for kind, shape in _SHAPES)
+_URL: Final = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'`<>]{0,100}:([^\s/@\"'`<>]{3,200})@"
+)
+_NAMES: Final = (
+    r"passw(?:or)?d|passphrase|passwd|pwd|secret|api[ _-]?key|access[ _-]?key|secret[ _-]?key"
+    r"|auth[ _-]?token|access[ _-]?token|refresh[ _-]?token|client[ _-]?secret|token"
+)
+_VALUE: Final = r"([\"'`]?)([^\s\"'`,;(){}\[\]<>]{6,200})\2"
+_ASSIGNED: Final = re.compile(rf"(?i)({_NAMES})[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}{_VALUE}")
+_SPOKEN: Final = re.compile(
+    rf"(?i)\b({_NAMES})(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
+)
+_PLACEHOLDER: Final = re.compile(
+    r"(?i)^(?:\$|%|\*+$|\.+$|x{3,}|<|your|my[-_]|example|changeme|change-me|placeholder|dummy|test$"
+    r"|redacted|none|null|true|false|process\.env|os\.environ|env\.|config\.|settings\.)"
+)
+_IDENTIFIER: Final = re.compile(r"^[A-Za-z_]+(?:[._][A-Za-z0-9_]+)*$|^[a-z]+(?:-[a-z0-9]+)*$")
+_LEAST_BITS: Final = 2.6
+"""The least entropy, in bits a character, of a value that passes for a secret."""
+
+
+def secret_kinds(text: str) -> tuple[str, ...]:
+    """The kinds of the secrets in a text, each once, in the order of the table.
+
+    >>> secret_kinds("deploy with AKIAIOSFODNN7EXAMPLE, then tell me")
+    ('AWS access key',)
+    >>> secret_kinds("the token budget is 800, the password is required")
+    ()
+    """
+    kinds = [kind for kind, pattern in _PATTERNS if pattern.search(text)]
+    if any(_is_secret(match[1]) for match in _URL.finditer(text)):
+        kinds.append("password in a URL")
+    if not kinds and _is_assigned(text):
+        kinds.append("password or key")
+    return tuple(kinds)
+
+
+def _is_assigned(text: str) -> bool:
+    """Whether a value is given to something called a password, a key or a token."""
+    for pattern in (_ASSIGNED, _SPOKEN):
+        for match in pattern.finditer(text):
+            quoted, value = match[2] in ("'", '"'), match[3].rstrip(".!?")
+            named = quoted or not _IDENTIFIER.match(value)
+            if named and _is_secret(value) and any(not c.isalpha() for c in value):
+                return True
+    return False
+
+
+def _is_secret(value: str) -> bool:
+    """Whether a value may be a secret rather than a placeholder, a variable or a word."""
+    if _PLACEHOLDER.match(value) or "://" in value or len(value) < 6:  # noqa: PLR2004  # as _VALUE
+        return False
+    return _bits(value) >= _LEAST_BITS or len(value) >= 32  # noqa: PLR2004  # long hex has few bits
+
+
+def _bits(value: str) -> float:
+    """The entropy of the characters of a value."""
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values())

@@ -1,0 +1,89 @@
+"""LangChain's own suites for retrievers and vector stores, and what they do not ask."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from tests.hosts.counts import host, run_page
+
+host("langchain_tests")
+
+from langchain_core.documents import Document  # noqa: E402
+from langchain_core.embeddings import DeterministicFakeEmbedding  # noqa: E402
+from langchain_core.vectorstores import VectorStore  # noqa: E402
+from langchain_tests.integration_tests import (  # noqa: E402
+    RetrieversIntegrationTests,
+    VectorStoreIntegrationTests,
+)
+
+import memoriter  # noqa: E402
+from memoriter.integrations.langchain import MemoriterRetriever, MemoriterVectorStore  # noqa: E402
+
+
+class TestVectorStore(VectorStoreIntegrationTests):
+    @pytest.fixture
+    def vectorstore(self) -> Generator[VectorStore, None, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        with memoriter.open(":memory:") as memory:
+            yield MemoriterVectorStore(memory)
+
+
+class TestRetriever(RetrieversIntegrationTests):
+    @property
+    def retriever_constructor(self) -> type[MemoriterRetriever]:
+        return MemoriterRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        memory = memoriter.open(":memory:")
+        memory.remember_many([f"Note {n} about the ssh port of server {n}" for n in range(12)])
+        return {"memory": memory}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "which port for ssh?"
+
+
+def test_a_document_of_the_retriever_leads_to_its_receipt() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("Prod SSH port is 49222", id="port", tags=["ops"])
+    retriever = MemoriterRetriever(memory=memory, k=3)
+    document = retriever.invoke("which port for ssh?")[0]
+    assert (document.id, document.metadata["strength"]) == ("port", "strong")
+    assert memoriter.verify(retriever.receipt(document.metadata["receipt"])).ok
+
+
+def test_documents_are_filtered_and_explained() -> None:
+    store = MemoriterVectorStore(memoriter.open(":memory:"))
+    store.add_documents([
+        Document("Prod SSH port is 49222", id="a", metadata={"env": "prod"}),
+        Document("Staging SSH port is 22", id="b", metadata={"env": "staging"}),
+    ])  # fmt: skip
+    (found_one,) = store.similarity_search("ssh port", k=5, filter={"env": "staging"}, explain=True)
+    assert found_one.id == "b"
+    assert memoriter.verify(store.receipt(found_one.metadata["memoriter"]["receipt"])).ok
+    assert store.get_by_ids(["a", "nope"])[0].metadata == {"env": "prod"}
+    store.delete()
+    assert store.similarity_search("ssh") == []
+
+
+def test_a_store_of_texts_may_bring_its_own_embedding() -> None:
+    store = MemoriterVectorStore.from_texts(
+        ["tea for Ann", "port 49222"], DeterministicFakeEmbedding(size=8), ids=["t", "p"]
+    )
+    assert store.similarity_search("port", k=1)[0].id == "p"
+
+
+def test_other_memories_of_the_store_are_not_touched() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("a memory of somebody else about ssh")
+    store = MemoriterVectorStore(memory)
+    store.add_texts(["ssh"])
+    assert len(store.similarity_search("ssh", k=9)) == 1
+    store.delete()
+    assert len(memory) == 1
+
+
+def test_the_examples_of_the_page_run() -> None:
+    run_page("langchain")

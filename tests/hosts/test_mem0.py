@@ -1,0 +1,130 @@
+"""The class with mem0's methods: its documented calls run, with answers of the same shape."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memoriter
+from memoriter.integrations.mem0 import Mem0Memory as Memory
+
+MESSAGES = [
+    {"role": "system", "content": "You are helpful."},
+    {"role": "user", "content": "I'm planning to watch a movie tonight. Any recommendations?"},
+    {"role": "assistant", "content": "How about a thriller movie? They can be quite engaging."},
+    {"role": "user", "content": "I'm not a big fan of thriller movies but I love sci-fi movies."},
+]
+
+
+@pytest.fixture
+def m() -> Memory:
+    return Memory(memory=memoriter.open(":memory:"))
+
+
+def test_the_calls_of_the_quickstart_run_unchanged(m: Memory) -> None:
+    added = m.add(MESSAGES, user_id="alice", metadata={"category": "movie_recommendations"})
+    assert [each["event"] for each in added["results"]] == ["ADD"] * 3
+    every = m.get_all(filters={"user_id": "alice"})["results"]
+    assert len(every) == 3
+    assert {"id", "memory", "hash", "created_at", "updated_at", "user_id"} <= set(every[0])
+    one = m.get(added["results"][2]["id"])
+    assert one is not None
+    assert one["metadata"] == {"category": "movie_recommendations"}
+    related = m.search("What kind of movies do I love?", filters={"user_id": "alice"})
+    assert related["results"][0]["memory"].endswith("I love sci-fi movies.")
+    assert 0.1 <= related["results"][0]["score"] <= 1.0
+    changed = m.update(memory_id=one["id"], text="Loves India, it is her favorite country.")
+    assert changed == {"message": "Memory updated successfully!"}
+    history = m.history(memory_id=one["id"])
+    assert [(each["event"], each["new_memory"][:5]) for each in history] == [
+        ("ADD", "I'm n"), ("UPDATE", "Loves"),
+    ]  # fmt: skip
+    assert m.delete(memory_id=one["id"]) == {"message": "Memory deleted successfully!"}
+    assert m.get(one["id"]) is None
+    assert m.delete_all(user_id="alice") == {"message": "Memories deleted successfully!"}
+    assert m.get_all(filters={"user_id": "alice"}) == {"results": []}
+    m.reset()
+
+
+def test_a_text_or_a_single_message_is_enough(m: Memory) -> None:
+    m.add("Likes to play cricket on weekends", user_id="alice")
+    m.add({"role": "user", "content": "Is allergic to nuts"}, user_id="alice", agent_id="bot")
+    assert len(m.get_all(filters={"user_id": "alice", "agent_id": "bot"})["results"]) == 1
+    assert m.search("allergy", filters={"user_id": "bob"})["results"] == []
+
+
+def test_a_search_is_explained_and_its_receipt_verified(m: Memory) -> None:
+    m.add("Likes to play cricket on weekends", user_id="alice")
+    answer = m.search("cricket", filters={"user_id": "alice"}, explain=True)
+    assert answer["results"][0]["score_details"]["value"] > 0
+    assert memoriter.verify(m.receipt(answer["receipt"])).ok
+
+
+@pytest.mark.parametrize(
+    ("condition", "count"),
+    [
+        ({"n": 1}, 1), ({"n": {"gte": 1}}, 2), ({"n": {"in": [0, 2]}}, 2), ({"n": {"ne": 1}}, 2),
+        ({"AND": [{"n": {"gt": 0}}, {"n": {"lt": 2}}]}, 1), ({"OR": [{"n": 0}, {"n": 2}]}, 2),
+        ({"NOT": [{"n": 0}]}, 2), ({"kind": {"icontains": "TE"}}, 3), ({"n": "*"}, 3),
+        ({"absent": "*"}, 0),
+    ],
+)  # fmt: skip
+def test_filters_on_metadata(m: Memory, condition: dict[str, Any], count: int) -> None:
+    for n in range(3):
+        m.add(f"note {n} about tea", user_id="u", metadata={"n": n, "kind": "tea"})
+    filters = {"user_id": "u", **condition}
+    assert len(m.get_all(filters=filters)["results"]) == count
+    assert len(m.search("tea", filters=filters, threshold=0.0)["results"]) == count
+
+
+def test_times_that_mem0_refuses_are_honoured(m: Memory) -> None:
+    m.add("Moved to Lyon", user_id="u", timestamp="2024-05-01T00:00:00Z")
+    (item,) = m.get_all(filters={"user_id": "u"})["results"]
+    assert item["created_at"].startswith("2024-05-01")
+    m.add("Pass is valid", user_id="u", expiration_date="2020-01-01")
+    assert len(m.get_all(filters={"user_id": "u"})["results"]) == 1
+    assert len(m.get_all(filters={"user_id": "u"}, show_expired=True)["results"]) == 2
+
+
+def test_wrong_calls_raise_what_mem0_raises(m: Memory) -> None:
+    for call in (
+        lambda: m.add("x"),
+        lambda: m.search("x"),
+        lambda: m.search("x", user_id="u"),
+        lambda: m.get_all(filters={}),
+        lambda: m.update("nope", text="x"),
+        lambda: m.delete("nope"),
+        m.delete_all,
+        lambda: m.add(5, user_id="u"),
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            call()
+
+
+def test_other_memories_of_the_store_are_left_alone(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("MEMORITER_STORE", str(tmp_path / "m.db"))
+    with memoriter.open(tmp_path / "m.db") as memory:
+        memory.remember("not of mem0")
+    with Memory.from_config({"vector_store": {"provider": "qdrant"}}) as m:
+        m.add("of mem0", user_id="u")
+        m.reset()
+    with memoriter.open(tmp_path / "m.db") as memory:
+        assert [each.text for each in memory.browse().records] == ["not of mem0"]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mem0") is None, reason="`make hosts` installs mem0")
+def test_every_parameter_of_the_real_class_is_taken() -> None:
+    import mem0  # noqa: PLC0415  # only where it is installed
+
+    for name in ("add", "search", "get_all", "get", "update", "delete", "delete_all", "history"):
+        theirs = inspect.signature(getattr(mem0.Memory, name)).parameters
+        ours = inspect.signature(getattr(Memory, name)).parameters
+        open_ended = any(each.kind is each.VAR_KEYWORD for each in ours.values())
+        missing = [each for each in theirs if each not in ours and each != "kwargs"]
+        assert open_ended or not missing, name
+        for each in set(ours) & set(theirs) - {"self"}:
+            assert ours[each].kind == theirs[each].kind, (name, each)

@@ -1,0 +1,65 @@
+"""The files of claude-mem, mem0 and basic-memory, and the archives of ChatGPT and Claude."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.imports import files
+
+import memoriter
+from memoriter.memory.facade import Memory
+
+
+def imported(path: Path, name: str, records: int) -> Memory:
+    memory = memoriter.open(":memory:")
+    report = memory.import_file(path)
+    assert (report.format, report.records.written, report.records.refused) == (name, records, 0)
+    assert memory.import_file(path).records.already == records
+    return memory
+
+
+def test_a_database_of_claude_mem(tmp_path: Path) -> None:
+    path = files.claude_mem(tmp_path / "claude-mem.db")
+    memory = imported(path, "claude-mem", 2)
+    record = memory.get("claude-mem-observations-1")
+    assert record.text == "Postgres did not start.\n- 5432 is taken\n- use 5433"
+    assert (record.title, record.kind, record.session) == ("Port clash", "bugfix", "s1")
+    assert (record.concepts, record.created.year) == (("gotcha",), 2026)
+    summed = memory.get("claude-mem-session_summaries-1")
+    assert (summed.text, summed.kind) == ("request: start it\nlearned: ports", "summary")
+
+
+def test_memories_of_mem0(tmp_path: Path) -> None:
+    path = files.write(tmp_path / "mem0.json", files.MEM0)
+    memory = imported(path, "mem0", 2)
+    record = memory.get("m1")
+    assert (record.user, record.metadata["category"], record.created.day) == ("alice", "movies", 2)
+    assert memory.get("m2").tags == ("sport",)
+
+
+def test_notes_of_basic_memory(tmp_path: Path) -> None:
+    folder = files.basic_memory(tmp_path / "notes")
+    memory = imported(folder, "basic-memory", 2)
+    coffee = memory.get("coffee")
+    assert (coffee.title, coffee.tags, coffee.concepts) == (
+        "Coffee",
+        ("drinks", "brewing"),
+        ("method",),
+    )
+    (edge,) = memory.links("coffee")
+    assert (edge.target, edge.kind) == ("grinding", "requires")
+
+
+def test_archives_of_chatgpt_and_of_claude(tmp_path: Path) -> None:
+    message = {"id": "x", "author": {"role": "user"}, "content": {"parts": ["Which port?"]}}
+    tree = {"a": {"message": None, "children": ["b"]}, "b": {"message": message, "parent": "a"}}
+    chatgpt = [{"title": "Ports", "id": "c1", "mapping": tree, "current_node": "b"}]
+    claude = [{"uuid": "c2", "name": "Ports", "chat_messages": [
+        {"uuid": "y", "sender": "human", "text": "Which port?", "created_at": "2026-01-02T03:04Z"}
+    ]}]  # fmt: skip
+    for name, archive in (("chatgpt", chatgpt), ("claude", claude)):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(archive))
+        (record,) = imported(path, "chat", 1).browse().records
+        assert (record.text, record.role, record.title) == ("Which port?", "user", "Ports")

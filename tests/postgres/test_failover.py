@@ -1,0 +1,130 @@
+"""A standby takes over, or answers beside its primary: nothing acknowledged is lost or unseen."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.inside import log_of
+from tests.postgres.forked import Child, opened
+from tests.postgres.server import Server, new_server
+from tests.postgres.test_kills import writer, written_ids
+
+import memoriter
+from memoriter.core.errors import Unavailable
+
+NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
+
+
+def standby_of(primary: Server) -> Server:
+    made = Server(Path(tempfile.mkdtemp(prefix="memoriter-pg-")))
+    made.copy_of(primary)
+    made.start()
+    return made
+
+
+def wait_until_synchronous(primary: Server) -> None:
+    """From now on COMMIT waits until the standby has it on disk."""
+    with primary.connect() as db:
+        db.execute("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'")
+        db.execute("SELECT pg_reload_conf()")
+        sql = "SELECT 1 FROM pg_stat_replication WHERE sync_state IN ('quorum', 'sync')"
+        until = time.monotonic() + 60
+        while not db.execute(sql).fetchall():
+            assert time.monotonic() < until
+            time.sleep(0.02)
+
+
+@contextmanager
+def pair() -> Iterator[tuple[Server, Server]]:
+    primary = new_server()
+    primary.database("shared")
+    standby = standby_of(primary)
+    try:
+        yield primary, standby
+    finally:
+        for each in (primary, standby):
+            each.stop(signal.SIGQUIT)
+            shutil.rmtree(each.folder, ignore_errors=True)
+
+
+def url_of(*servers: Server, more: str = "") -> str:
+    hosts = ",".join(str(each.folder) for each in servers)
+    return f"postgresql://keeper@/shared?host={hosts}{more}"
+
+
+@pytest.mark.parametrize("seed", range(20 if NIGHT else 2))
+def test_a_promoted_standby_has_everything_that_was_acknowledged(seed: int) -> None:
+    dice = random.Random(seed)
+    with pair() as (primary, standby):
+        wait_until_synchronous(primary)
+        url = url_of(primary, standby)
+        children = [Child(partial(writer, url, name, 0, 10_000)) for name in ("ann", "bob")]
+        for child in children:
+            child.wait_for(dice.randint(3, 20))
+        time.sleep(dice.random() / 50)
+        primary.kill()
+        standby.promote()
+        for child in children:  # they go on at the other host of their address
+            child.wait_for(len(child.lines) + 3)
+            child.kill()
+        with opened(url) as memory:
+            ids = written_ids(log_of(memory))
+            assert len(ids) == len(set(ids))
+            for child in children:
+                assert set(child.lines) <= set(ids)
+
+
+def test_who_reads_from_a_standby_still_reads_its_own_writes() -> None:
+    with pair() as (primary, standby):
+        url = url_of(primary, standby, more="&reads=standby")
+        with opened(url) as memory, standby.connect() as db:
+            for n in range(10):
+                memory.remember(f"port {n}", id=f"r{n}")
+                assert memory.browse(limit=1).total == n + 1
+            db.execute("SELECT pg_wal_replay_pause()")
+            memory.remember("cache", id="late")
+            assert [hit.id for hit in memory.recall("cache")] == ["late"]
+            # Another process knows nothing of it, until somebody brings the number along.
+            with memoriter.open(
+                url_of(standby), embedder=None, read_only=True, maintenance="manual"
+            ) as other:
+                assert other.browse(limit=1).total == 10
+                other.wait_for(10)
+                with pytest.raises(Unavailable, match="entry 11"):
+                    other.wait_for(11, timeout=0.2)
+                db.execute("SELECT pg_wal_replay_resume()")
+                other.wait_for(11)
+                assert [hit.id for hit in other.recall("cache")] == ["late"]
+
+
+def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:
+    with pair() as (primary, standby):
+        with pytest.raises(memoriter.Unavailable):
+            opened(url_of(standby))
+        with opened(url_of(primary, standby)) as memory:
+            memory.remember("on both", id="a")
+            with standby.connect("shared") as db:
+                while not db.execute("SELECT 1 FROM memoriter.heads WHERE seq=1").fetchall():
+                    time.sleep(0.01)
+            standby.stop()
+            memory.remember("only here", id="b")
+            primary.kill()
+            standby.start()
+            standby.promote()
+            with pytest.raises(memoriter.Corrupt, match="does not continue its log after entry 2"):
+                memory.recall("here")
+            with opened(url_of(standby)) as other:
+                assert other.remember("another second entry", id="c").seq == 2
+                with pytest.raises(memoriter.Corrupt, match="does not continue"):
+                    memory.recall("here")
+                assert [record.id for record in other.browse()] == ["c", "a"]

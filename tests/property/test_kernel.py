@@ -1,0 +1,351 @@
+"""Does the native kernel give the bits of its twins in numpy, and is it chosen as documented?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import memoriter
+from memoriter.core.errors import InputError, InvariantError, Unsupported
+from memoriter.index.segment import Postings
+from memoriter.kernel import calls
+from memoriter.kernel import library as kernel
+from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library
+from memoriter.memory.facade import Memory
+from memoriter.rank.bm25 import Bm25Params, bm25_contribution
+from memoriter.rank.codes import Probe, codes_of
+from memoriter.rank.grid import exact_cosines, snap, unit
+
+Random = np.random.Generator
+SEEDS = st.integers(0, 2**32 - 1)
+SIZES = (0, 1, 7, 300, 33_000, 70_000)
+"""Rows of a segment: none, few, and more than one or two blocks of the kernel."""
+
+
+@pytest.fixture(scope="module")
+def fast() -> Library:
+    made = native_library()
+    if made is None:
+        # Where `make test` can build it, a missing kernel is a failure, not a skip.
+        if shutil.which("cc") and os.environ.get(VARIABLE) != "numpy":
+            pytest.fail(f"{kernel_choice().why}; pip install --no-build-isolation ./native")
+        pytest.skip(kernel_choice().why)
+    return made
+
+
+@pytest.fixture
+def chosen(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    kernel_choice.cache_clear()
+    yield monkeypatch
+    monkeypatch.undo()
+    kernel_choice.cache_clear()
+
+
+def lists(random: Random, rows: int, leaves: int) -> list[Postings]:
+    """Posting lists over some rows: one field mostly, several fields of a row at times."""
+    out: list[Postings] = []
+    for _ in range(leaves):
+        share = random.choice([0.0, 0.001, 0.1, 0.9])
+        pairs = np.flatnonzero(random.random(rows * 3) < share / 2)
+        if random.random() < 0.5:
+            pairs = pairs[pairs % 3 == 0]
+        docs, fields = pairs // 3, pairs % 3
+        tfs = random.integers(1, random.choice([2, 300]), pairs.size)
+        out.append(Postings(docs.astype(np.int32), fields.astype(np.uint8), tfs.astype(np.int32)))
+    return out
+
+
+class Words:
+    """A random query over a random segment, and its scores by numpy."""
+
+    def __init__(self, seed: int, rows: int) -> None:
+        self.random = random = np.random.default_rng(seed)
+        self.rows = rows
+        self.postings = lists(random, rows, int(random.integers(1, 9)))
+        count = len(self.postings)
+        self.lengths = {n: random.integers(0, 400, rows).astype(np.int32) for n in range(3)}
+        factors = np.full((count, calls.FIELD_NUMBERS), np.nan)
+        factors[:, :3] = snap(random.random((count, 3)) * 9.0)
+        factors[random.random(factors.shape) < 0.2] = np.nan
+        factors[0, 0] = 0.0  # a word that is weaker than the grid is still a match
+        means = np.ones(calls.FIELD_NUMBERS)
+        means[:3] = random.random(3) * 30.0 + 0.1
+        times = random.integers(1, 3, count).astype(np.float64)
+        self.params = Bm25Params(float(random.choice([0.0, 1.2, 2.0])), float(random.random()))
+        self.weights = calls.LeafWeights(factors, times, means, *self.params)
+
+    @property
+    def leaves(self) -> calls.WordLeaves:
+        return calls.WordLeaves(
+            self.weights, range(len(self.postings)), self.postings, self.lengths
+        )
+
+    def scores(self) -> np.ndarray:
+        """The score of each row; NaN if nothing matches it."""
+        out, hit = np.zeros(self.rows), np.zeros(self.rows, np.bool_)
+        for leaf, each in enumerate(self.postings):
+            for field in range(3):
+                factor = self.weights.factors[leaf, field]
+                some = each.take(each.fields == field)
+                if np.isnan(factor) or not some.docs.size:
+                    continue
+                tfs, lengths = some.tfs.astype(np.float64), self.lengths[field][some.docs]
+                values = bm25_contribution(
+                    tfs, lengths.astype(np.float64), float(self.weights.means[field]),
+                    float(factor), self.params,
+                )  # fmt: skip
+                out[some.docs] += self.weights.times[leaf] * values
+                hit[some.docs] = True
+        return np.where(hit, out, np.nan)
+
+
+def best_by_numpy(scores: np.ndarray, mask: np.ndarray, pool: int) -> dict[int, float]:
+    """Every row that is as good as the last of the pool."""
+    at = np.flatnonzero(mask & ~np.isnan(scores))
+    if at.size > pool:
+        at = at[scores[at] >= np.partition(scores[at], -pool)[-pool]]
+    return dict(zip(at.tolist(), scores[at].tolist(), strict=True))
+
+
+def masks(random: Random, rows: int) -> list[np.ndarray]:
+    return [np.ones(rows, np.bool_), random.random(rows) < 0.3, np.zeros(rows, np.bool_)]
+
+
+@given(SEEDS, st.sampled_from(SIZES), st.sampled_from((1, 10, 200, 10_000_000)))
+def test_words_are_added_as_numpy_adds_them(fast: Library, seed: int, rows: int, pool: int) -> None:
+    words = Words(seed, rows)
+    scores = words.scores()
+    for mask in masks(words.random, rows):
+        best = words.leaves.best(fast, mask, pool)
+        assert np.unique(best.docs).size == best.docs.size
+        kept = dict(zip(best.docs.tolist(), best.scores.tolist(), strict=True))
+        assert kept == best_by_numpy(scores, mask, pool)
+
+
+@given(SEEDS, st.sampled_from(SIZES[1:]))
+def test_single_rows_score_as_in_the_race(fast: Library, seed: int, rows: int) -> None:
+    words = Words(seed, rows)
+    some = np.flatnonzero(words.random.random(rows) < words.random.choice([0.01, 0.5, 1.0]))
+    assert np.array_equal(words.leaves.of(fast, some), words.scores()[some], equal_nan=True)
+
+
+@given(SEEDS, st.sampled_from(SIZES))
+def test_windows_count_each_query_word_once_by_its_nearest(
+    fast: Library, seed: int, rows: int
+) -> None:
+    random = np.random.default_rng(seed)
+    counts = random.choice([0, 1, 1, 1, 5], rows)
+    begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    windows, parts, first, last = int(begins[-1]), [], [], []
+    words = np.sort(random.integers(0, 8, 40)).astype(np.int32)
+    shares = snap(random.random(words.size) * 0.2)
+    # Within a query word the most similar comes first.
+    order = np.lexsort((-shares, words))
+    shares, at = shares[order], 0
+    for _ in words:
+        own = np.flatnonzero(random.random(windows) < random.choice([0.0, 0.02, 0.5]))
+        parts.append(own.astype(np.int32))
+        first.append(at)
+        at += own.size
+        last.append(at)
+    held = np.concatenate([np.zeros(0, np.int32), *parts])
+    spans = (np.array(first, np.int64), np.array(last, np.int64))
+    made = calls.window_scores(fast, held, begins, calls.WindowLists(*spans, words, shares))
+    sums = np.zeros(windows)
+    for word in range(8):
+        most = np.zeros(windows)
+        for n in np.flatnonzero(words == word):
+            most[parts[n]] = np.maximum(most[parts[n]], shares[n])
+        sums += most
+    expected = [sums[a:b].max(initial=0.0) for a, b in pairwise(begins)]
+    assert made.tolist() == expected
+    for mask in masks(random, rows):
+        number, total, squares = calls.spread_of(fast, made, mask)
+        inside = made[mask]
+        assert (number, total) == (inside.size, float(inside.sum()))
+        assert squares == float(snap(inside * inside).sum())
+        best = calls.best_scores(fast, made, mask, 10)
+        kept = dict(zip(best.docs.tolist(), best.scores.tolist(), strict=True))
+        assert kept == best_by_numpy(np.where(made > 0.0, made, np.nan), mask, 10)
+
+
+def vectors(random: Random, count: int, dimension: int) -> np.ndarray:
+    """Unit vectors on the grid; some have a single large element, which bytes round worst."""
+    rough = random.normal(size=(count, dimension))
+    rough[: count // 3, 0] *= 100.0
+    made = [unit(each) for each in rough]
+    return np.array([each for each in made if each is not None], np.float32)
+
+
+@given(SEEDS, st.sampled_from((64, 96, 256, 1000)))
+def test_an_estimate_from_bytes_is_within_its_margin(
+    fast: Library, seed: int, dimension: int
+) -> None:
+    random = np.random.default_rng(seed)
+    matrix = vectors(random, 60, dimension)
+    bytes_ = calls.byte_vectors(matrix)
+    for query in (matrix[0], matrix[-1], unit(np.ones(dimension))):
+        assert query is not None
+        estimates, margin = calls.scan_bytes(fast, bytes_, query)
+        assert np.abs(estimates - exact_cosines(matrix, query)).max() <= margin < 0.1
+
+
+@given(SEEDS, st.sampled_from((64, 100, 256, 1024)), st.sampled_from((1, 5, 2048, 3000)))
+def test_codes_are_compared_bit_by_bit(
+    fast: Library, seed: int, dimension: int, count: int
+) -> None:
+    random = np.random.default_rng(seed)
+    signs = random.integers(0, 2**63, (-(-dimension // 64), count)).astype(np.uint64)
+    probe = Probe.of(vectors(random, 1, dimension)[0])
+    made = calls.rough_distances(fast, signs, probe.planes)
+    differs = np.bitwise_count(signs[None] ^ probe.planes[:, :, None]).sum(axis=1, dtype=np.int64)
+    assert np.array_equal(made, 2 * differs[0] + differs[1])
+    assert codes_of(vectors(random, 3, dimension)).signs.shape[0] == probe.planes.shape[1]
+
+
+# -- the choice ------------------------------------------------------------------------------------
+
+
+def test_native_fails_where_the_kernel_is_missing(chosen: pytest.MonkeyPatch) -> None:
+    chosen.setenv(VARIABLE, "native")
+    chosen.setitem(sys.modules, "memoriter_fast", None)
+    with pytest.raises(Unsupported, match="memoriter-fast is not installed") as refused:
+        memoriter.open()
+    assert "pip install ./native" in refused.value.hint
+
+
+def test_auto_does_without(chosen: pytest.MonkeyPatch) -> None:
+    chosen.setenv(VARIABLE, "auto")
+    chosen.setitem(sys.modules, "memoriter_fast", None)
+    with memoriter.open() as memory:
+        memory.remember("The kettle is in the left cupboard.")
+        assert memory.recall("kettle")[0].score > 0.0
+        assert memory.status().kernel == "numpy"
+
+
+def test_another_word_is_refused(chosen: pytest.MonkeyPatch) -> None:
+    chosen.setenv(VARIABLE, "cuda")
+    with pytest.raises(InputError, match="'cuda', which is no kernel") as refused:
+        memoriter.open()
+    assert "auto, numpy, native" in refused.value.hint
+
+
+def test_a_kernel_of_another_abi_is_left_alone(fast: Library, chosen: pytest.MonkeyPatch) -> None:
+    del fast
+    chosen.setattr(kernel, "ABI", kernel.ABI + 1)
+    chosen.setenv(VARIABLE, "auto")
+    assert kernel_choice().name == "numpy"
+    assert "ABI" in kernel_choice().why
+    kernel_choice.cache_clear()
+    chosen.setenv(VARIABLE, "native")
+    with pytest.raises(Unsupported, match="ABI"):
+        memoriter.open()
+
+
+@pytest.mark.parametrize("name", ["numpy", "native"])
+def test_status_and_plan_say_which_kernel_works_and_the_receipt_does_not(
+    name: str, fast: Library, chosen: pytest.MonkeyPatch
+) -> None:
+    del fast
+    chosen.setenv(VARIABLE, name)
+    with memoriter.open() as memory:
+        memory.remember("The kettle is in the left cupboard.")
+        result = memory.recall("kettle")
+        assert memory.status().kernel == result.plan.to_dict()["kernel"] == name
+        assert "kernel" not in str(result.receipt.to_dict())
+
+
+WORDS = tuple(
+    "the kettle left cupboard tea green dog Ann port 22 open closed isn't summer".split()  # noqa: SIM905
+)
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)
+RECIPES = ("memoriter", "lexical", "semantic", "linked", "engrava", "mnestic", "jeffs-brain")
+
+
+SPOKEN: tuple[dict[str, Any], ...] = ({}, {"session": "s", "source": {"who": "Ann"}})
+
+
+def answered(memory: Memory, question: str, recipe: str) -> list[object]:
+    """Everything that a search says, under each kernel."""
+    out: list[object] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("numpy", "native"):
+            patch.setenv(VARIABLE, name)
+            kernel_choice.cache_clear()
+            made = memory.recall(question, recipe=recipe, now="2026-01-01")
+            hits = [(hit.id, hit.score, hit.relevance, hit.explanation.to_dict()) for hit in made]
+            out.append((hits, made.receipt.digest))
+    kernel_choice.cache_clear()
+    return out
+
+
+@given(
+    st.lists(TEXTS, min_size=1, max_size=30), TEXTS, st.sampled_from(RECIPES),
+    st.sampled_from(SPOKEN),
+)  # fmt: skip
+def test_a_whole_search_is_the_same_under_both_kernels(
+    fast: Library, texts: list[str], question: str, recipe: str, spoken: dict[str, Any]
+) -> None:
+    del fast
+    with memoriter.open() as memory:
+        drafts: Any = [{"text": text, "tags": [text[:3]], **spoken} for text in texts]
+        memory.remember_many(drafts)
+        memory.forget(next(iter(memory.browse())).id)
+        numpy, native = answered(memory, question, recipe)
+        assert numpy == native
+
+
+@pytest.mark.parametrize("recipe", ["memoriter", "semantic"])
+def test_a_search_over_vectors_as_bytes_is_the_same(fast: Library, recipe: str) -> None:
+    del fast
+    random = np.random.default_rng(5)
+    texts = [" ".join(random.choice(WORDS, 9)) for _ in range(2_000)]
+    with memoriter.open() as memory:
+        memory.remember_many([{"text": text} for text in texts])
+        for question in texts[:5]:
+            numpy, native = answered(memory, f"{question}?", recipe)
+            assert numpy == native
+
+
+ORACLES = ("test_words_oracle.py", "test_kin_oracle.py", "test_nearest.py")
+"""What compares the lanes that the kernel computes with plain Python."""
+
+
+def test_an_array_that_repeats_one_value_is_never_given_to_the_kernel() -> None:
+    with pytest.raises(InvariantError, match="repeats"):
+        address(np.broadcast_to(np.int32(5), (3,)))
+
+
+def test_a_published_segment_whose_texts_are_equally_long_scores_as_it_is_explained(
+    tmp_path: Path,
+) -> None:
+    with memoriter.open(tmp_path / "m.db", flush_rows=4, embedder=None) as memory:
+        for n in range(12):
+            memory.remember(f"port {n} of thread one")
+        memory.maintain()
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        for hit in memory.recall("port of thread"):
+            assert hit.lanes["words"].score == hit.lanes["words"].why.value
+
+
+@pytest.mark.skipif(os.environ.get(VARIABLE) == "numpy", reason="the suite runs under numpy")
+def test_the_lanes_agree_with_plain_python_without_the_kernel_too() -> None:
+    here = Path(__file__).parent
+    ran = subprocess.run(  # noqa: S603  # our own tests
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
+         *(str(here / name) for name in ORACLES)],
+        env={**os.environ, VARIABLE: "numpy", "MEMORITER_NIGHT": "0"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout[-2000:]

@@ -1,0 +1,135 @@
+"""What is near on write: copies and other values are named; nothing changes without a word."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import memoriter
+from memoriter.core.errors import BadRecord
+from memoriter.doors.cli.main import app
+from memoriter.memory.facade import Memory
+from memoriter.text.likeness import likeness_of
+
+OTHER = [
+    ("Prod SSH port is 49222", "The prod SSH port is 22", "49222", "22"),
+    ("Payment provider is now Adyen; fees", "Payment provider is Stripe.", "now adyen", "stripe"),
+    ("Upgraded Postgres to 16 in all environments", "Postgres 14 in all environments.", "16", "14"),
+    ("Deploy freeze: Fridays", "Deploy freeze: weekends", "fridays", "weekends"),
+    ("Ann does not eat fish on Fridays", "Ann does eat fish on Fridays", "not", ""),
+]
+UNRELATED = [
+    ("Prod SSH port is 22", "Staging SSH port is 22"),
+    ("The SSH port of prod is 22", "The SSH port of staging is 22"),
+    ("Ann likes tea", "Tom likes tea"),
+    ("The cache is flushed at dawn", "The index is rebuilt on Sunday"),
+    ("Berlin office opens at nine", "Munich office opens at nine"),
+]
+
+
+@pytest.mark.parametrize(("new", "old", "here", "there"), OTHER)
+def test_the_same_statement_with_another_value_is_recognised(
+    new: str, old: str, here: str, there: str
+) -> None:
+    like = likeness_of(new, old)
+    assert like is not None
+    assert (like.relation, like.here, like.there) == ("other value", here, there)
+
+
+@pytest.mark.parametrize(("new", "old"), UNRELATED)
+def test_another_subject_is_no_other_value(new: str, old: str) -> None:
+    assert likeness_of(new, old) is None
+
+
+def test_a_copy_is_recognised_whatever_its_case_and_fillers() -> None:
+    like = likeness_of("the prod SSH port is 22!", "The prod SSH port is 22")
+    assert like is not None
+    assert like.relation == "copy"
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = memoriter.open(":memory:")
+    memory.remember("The prod SSH port is 22", id="old")
+    memory.remember("The cache is flushed at dawn", id="cache")
+    return memory
+
+
+def test_similar_lists_what_is_near_and_writes_nothing(memory: Memory) -> None:
+    (near,) = memory.similar("Prod SSH port is 49222")
+    assert (near.id, near.relation) == ("old", "other value")
+    assert near.why == "it says '22' where this says '49222'"
+    assert near.shared == ("prod", "ssh", "port")
+    assert memory.similar("Oat milk is in the fridge") == ()
+    assert len(memory) == 2
+
+
+def test_keep_writes_and_does_not_look(memory: Memory) -> None:
+    assert memory.remember("The prod SSH port is 22").near == ()
+    assert len(memory) == 3
+
+
+def test_skip_writes_no_copy_and_names_the_one_that_is_there(memory: Memory) -> None:
+    commit = memory.remember("the prod SSH port is 22.", on_similar="skip")
+    assert (commit.id, len(memory)) == ("old", 2)
+    assert [each.relation for each in commit.near] == ["copy"]
+    assert memory.remember("Prod SSH port is 49222", on_similar="skip").id != "old"
+    assert len(memory) == 3
+
+
+def test_report_writes_and_names_what_is_near(memory: Memory) -> None:
+    commit = memory.remember("Prod SSH port is 49222", on_similar="report", id="new")
+    assert [each.id for each in commit.near] == ["old"]
+    assert {"old", "new"} <= {hit.id for hit in memory.recall("ssh port")}
+    assert commit.to_dict()["near"]
+
+
+def test_supersede_replaces_what_is_near_and_keeps_its_history(memory: Memory) -> None:
+    commit = memory.remember("Prod SSH port is 49222", on_similar="supersede", id="new")
+    assert [each.id for each in commit.near] == ["old"]
+    hits = [hit.id for hit in memory.recall("ssh port")]
+    assert (hits[0], "old" in hits) == ("new", False)
+    assert memory.get("old").text == "The prod SSH port is 22"
+
+
+def test_a_retry_is_not_its_own_copy(memory: Memory) -> None:
+    first = memory.remember("A new fact about ports", on_similar="skip", key="k")
+    again = memory.remember("A new fact about ports", on_similar="skip", key="k")
+    assert (again.ids, again.near, len(memory)) == (first.ids, (), 3)
+
+
+def test_near_memories_are_sought_in_the_scope_alone(memory: Memory) -> None:
+    ann = memory.scoped(user="ann")
+    assert ann.similar("Prod SSH port is 49222") == ()
+    assert ann.remember("The prod SSH port is 22", on_similar="skip").near == ()
+
+
+def test_a_wrong_word_is_refused_with_the_right_ones(memory: Memory) -> None:
+    wrong: Any = "replace"
+    with pytest.raises(BadRecord, match="keep, skip, supersede, report"):
+        memory.remember("x", on_similar=wrong)
+    with pytest.raises(BadRecord, match="empty"):
+        memory.similar("  ")
+
+
+def test_check_shows_what_is_near_and_makes_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner()
+    run.invoke(app, ["remember", "The prod SSH port is 22", "--id", "old"])
+    checked = run.invoke(app, ["remember", "Prod SSH port is 49222", "--check"])
+    assert checked.stdout.startswith("old  other value: it says '22' where this says '49222'")
+    as_json = run.invoke(app, ["remember", "Prod SSH port is 49222", "--check", "--json"])
+    assert json.loads(as_json.stdout)["similar"][0]["id"] == "old"
+    nothing = run.invoke(app, ["remember", "Oat milk", "--check"])
+    assert (nothing.exit_code, nothing.stdout) == (0, "nothing is near\n")
+    written = run.invoke(
+        app, ["remember", "Prod SSH port is 49222", "--on-similar", "supersede", "--id", "new"]
+    )
+    assert (written.stdout, "other value" in written.stderr) == ("new\n", True)
+    assert run.invoke(app, ["remember", "x", "--on-similar", "maybe"]).exit_code == 2
