@@ -1,12 +1,12 @@
 // @ts-check
 // What the page says beside its content: errors, and news for those who do not see it.
 
-import { h } from "./drawing.js";
+import { h, safe } from "./drawing.js";
 
 /** Say something to those who do not see the page. @param {string} text */
 export function say(text) {
   const region = document.getElementById("news");
-  if (region) region.textContent = text;
+  if (region) region.textContent = safe(text);
 }
 
 /** How many memories. @param {number} count */
