@@ -15,6 +15,7 @@ BENCHES = {
     "demo": "bench.demo",
     "commit": "bench.commit",
     "ingest": "bench.ingest",
+    "versions": "bench.versions",
     "growth": "bench.growth",
     "peers": "bench.peers",
     "recall": "bench.recall",
@@ -46,6 +47,7 @@ def main() -> int:
     parser.add_argument("--profile", action="store_true", help="also where the time goes")
     parser.add_argument("--records", type=int, action="append", default=[], help="a further size")
     parser.add_argument("--data", type=Path, help="another data set, for `installed`")
+    parser.add_argument("--before", type=Path, help="src of another version, for `versions`")
     given = parser.parse_args()
     if unknown := set(given.names) - set(BENCHES):
         parser.error(f"no bench {min(unknown)!r}; there are {', '.join(BENCHES)}")
@@ -53,7 +55,9 @@ def main() -> int:
     for name in given.names or BENCHES:
         bench = importlib.import_module(BENCHES[name])
         print(f"\n## {name}: {(bench.__doc__ or name).splitlines()[0]}\n", flush=True)
-        bench.run(Options(given.small, given.profile, tuple(given.records), given.data))
+        bench.run(
+            Options(given.small, given.profile, tuple(given.records), given.data, given.before)
+        )
     return 0
 
 

@@ -39,6 +39,8 @@ class Options:
     """Further sizes to measure, in records."""
     data: Path | None = None
     """The data set to take."""
+    before: Path | None = None
+    """The `src` folder of another version."""
 
 
 @dataclass(frozen=True)
