@@ -163,5 +163,5 @@ def test_a_newer_schema_and_a_wrong_name_are_refused(tmp_path: Path, memory: Mem
     with pytest.raises(Unsupported, match="schema 99"):
         memory.import_file(snapshot(place, version=99))
     other = files.write(tmp_path / "notes.jsonl", [{"text": "a note"}])
-    with pytest.raises(InputError, match="is not in the format engrava"):
+    with pytest.raises(InputError, match="is not a file of the format engrava"):
         memory.import_file(other, "engrava")

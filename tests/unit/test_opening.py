@@ -10,7 +10,7 @@ import pytest
 from tests.unit.processes import python
 
 import memoriter
-from memoriter import Unsupported
+from memoriter import Forbidden, NotFound, Unsupported
 from memoriter.store.sqlite import connect
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a POSIX system is needed")
@@ -167,3 +167,23 @@ print(*sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode=delete").fetcho
         assert kept.with_name("m.db-wal").exists()
     with memoriter.open(kept, embedder=None, read_only=True) as memory:
         assert memory.browse().total == 2
+
+
+def test_a_folder_that_may_not_be_written_is_the_reason_not_the_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with memoriter.open(tmp_path / "kept.db") as memory:
+        memory.remember("tea")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(Forbidden, match=r"new\.db cannot be created: the folder .* not writable"):
+        memoriter.open(tmp_path / "new.db")
+    with (
+        memoriter.open(tmp_path / "kept.db") as memory,
+        pytest.raises(Forbidden, match="it or its folder is not writable"),
+    ):
+        memory.remember("coffee")
+
+
+def test_a_missing_store_that_was_to_be_read_only_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="there is no store at"):
+        memoriter.open(tmp_path / "new.db", read_only=True)

@@ -78,6 +78,9 @@ def test_a_door_shows_it_in_its_own_words() -> None:
 
 def test_a_lane_that_the_recipe_lacks_is_answered_with_those_it_has() -> None:
     assert refused({"lanes.meaning.weight": 0.5}, "lexical").hint == "its lanes are words"
+    options = refused({"lanes.words.zeal": 1.0}, "lexical").hint
+    assert options.startswith("the options of lanes.words are ")
+    assert "k1, b" in options
     assert "recipe show lexical" in refused({"nothing like it": 1}, "lexical").hint
 
 

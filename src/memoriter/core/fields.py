@@ -117,7 +117,7 @@ def _refs(value: object, field: str) -> tuple[int, ...]:
     items = list(cast("Iterable[object]", value))
     if len(items) > LIST_LIMIT:
         raise BadRecord(
-            f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field
+            f"{field}: has {len(items)} entries, at most {LIST_LIMIT} are allowed", field=field
         )
     clean = (integer(item, f"{field}[{at}]", 0, EXACT_INT) for at, item in enumerate(items))
     return tuple(dict.fromkeys(clean))

@@ -28,17 +28,15 @@ JsonObject = dict[str, Any]
 Error = type[InputError]
 
 
-def text(value: object, field: str, error: Error = BadRecord, limit: int = TEXT_LIMIT) -> str:
-    """Any text that UTF-8 can encode, unchanged."""
+def text(
+    value: object, field: str, error: Error = BadRecord, limit: int = TEXT_LIMIT, slack: int = 1
+) -> str:
+    """Any text that UTF-8 can encode, unchanged; `slack` times the limit passes."""
     if not isinstance(value, str):
         hint = "pass its id: .id" if field == "id" and hasattr(value, "id") else ""
         raise error(f"{field}: expected text, got {type(value).__name__}", hint=hint, field=field)
-    if len(value) > limit:
-        raise error(
-            f"{field}: {len(value):,} characters, at most {limit:,} are kept",
-            hint="split the text into several records" if error is BadRecord else "shorten it",
-            field=field,
-        )
+    if len(value) > slack * limit:
+        raise _too_long(len(value), field, error, limit)
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as bad:
@@ -50,14 +48,21 @@ def text(value: object, field: str, error: Error = BadRecord, limit: int = TEXT_
     return value
 
 
+def _too_long(length: int, field: str, error: Error, limit: int) -> InputError:
+    hint = "split the text into several records" if field == "text" else "shorten it"
+    return error(
+        f"{field}: has {length:,} characters, at most {limit:,} are allowed", hint=hint, field=field
+    )
+
+
 def name(value: object, field: str, error: Error = BadRecord, limit: int = NAME_LIMIT) -> str:
     """A name: not empty, NFC, no control characters; case and spaces are kept."""
     # The limit before normalising is generous: NFC may shorten a text, but never 16-fold.
-    clean = unicodedata.normalize("NFC", calm(text(value, field, error, 16 * limit)))
+    clean = unicodedata.normalize("NFC", calm(text(value, field, error, limit, slack=16)))
     if not clean:
         raise error(f"{field}: must not be empty", field=field)
     if len(clean) > limit:
-        raise error(f"{field}: {len(clean)} characters, at most {limit} are kept", field=field)
+        raise _too_long(len(clean), field, error, limit)
     if any(unicodedata.category(char) == "Cc" for char in clean):
         raise error(f"{field}: {clean!r} holds a control character", field=field)
     return clean
@@ -72,7 +77,9 @@ def names(value: object, field: str, error: Error = BadRecord) -> tuple[str, ...
         raise error(f"{field}: expected a text or a list of texts, got {got}", field=field)
     items = listed(cast("Iterable[object]", value))
     if len(items) > LIST_LIMIT:
-        raise error(f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field)
+        raise error(
+            f"{field}: has {len(items)} entries, at most {LIST_LIMIT} are allowed", field=field
+        )
     clean = (name(item, f"{field}[{at}]", error, LABEL_LIMIT) for at, item in enumerate(items))
     return tuple(dict.fromkeys(clean))
 
@@ -126,7 +133,9 @@ def metadata(value: object, field: str, error: Error = BadRecord) -> dict[str, J
     clean = _json(cast("object", value), field, METADATA_DEPTH, error)
     size = _size(clean)
     if size > METADATA_LIMIT:
-        raise error(f"{field}: {size:,} bytes, at most {METADATA_LIMIT:,} are kept", field=field)
+        raise error(
+            f"{field}: has {size:,} bytes, at most {METADATA_LIMIT:,} are allowed", field=field
+        )
     return cast("dict[str, Json]", clean)
 
 

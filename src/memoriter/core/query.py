@@ -153,8 +153,8 @@ def parse_seeds(value: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...
     for lane in by_lane:
         if lane not in lanes:
             raise BadQuery(
-                f"seeds: no lane {lane!r} takes any",
-                hint=f"lanes that do: {', '.join(lanes)}",
+                f"seeds: the recipe has no lane {lane!r} that takes seeds",
+                hint=f"lanes that take seeds: {', '.join(lanes)}",
                 field="seeds",
             )
     seeds = {lane: names(by_lane.get(lane, ()), f"seeds.{lane}", BadQuery) for lane in lanes}

@@ -225,7 +225,11 @@ def _joined(path: str, key: object, at: str) -> str:
     # A backslash at the end of a key would escape the dot after it: the path would be ambiguous.
     joined = f"{path}.{name.replace('.', chr(92) + '.')}"
     if _path(joined) != (*_path(path), name):
-        raise BadFilter(f"{at}: no key can follow one that ends in a backslash", field=at)
+        raise BadFilter(
+            f"{at}: a key that ends in a backslash cannot contain another key",
+            hint="rename the key, or filter on a key above it",
+            field=at,
+        )
     return joined
 
 

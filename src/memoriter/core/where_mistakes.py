@@ -234,7 +234,7 @@ def name_error(name: str, spec: object, at: str, fits: Fits) -> BadFilter:
         return _refused(f"{message}; in the metadata it is {more}", known, at)
     example = {right: sample(right, ATTRIBUTES[right])}
     form = _form(fits, *conditions_meant(right, spec), example)
-    return _refused(f"{message}; did you mean {right!r}? {form}", hint, at)
+    return _refused(f"{message}; did you mean {right!r}? Use {form}", hint, at)
 
 
 def _conditions(name: str, spec: object) -> list[object]:

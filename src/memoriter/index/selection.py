@@ -199,7 +199,9 @@ def _without(mask: Mask, segment: Segment, positions: NDArray[np.int64]) -> Mask
 
 
 def _no_fetch(_: object) -> list[None]:
-    raise AssertionError("scope, trust and kind are columns")
+    raise AssertionError(
+        "unreachable: a filter on scope, trust or kind reads columns and fetches no record"
+    )
 
 
 def _in_scope(criteria: Criteria, segment: Segment, mask: Mask, _: _Replacement) -> Mask:

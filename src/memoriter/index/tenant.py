@@ -134,8 +134,10 @@ class TenantIndex:
                 return self._current
             if seq < self.manifest.floor:
                 raise Expired(
-                    f"the view at {seq} is older than the horizon ({self.manifest.floor})",
-                    hint="search a later time; get and history still return older versions",
+                    f"the index no longer has the state at entry {seq} of the log; the oldest that"
+                    f" it has is entry {self.manifest.floor}",
+                    hint="search a later time (the horizon sets how long earlier states are kept);"
+                    " get and history still return earlier versions",
                 )
             return self._view(seq)
 

@@ -47,7 +47,7 @@ class WalkLane(SeedWalkLane):
         "what the best link on the path is worth, by its kind", default_factory=lambda: dict(BOOSTS)
     )
     support: float = option(
-        "what each further seed that leads to a record is worth", 0.2, ge=0.0, le=1000.0
+        "score added for each further seed from which a record is reached", 0.2, ge=0.0, le=1000.0
     )
     support_most: int = option("maximum further seeds that count", 5, ge=0, le=1000)
 

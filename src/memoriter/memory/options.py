@@ -333,7 +333,7 @@ class ReflectKwargs(TypedDict, total=False):
         "Sequence[str] | None",
         Option("The kinds of memories that may be members (all).", list[str], flag="--kind"),
     ]
-    archived: Annotated[Show, Option("Archived memories as members: show or hide (default).", Show)]
+    archived: Annotated[Show, Option("Whether archived memories may be members (hide).", Show)]
     candidates: Annotated[int, Option("How many of the newest memories are compared (5000).", int)]
     cycle: Annotated[int | None, Option("Your own time counter, stored with the reflections.", int)]
     summary: Annotated["Summary | None", Option("A function that writes the summary.")]

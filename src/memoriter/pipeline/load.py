@@ -109,7 +109,9 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
         fits = isinstance(lane, Lane) and lane.listed and lane.for_list(value) is not None
         if label in RESERVED or (lane is not None and not fits):
             raise BadQuery(
-                f"lists: {label!r} is taken by the recipe", hint="choose another", field="lists"
+                f"lists: the recipe already uses the label {label!r}",
+                hint="choose another label",
+                field="lists",
             )
     if not new:
         return recipe

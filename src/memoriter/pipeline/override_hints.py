@@ -191,8 +191,13 @@ def _kind_to_add(data: Mapping[str, object], path: str) -> str:
         if kind := _kind_near("orderings", word):
             return _add("ordering", kind, {"order": [{"kind": kind}]})
     head, _, rest = path.partition(".")
-    labels = ", ".join(children(data.get(head))) if head in _LABELLED and rest else ""
-    return f"its {head} are {labels}" if labels else ""
+    if head not in _LABELLED or not rest:
+        return ""
+    labels = children(data.get(head))
+    label = rest.partition(".")[0]
+    if options := ", ".join(children(labels.get(label))):
+        return f"the options of {head}.{label} are {options}"
+    return f"its {head} are {', '.join(labels)}" if labels else ""
 
 
 def _kind_near(group: str, word: str) -> str:

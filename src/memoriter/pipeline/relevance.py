@@ -111,8 +111,8 @@ class Relevance(Spec):
         "lane by whose scores a record may stand out of all others; None: none", None
     )
     deviations: float = option(
-        "standard deviations above the mean at which evidence above that of a weak hit has the"
-        " factor 1; the factor is between 0.25 and 2",
+        "evidence beyond that of a weak hit is multiplied by z / deviations, limited to 0.25 to 2;"
+        " z: how many standard deviations the score lies above the mean",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(

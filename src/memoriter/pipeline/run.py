@@ -115,6 +115,8 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
         scored = replace(scored, slate=scored.slate.noting({RELEVANCE: made.values}))
     watch.lap("fuse")
     plan, scored, outcomes = _second_pass(plan, ctx, scored, pools)
+    if second := next((name for name in (AGAIN, RERANK) if plan.runs(name)), None):
+        watch.lap(second)
     slate, moves = _ordered(plan, ctx, scored.slate, watch)
     counts |= {name: move.at.size for name, move in moves.items()}
     shown = _cut(ctx, slate, moves, counts)
@@ -173,7 +175,6 @@ def _ordered(
     plan: Plan, ctx: Context, slate: Slate, watch: Stopwatch
 ) -> tuple[Slate, dict[str, Moved]]:
     """(slate after all orderings and `min_score`, the move of each)."""
-    watch.lap(RERANK if plan.runs(RERANK) else AGAIN)
     moves: dict[str, Moved] = {}
     for name, ordering in ordering_steps(plan.recipe).items():
         if plan.runs(name):

@@ -14,6 +14,8 @@ Where a write becomes durable, in the order of the calls:
 Two syncs of our own come before `COMMIT` (`fsync`): the folder, once per write connection, so that
 the name of a new WAL lasts; and the WAL, if a batch is only a retry and writes nothing.
 
-`ram` is the same log in memory, and the reference for the others. `rows` has the row types and
+`postgres` is the same log on a server: `postgres.store` commits behind a lock on the tenant's head,
+and the server's own `COMMIT` is the moment. `ram` is the same log in memory, and the reference for
+the others. `rows` has the row types and
 their digests, `verify` checks a whole tenant.
 """

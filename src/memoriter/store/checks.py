@@ -76,8 +76,8 @@ def require_empty(tenant: str, head: Head) -> None:
     """Raise Conflict if the tenant has been written to."""
     if head.seq:
         raise Conflict(
-            f"an export is restored into an empty tenant, and {tenant!r} has records",
-            hint="load into a new tenant or a new store",
+            f"tenant {tenant!r} is not empty: an export can be loaded only into an empty tenant",
+            hint="load it into a new tenant or a new store",
         )
 
 

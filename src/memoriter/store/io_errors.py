@@ -23,9 +23,11 @@ def error_for(number: int, path: Path, message: str) -> MemoriterError:
     if number in DISK_FULL:
         return StorageFull(f"no space left for {path.name}", hint="free some space and try again")
     if number in _DENIED:
-        return Forbidden(f"{path.name} may not be written: {message}", hint="check its permissions")
+        return Forbidden(
+            f"cannot write {path}: {message}", hint=f"check the permissions of {path.parent}"
+        )
     return Unavailable(
-        f"{path.name}: {message}", hint="check the disk and the open files, then try again"
+        f"{path}: {message}", hint="check the disk and the open files, then try again"
     )
 
 

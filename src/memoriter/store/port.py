@@ -1,6 +1,6 @@
 """The store protocol: a durable, ordered log per tenant.
 
-`Log` is what `ram` and `sqlite` implement and what `memory/` and `index/` read; everything that
+`Log` is what `ram`, `sqlite` and `postgres` implement and what `memory/` and `index/` read; everything that
 ranks is derived from it by `index/`, with the same code for every store. A method that takes
 `upto` answers for the view at that sequence number.
 """

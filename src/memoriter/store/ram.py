@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from memoriter.core.batch import Batch, Commit
-from memoriter.core.errors import Conflict, Unsupported
+from memoriter.core.errors import Unsupported
 from memoriter.core.record import Record
+from memoriter.store.checks import require_empty
 from memoriter.store.port import Delta, Dump, Head, Manifest, Unerased
 from memoriter.store.rows import (
     AgentRow,
@@ -340,11 +341,7 @@ class Ram:
     def restore(self, tenant: str, dump: Dump) -> None:
         """Write a dump into an empty tenant; Conflict if it has been written to."""
         with self._lock:
-            if self._log_of(tenant).head.seq:
-                raise Conflict(
-                    f"an export is restored into an empty tenant, and {tenant!r} has records",
-                    hint="load into a new tenant or a new store",
-                )
+            require_empty(tenant, self._log_of(tenant).head)
             self._tenants[tenant] = _Tenant(
                 head=replace(dump.head, published=0),
                 commits=list(dump.commits),

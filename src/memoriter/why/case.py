@@ -24,7 +24,7 @@ from memoriter.lanes.port import Context, InSpace, Skipped
 from memoriter.pipeline.load import parse_recipe
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
-from memoriter.why.receipt import Receipt, read_receipt, sealed
+from memoriter.why.receipt import CHANGED, Receipt, read_receipt, sealed
 from memoriter.why.result import Result
 from memoriter.why.verify import NotAReceipt, check_version
 
@@ -51,9 +51,9 @@ def receipt_from(what: ReceiptLike) -> Receipt:
     try:
         rest = json.loads(sealed({k: v for k, v in body.items() if k != "digest"}).to_bytes())
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadQuery(f"receipt: is no JSON: {error}", hint=_HINT, field="receipt") from None
+        raise BadQuery(f"receipt: not valid JSON: {error}", hint=_HINT, field="receipt") from None
     if rest["digest"] != body.get("digest"):
-        raise Corrupt("the receipt does not match its digest", field="receipt")
+        raise Corrupt("the receipt does not match its digest", hint=CHANGED, field="receipt")
     return Receipt(rest)
 
 

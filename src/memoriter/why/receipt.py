@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = 2
 _TAG: Final = "memoriter/receipt/2"
+CHANGED: Final = "it was changed or damaged after it was made: use the original, or recall again"
 _HINT: Final = "recall(…).receipt.save(path) writes one"
 
 
@@ -108,7 +109,7 @@ def read_receipt(path: str | Path) -> Receipt:
         raise BadQuery(str(error), hint=_HINT, field="receipt") from None
     rest = {key: value for key, value in body.items() if key != "digest"}
     if sealed(rest).digest != body.get("digest"):
-        raise Corrupt(f"{path}: the receipt does not match its digest")
+        raise Corrupt(f"{path}: the receipt does not match its digest", hint=CHANGED)
     return Receipt(body)
 
 

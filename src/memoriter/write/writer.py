@@ -123,8 +123,8 @@ class Writer:
         for key, value in self._scope.filters().items():
             if fields.get(key, value) != value:
                 raise BadRecord(
-                    f"{key}: {fields[key]!r} lies outside the scope ({value!r})",
-                    hint="write through a memory of that scope",
+                    f"{key}: {fields[key]!r} is not the {key} of this memory ({value!r})",
+                    hint=f"leave {key} out, or write through a memory of that {key}",
                     field=key,
                 )
         return self._inside(Draft.of({**fields, **self._scope.filters()}, self._context.clock.now))

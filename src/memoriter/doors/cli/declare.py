@@ -262,7 +262,7 @@ def _aliases(pairs: Sequence[str]) -> dict[str, list[str]]:
         if not equals or not word or not other:
             raise BadQuery(
                 f"alias: {pair!r} is not word=other",
-                hint="for example --alias k8s=kubernetes --alias k8s=k8s",
+                hint="for example --alias k8s=kubernetes, and --alias k8s=k8s to keep k8s",
                 field="alias",
             )
         out.setdefault(word, []).append(other)

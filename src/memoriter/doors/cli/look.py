@@ -129,9 +129,14 @@ def decide(
     at: ScopedOptions,
     *,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Trust the first as much as the second.")
+        bool,
+        typer.Option(
+            "--accept", help="Accept the claim: trust the first memory as much as the second."
+        ),
     ] = False,
-    reject: Annotated[bool, typer.Option("--reject", help="End the link.")] = False,
+    reject: Annotated[
+        bool, typer.Option("--reject", help="Reject the claim: end the link.")
+    ] = False,
 ) -> None:
     """Accept or reject a claim of `memoriter review`."""
     if accept == reject:

@@ -117,7 +117,10 @@ def require_json(headers: Headers) -> None:
         raise NotJson("the body is compressed", hint="send it without Content-Encoding")
     kinds = header_values(listed, b"content-type")
     if len(kinds) != 1 or not _JSON.fullmatch(kinds[0].lower()):
-        raise NotJson("the body has to be JSON", hint="send Content-Type: application/json")
+        raise NotJson(
+            "the Content-Type header is missing or not JSON",
+            hint="send Content-Type: application/json",
+        )
 
 
 def has_ambiguous_length(headers: Headers) -> bool:

@@ -54,7 +54,9 @@ class AroundBoost(Boost):
     nearby: TurnShare = option("share of the best score among the turns nearby", 0.1)
     turns: int = option("distance in turns up to which a turn is nearby", 5, ge=1, le=10)
     words: int = option(
-        "length in words from which on a record gains less: times words / length", 80, ge=1
+        "a record longer than this many words gains less: its gain is multiplied by words / length",
+        80,
+        ge=1,
     )
 
     @property

@@ -33,7 +33,9 @@ class DatedBoost(Boost):
     kind: Literal["dated"]
     weight: float = option("what such a record gains", 0.1, ge=0.0, le=1000.0)
     words: int = option(
-        "length in words from which on a record gains less: times words / length", 80, ge=1
+        "a record longer than this many words gains less: its gain is multiplied by words / length",
+        80,
+        ge=1,
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

@@ -39,7 +39,10 @@ class PastBoost(Boost):
     kind: Literal["past"]
     weight: float = option("what a superseded record gains", 0.1, ge=0.0, le=1000.0)
     share: float = option(
-        "share of the score of the record that superseded it", 0.5, ge=0.0, le=10.0
+        "how much of the superseding record's score a superseded record gains, as a factor",
+        0.5,
+        ge=0.0,
+        le=10.0,
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

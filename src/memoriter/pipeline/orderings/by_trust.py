@@ -43,7 +43,9 @@ class ByTrustOrdering(Ordering):
         ge=0.0,
         le=1.0,
     )
-    before: int = option("how many that compete go before it at most", 5, ge=1, le=1000)
+    before: int = option(
+        "maximum number of competing records placed before a record of low trust", 5, ge=1, le=1000
+    )
 
     def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
         """How many trusted records were put before it."""

@@ -52,7 +52,7 @@ class CrowdOrdering(Ordering):
         ge=0.1,
         le=1.0,
     )
-    head: int = option("best rows that are compared", 50, ge=1, le=1000)
+    head: int = option("how many of the best rows are compared", 50, ge=1, le=1000)
 
     def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
         """Which of its group it is."""

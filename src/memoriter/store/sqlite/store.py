@@ -35,7 +35,7 @@ from memoriter.store.sqlite.ledger import (
 )
 from memoriter.store.sqlite.scrub import zero_free_space
 from memoriter.store.sqlite.thread_connection import wal_size
-from memoriter.store.sqlite.transactions import SqliteTransactions
+from memoriter.store.sqlite.transactions import SqliteTransactions, is_writable
 from memoriter.store.sqlite.witness import LastCommit
 from memoriter.store.stretches import require_end
 
@@ -66,8 +66,14 @@ class Sqlite(SqliteTransactions):
         # Called before any lock is taken: in a forked child a lock may be held for ever.
         self.check()
         if self.read_only:
+            if is_writable(self._path):  # so the caller asked for reading only
+                raise Forbidden(
+                    f"{self._path.name} was opened for reading only",
+                    hint="open it without read_only",
+                )
             raise Forbidden(
-                f"{self._path.name} was opened for reading only", hint="open it without read_only"
+                f"{self._path} cannot be written: it or its folder is not writable",
+                hint="check the permissions of both",
             )
 
     def _commit_all(self, batches: Sequence[PendingBatch]) -> None:

@@ -20,6 +20,7 @@ import apsw
 
 from memoriter.core.errors import (
     Corrupt,
+    Forbidden,
     MemoriterError,
     NotFound,
     StorageFull,
@@ -86,11 +87,9 @@ class SqliteTransactions(SqliteReader):
         self.path = self._path = path
         self._pid = os.getpid()
         self._durability: Durability = durability
-        self.read_only = read_only or not _writable(path)
+        self.read_only = read_only or not is_writable(path)
         if self.read_only and not path.exists():
-            raise NotFound(
-                f"there is no store at {path}", hint="open it without read_only to make one"
-            )
+            raise _no_store(path)
         self._lease = Lease(path.with_name(path.name + ".lock"))
         if not self.read_only and (setup := needed_setup(path)) is not None:
             with contextlib.closing(self._lease), self._lease.held():
@@ -356,6 +355,18 @@ class SqliteTransactions(SqliteReader):
             self._witness.close()
 
 
-def _writable(path: Path) -> bool:
+def _no_store(path: Path) -> MemoriterError:
+    """There is no file, and none can be made."""
+    if is_writable(path):  # so the caller asked for reading only
+        return NotFound(
+            f"there is no store at {path}", hint="open it without read_only to make one"
+        )
+    return Forbidden(
+        f"{path} cannot be created: the folder {path.parent} is not writable",
+        hint="check the permissions of the folder, or name another file",
+    )
+
+
+def is_writable(path: Path) -> bool:
     """Whether the file can be written, or created."""
     return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))

@@ -38,7 +38,9 @@ _SESSION: Final = "sourceSessionKey"
 Trust = Annotated[str | None, Field(description="system, learned or external.")]
 KindField = Annotated[str | None, Field(description="working, episodic, semantic or procedural.")]
 AgentField = Annotated[str | None, Field(description="Of this agent.")]
-Tags = Annotated[list[str] | None, Field(description="Labels; as a filter all of them.")]
+Tags = Annotated[
+    list[str] | None, Field(description="Tags; as a filter, a memory must have all of them.")
+]
 Milli = int | str
 """Milliseconds since 1970, or ISO 8601."""
 
@@ -66,7 +68,7 @@ class MemoryPage(MemoryFilters):
     """A page of memories by date."""
 
     sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
-    offset: Annotated[int, Field(description="How many to leave out.")] = 0
+    offset: Annotated[int, Field(description="How many memories to skip.")] = 0
     limit: Annotated[int, Field(description="How many at most.")] = 20
 
 

@@ -62,7 +62,7 @@ class ChainPage(Request):
 
     chain_key: Chain = None
     scope: ScopeField = None
-    offset: Annotated[int, Field(ge=0, le=10_000, description="How many to leave out.")] = 0
+    offset: Annotated[int, Field(ge=0, le=10_000, description="How many thoughts to skip.")] = 0
     limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = DEFAULT_LIMIT
 
 

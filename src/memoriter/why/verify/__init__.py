@@ -194,15 +194,16 @@ def parse_receipt(source: object) -> Data:
 
     Raises NotAReceipt if it cannot be read or has another version.
     """
+    name = ""
     try:
         if isinstance(source, str | Path):
-            source = Path(source).read_bytes()
+            name, source = f"{source}: ", Path(source).read_bytes()
         if isinstance(source, Mapping):
             source = canonical(dict(source))  # pyright: ignore[reportUnknownArgumentType]  # JSON
     except OSError as error:
         raise NotAReceipt(f"receipt {str(error.filename)[:80]}: {error.strerror}") from None
     except (TypeError, ValueError, RecursionError) as error:
-        raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
+        raise NotAReceipt(f"{name}not a receipt: not valid JSON ({error})") from None
     if not isinstance(source, bytes | bytearray):
         raise NotAReceipt(f"{type(source).__name__} is not a receipt")
     if source.startswith(_STORE):
@@ -213,7 +214,7 @@ def parse_receipt(source: object) -> Data:
     try:
         body = json.loads(source, parse_constant=_not_json, object_pairs_hook=_unique_keys)
     except (TypeError, ValueError, RecursionError) as error:
-        raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
+        raise NotAReceipt(f"{name}not a receipt: not valid JSON ({error})") from None
     check_version(body)
     return body
 
