@@ -92,7 +92,7 @@ def multiplies(spec: Spec) -> str:
     return "product"
 
 
-def leans(spec: Spec) -> str:
+def adds_or_multiplies(spec: Spec) -> str:
     """Added, or with `alpha` multiplied."""
     return "sum" if spec["alpha"] is None else "product"
 
@@ -120,7 +120,7 @@ class BoostOracle:
 
 
 def worth(spec: Spec, share: float | None) -> float | None:
-    """Weight · share, or 1 + alpha · (share − ½), where no share leans nowhere."""
+    """Weight · share, or 1 + alpha · (share − ½); a row without a share keeps its score."""
     if spec["alpha"] is None:
         return None if share is None else grid(spec["weight"] * share)
     return grid(1.0 + spec["alpha"] * ((0.5 if share is None else share) - 0.5))

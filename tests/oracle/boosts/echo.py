@@ -35,4 +35,4 @@ def _runs(spec: Spec, scene: Scene) -> bool:
     return len({*_terms(scene, scene.text)}) >= spec["words"]
 
 
-ORACLE = BoostOracle(_values, multiplies, _runs)
+ORACLE = BoostOracle(_values, op=multiplies, runs=_runs)

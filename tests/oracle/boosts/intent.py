@@ -24,4 +24,4 @@ def _runs(spec: Spec, scene: Scene) -> bool:
     return intent_of(scene.text).label is not None
 
 
-ORACLE = BoostOracle(_values, multiplies, _runs, reads_score=True)
+ORACLE = BoostOracle(_values, op=multiplies, runs=_runs, reads_score=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.oracle.numbers import Column
-from tests.oracle.rules import BoostOracle, Spec, each, leans, nearness, worth
+from tests.oracle.rules import BoostOracle, Spec, adds_or_multiplies, each, nearness, worth
 from tests.oracle.table import Scene, Table
 
 from memoriter.text.moments import moment_of
@@ -22,4 +22,4 @@ def _runs(spec: Spec, scene: Scene) -> bool:
     return moment_of(scene.text, scene.now) is not None
 
 
-ORACLE = BoostOracle(_values, leans, _runs)
+ORACLE = BoostOracle(_values, op=adds_or_multiplies, runs=_runs)

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from tests.oracle.numbers import Column, grid
-from tests.oracle.rules import BoostOracle, Spec, each, leans, worth
+from tests.oracle.rules import BoostOracle, Spec, adds_or_multiplies, each, worth
 from tests.oracle.table import Scene, Table, attribute
 
 from memoriter.core.record import Record
@@ -46,4 +46,4 @@ def _runs(spec: Spec, scene: Scene) -> bool:
     return spec["unit"] != "cycle" or scene.cycle is not None
 
 
-ORACLE = BoostOracle(_values, leans, _runs)
+ORACLE = BoostOracle(_values, op=adds_or_multiplies, runs=_runs)

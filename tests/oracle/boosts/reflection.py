@@ -13,4 +13,4 @@ def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     }
 
 
-ORACLE = BoostOracle(_values, multiplies)
+ORACLE = BoostOracle(_values, op=multiplies)

@@ -36,4 +36,4 @@ def _op(spec: Spec) -> str:
     return "max"
 
 
-ORACLE = BoostOracle(_values, _op, reads_score=True)
+ORACLE = BoostOracle(_values, op=_op, reads_score=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.oracle.numbers import Column
-from tests.oracle.rules import BoostOracle, Spec, by_table, leans
+from tests.oracle.rules import BoostOracle, Spec, adds_or_multiplies, by_table
 from tests.oracle.table import Scene, Table
 
 
@@ -11,4 +11,4 @@ def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     return by_table(spec, scene, table, "trust")
 
 
-ORACLE = BoostOracle(_values, leans)
+ORACLE = BoostOracle(_values, op=adds_or_multiplies)

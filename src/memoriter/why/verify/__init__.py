@@ -30,8 +30,8 @@ from .moves import check_hits, check_moves
 from .numbers import Data, canonical, unpacked_columns
 from .ranking import check_lanes
 from .relevance import check_relevance, check_strength
-from .search import MOST_PROBLEMS, STEPS, OverBudget, Search
 from .skipping import check_skipped
+from .verification import MOST_PROBLEMS, STEPS, OverBudget, Verification
 
 __all__ = [
     "MOST_PROBLEMS", "STEPS", "VERSION", "NotAReceipt", "OverBudget", "Verified", "check_version",
@@ -111,7 +111,7 @@ class Verified:
 # --- the envelope: digest, fingerprint, shape ---------------------------------------------------
 
 
-def check_envelope(s: Search) -> None:
+def check_envelope(s: Verification) -> None:
     """Check the digest and the fingerprint of the recipe."""
     rest = canonical({key: value for key, value in s.body.items() if key != "digest"})
     digest = hashlib.sha256(TAG + len(rest).to_bytes(8, "little") + rest).hexdigest()
@@ -123,7 +123,7 @@ def check_envelope(s: Search) -> None:
     _check_parts(s)
 
 
-def _check_parts(s: Search) -> None:
+def _check_parts(s: Verification) -> None:
     """A recipe of many parts, or with long names, would multiply the work of every row."""
     for key in ("lanes", "boosts", "order", "pass", "modes"):
         if len(s.recipe[key]) > _PARTS:
@@ -132,25 +132,25 @@ def _check_parts(s: Search) -> None:
         raise ValueError(f"a name of the recipe has more than {_PARTS} characters")
 
 
-def check_shape(s: Search) -> None:
+def check_shape(s: Verification) -> None:
     """Unpack the slate; every column must have one value per row, and no row may occur twice."""
     slate = s.body["slate"]
     s.skipped, s.rows, s.ids = s.body["skipped"], slate["rows"], slate["ids"]
-    s.columns = unpacked_columns(slate["columns"])
-    s.known = dict(s.columns)
+    s.claimed = unpacked_columns(slate["columns"])
+    s.derived = dict(s.claimed)
     size = len(s.rows)
     if len(set(s.rows)) != size or len(set(s.ids)) != len(s.ids):
         s.wrong("slate/rows", "has a row or an id twice")
-    for name, column in {**s.columns, "ids": s.ids}.items():
+    for name, column in {**s.claimed, "ids": s.ids}.items():
         if len(column) != size:
             raise ValueError(f"{name} has {len(column)} values for {size} rows")
     s.score = [None] * size
 
 
-def check_rest(s: Search) -> None:
+def check_rest(s: Verification) -> None:
     """Attest everything that was not checked: it is an input."""
     inputs = [key for key in s.body if key not in DERIVED]
-    named = [f"slate/columns/{name}" for name in s.columns]
+    named = [f"slate/columns/{name}" for name in s.claimed]
     for path in (*inputs, "slate/ids", "slate/rows", *named):
         if path not in s.checked:
             s.attested[path] = None
@@ -178,15 +178,15 @@ def verify(receipt: object, steps: int = STEPS) -> Verified:
 
     """
     body = parse_receipt(receipt)
-    search = Search(body, steps)
+    made = Verification(body, steps)
     for stage in STAGES:
         try:
-            stage(search)
+            stage(made)
         except BROKEN as error:
             name = stage.__name__.removeprefix("check_")
-            search.wrong(name, f"is malformed: {type(error).__name__}: {error}")
+            made.wrong(name, f"is malformed: {type(error).__name__}: {error}")
             break  # the following stages need what this one would have derived
-    return Verified(tuple(search.checked), tuple(search.attested), tuple(search.problems))
+    return Verified(tuple(made.checked), tuple(made.attested), tuple(made.problems))
 
 
 def parse_receipt(source: object) -> Data:

@@ -13,12 +13,12 @@ from itertools import groupby
 from .kinds import boost_rules
 from .numbers import Column, Data
 from .rules import BoostColumn
-from .search import Search
+from .verification import Verification
 
 
-def applies(s: Search, label: str) -> bool:
+def applies(s: Verification, label: str) -> bool:
     """Whether a boost, or a lane used as a boost, ran."""
-    return f"{label}.score" in s.columns if label in s.recipe["lanes"] else s.runs(label)
+    return f"{label}.score" in s.claimed if label in s.recipe["lanes"] else s.runs(label)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class _Applied:
     begins: bool
 
 
-def boosted(s: Search, stage: str, labels: Sequence[str]) -> None:
+def boosted(s: Verification, stage: str, labels: Sequence[str]) -> None:
     """Check the score after these boosts; neighbours with the same operation share one step."""
     base, marks, at = stage, list[tuple[int, _Applied]](), 0
     for each in _applied(s, stage, labels):
@@ -38,14 +38,14 @@ def boosted(s: Search, stage: str, labels: Sequence[str]) -> None:
         marks.append((at, each))
     grouped = groupby(marks, key=lambda mark: (mark[0], mark[1].op))
     for n, ((_, op), group) in enumerate(grouped, start=1):
-        known = [value is not None for value in s.known[base]]
+        known = [value is not None for value in s.derived[base]]
         inputs = [base, *(_input(s, stage, each, known) for _, each in group)]
         out = f"{stage}.boosted" if n == 1 else f"{stage}.boosted.{n}"
         s.step("boosted", op, inputs, out)
         base = out
 
 
-def _applied(s: Search, stage: str, labels: Sequence[str]) -> list[_Applied]:
+def _applied(s: Verification, stage: str, labels: Sequence[str]) -> list[_Applied]:
     """How each boost changes the score."""
     out: list[_Applied] = []
     for label in labels:
@@ -60,7 +60,7 @@ def _applied(s: Search, stage: str, labels: Sequence[str]) -> list[_Applied]:
     return out
 
 
-def _as_applied(s: Search, stage: str, label: str, before: _Applied | None) -> _Applied:
+def _as_applied(s: Verification, stage: str, label: str, before: _Applied | None) -> _Applied:
     """A boost of an unknown kind, as the receipt applies it.
 
     A boost that reads the score needs a step of its own. That is visible only next to a boost with
@@ -75,7 +75,7 @@ def _as_applied(s: Search, stage: str, label: str, before: _Applied | None) -> _
     return _Applied(label, step["op"], begins=same_op and alone)
 
 
-def _step_of(s: Search, stage: str, label: str) -> Data:
+def _step_of(s: Verification, stage: str, label: str) -> Data:
     """The step of a pass that applies a boost or a lane."""
     name = _column(s, label)
     for step in s.body["slate"]["steps"]:
@@ -87,29 +87,29 @@ def _step_of(s: Search, stage: str, label: str) -> Data:
     raise ValueError(f"no step of {stage} applies {label}")
 
 
-def _column(s: Search, label: str) -> str:
+def _column(s: Verification, label: str) -> str:
     return f"{label}.score" if label in s.recipe["lanes"] else f"boost.{label}"
 
 
-def _input(s: Search, stage: str, boost: _Applied, known: Sequence[bool]) -> str:
+def _input(s: Verification, stage: str, boost: _Applied, known: Sequence[bool]) -> str:
     """The column of a boost as the input of a step.
 
     It is copied under another name if it has values for rows without a score, which must not get
-    one from the boost alone. A maximum (`widest`) may.
+    one from the boost alone. A boost that takes the maximum may give such rows a score.
     """
     name, widest = _column(s, boost.label), boost.op == "max"
     if boost.label in s.recipe["boosts"] and name not in s.valued:
         valued(s, boost.label, name, [True] * len(known) if widest else known)
-    values = s.known[name]
+    values = s.derived[name]
     s.spend(len(values))
     if widest or not any(v is not None and not k for v, k in zip(values, known, strict=True)):
         return name
     masked: Column = [v if k else None for v, k in zip(values, known, strict=True)]
-    s.derived(f"{stage}.{name}", masked)
+    s.derive(f"{stage}.{name}", masked)
     return f"{stage}.{name}"
 
 
-def valued(s: Search, label: str, name: str, among: Sequence[bool]) -> None:
+def valued(s: Verification, label: str, name: str, among: Sequence[bool]) -> None:
     """Check the values of a boost if their inputs are in the receipt, else attest them."""
     s.valued.add(name)
     spec = s.recipe["boosts"][label]
@@ -118,8 +118,8 @@ def valued(s: Search, label: str, name: str, among: Sequence[bool]) -> None:
     values = None if derive is None else derive(BoostColumn(s, label, name, spec))
     if values is None:
         s.attested[f"slate/columns/{name}"] = None
-        for value, inside in zip(s.columns[name], among, strict=True):
+        for value, inside in zip(s.claimed[name], among, strict=True):
             if value is not None and not inside:
                 s.wrong(f"slate/columns/{name}", "boosts a row without a score")
         return
-    s.derived(name, [v if inside else None for v, inside in zip(values, among, strict=True)])
+    s.derive(name, [v if inside else None for v, inside in zip(values, among, strict=True)])

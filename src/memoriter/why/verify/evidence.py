@@ -10,20 +10,20 @@ from .kinds import lane_rules
 from .numbers import OPS, Data, decoded_vector, unit_of
 from .ranking import lanes_run
 from .rules import ClaimedLeaf, LaneRule
-from .search import Search, brief
+from .verification import Verification, brief
 
 _WORDS = re.compile(r"\w+")
 _UNKNOWN = LaneRule()
 """For a kind without a file here: only the arithmetic of the tree is checked."""
 
 
-def check_evidence(s: Search) -> None:
+def check_evidence(s: Verification) -> None:
     """Check that each lane that found a hit has a tree, and that the tree gives its score."""
     lanes = lanes_run(s)
     for n, at in enumerate(s.standing):
         s.spend(len(lanes) + 1)
         trees = s.body["evidence"][n]
-        wanted = [label for label in lanes if s.columns[f"{label}.score"][at] is not None]
+        wanted = [label for label in lanes if s.claimed[f"{label}.score"][at] is not None]
         if not set(wanted) <= set(trees):
             s.wrong(f"evidence/{n}", "the evidence of a lane is missing")
         for label in sorted(set(trees) - set(wanted)):
@@ -33,15 +33,15 @@ def check_evidence(s: Search) -> None:
     s.same("evidence", len(s.body["evidence"]), len(s.standing))
 
 
-def _tree(s: Search, label: str, at: int, path: str, root: Data) -> None:
+def _tree(s: Verification, label: str, at: int, path: str, root: Data) -> None:
     lane = s.recipe["lanes"][label]
     rule = lane_rules().get(lane["kind"], _UNKNOWN)
-    s.same(path, root["value"], s.known[f"{label}.score"][at])
+    s.same(path, root["value"], s.derived[f"{label}.score"][at])
     for above, node in _nodes(root, root):
         s.spend(1)
         if node["op"] == "leaf":
             leaf = ClaimedLeaf(
-                s=s, lane=lane, label=label, at=at, root=root, above=above, node=node
+                receipt=s, lane=lane, label=label, at=at, root=root, above=above, node=node
             )
             _leaf(rule, leaf, path)
             _matched(s, rule.asked(leaf), path)
@@ -55,15 +55,15 @@ def _tree(s: Search, label: str, at: int, path: str, root: Data) -> None:
 def _leaf(rule: LaneRule, leaf: ClaimedLeaf, path: str) -> None:
     name = f"{path}/{leaf.node['label']}"
     if rule.leaf is None:
-        leaf.s.attested[name] = None
+        leaf.receipt.attested[name] = None
         return
     for what, value, expected in rule.leaf(leaf):
-        leaf.s.checked[path] = None
+        leaf.receipt.checked[path] = None
         if value != expected:
-            leaf.s.wrong(f"{name}/{what}", f"is {brief(value)}, expected {brief(expected)}")
+            leaf.receipt.wrong(f"{name}/{what}", f"is {brief(value)}, expected {brief(expected)}")
 
 
-def _matched(s: Search, asked: Sequence[str], path: str) -> None:
+def _matched(s: Verification, asked: Sequence[str], path: str) -> None:
     """Check that matched words stand in the question; one that was derived from it is attested.
 
     A dialect may add words (aliases, index terms): nothing here can tell how, so they are named.
@@ -87,7 +87,7 @@ def _nodes(above: Data, node: Data) -> Iterable[tuple[Data, Data]]:
 # -- vectors ---------------------------------------------------------------------------------------
 
 
-def check_units(s: Search) -> None:
+def check_units(s: Verification) -> None:
     """Check every vector: cosines are computed as dot products, which assumes unit vectors."""
     for path, encoded in _encoded(s):
         if not _is_unit(decoded_vector(encoded)):
@@ -97,7 +97,7 @@ def check_units(s: Search) -> None:
         s.same("outcomes/vector", decoded_vector(vector), unit_of(passed))
 
 
-def _encoded(s: Search) -> Iterator[tuple[str, str]]:
+def _encoded(s: Verification) -> Iterator[tuple[str, str]]:
     """(path, encoded vector) of every vector in the receipt."""
     outcomes, vectors = s.body["outcomes"], s.body["vectors"]
     if "vector" in outcomes:

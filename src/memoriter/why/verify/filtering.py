@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from .numbers import Data
-from .search import Search
+from .verification import Verification
 
 UNREAD: Final = frozenset({"text", "title", "summary"})
 """Attributes that a receipt never carries: they are the record's own words."""
@@ -22,7 +22,7 @@ Verdict = bool | None
 """None: the receipt does not carry what the test reads."""
 
 
-def check_filter(s: Search) -> None:
+def check_filter(s: Verification) -> None:
     """Check each hit against `where`, the scope of the query and the trust that the recipe asks."""
     query = s.body["query"]
     trust = s.recipe["select"]["trust"]

@@ -10,7 +10,7 @@ from itertools import pairwise
 from .boosting import applies, boosted, valued
 from .numbers import STEP, Column, Data, either, mapped, snap, total_of
 from .ranking import lanes_run
-from .search import Search
+from .verification import Verification
 
 
 def scaled_by(fuse: Data, label: str, scores: Column, knots: list[list[float]] | None) -> Column:
@@ -71,7 +71,7 @@ class ClaimedSignals:
     """Whether the signal has a score for any row."""
 
 
-def _fused(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
+def _fused(s: Verification, fuse: Data, signals: ClaimedSignals) -> list[Column]:
     """The contribution of each signal."""
     if fuse["kind"] == "smooth":
         return _smooth(s, fuse, signals)
@@ -93,16 +93,16 @@ def _fused(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
 
 
 def _weighed(
-    s: Search, labels: Sequence[str], weights: Sequence[float], columns: Sequence[Column]
+    s: Verification, labels: Sequence[str], weights: Sequence[float], columns: Sequence[Column]
 ) -> None:
     """Add the weights as columns, because ties and heads may refer to them."""
     for label, weight, column in zip(labels, weights, columns, strict=True):
         values = mapped(lambda _, w=weight: w, column)
         if any(value is not None for value in values):
-            s.known.setdefault(f"{label}.weight", values)
+            s.derived.setdefault(f"{label}.weight", values)
 
 
-def _smooth(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
+def _smooth(s: Verification, fuse: Data, signals: ClaimedSignals) -> list[Column]:
     """Sum of scores; one signal is lifted where another, the base, is weak."""
     out = [mapped(snap, column) for column in signals.scores]
     if fuse["lifted"] in signals.labels:
@@ -116,18 +116,18 @@ def _smooth(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
         out[at] = [None if value is None else snap(value * f) for value, f in pairs]
         lift: Column = [None if value is None else snap(f) for value, f in pairs]
         if any(value is not None for value in lift):
-            s.known.setdefault(f"{fuse['lifted']}.lift", lift)
+            s.derived.setdefault(f"{fuse['lifted']}.lift", lift)
     return out
 
 
-def add_contributions(s: Search, stage: str, fuse: Data, signals: ClaimedSignals) -> None:
+def add_contributions(s: Verification, stage: str, fuse: Data, signals: ClaimedSignals) -> None:
     """Check the contributions of the signals and their sum."""
     for label, values in zip(signals.labels, _fused(s, fuse, signals), strict=True):
-        s.derived(f"{stage}.{label}", values)
+        s.derive(f"{stage}.{label}", values)
     s.step(stage, "sum", [f"{stage}.{label}" for label in signals.labels], stage)
 
 
-def first_fusion(s: Search) -> Data:
+def first_fusion(s: Verification) -> Data:
     """The fusion of the first pass, with the weights for the embedder."""
     fuse: Data = s.recipe["pass"][0]["fuse"]
     if not fuse.get("model_weights") or not s.body["outcomes"]["has_model"]:
@@ -135,7 +135,7 @@ def first_fusion(s: Search) -> Data:
     return {**fuse, "weights": {**fuse["weights"], **fuse["model_weights"]}}
 
 
-def _coverage(s: Search, fuse: Data) -> dict[str, list[list[float]]]:
+def _coverage(s: Verification, fuse: Data) -> dict[str, list[list[float]]]:
     """The knots of each lane's coverage: ascending in both, from 0 up to at most 1."""
     scales = fuse.get("scale")
     used = "coverage" in ([scales] if isinstance(scales, str) else (scales or {}).values())
@@ -150,7 +150,7 @@ def _coverage(s: Search, fuse: Data) -> dict[str, list[list[float]]]:
     return knots
 
 
-def check_first(s: Search) -> None:
+def check_first(s: Verification) -> None:
     """Check the first pass: the score of every candidate, and their order by score."""
     step, lanes = s.recipe["pass"][0], lanes_run(s)
     fuse = first_fusion(s)
@@ -158,20 +158,20 @@ def check_first(s: Search) -> None:
     none: Column = [None] * len(s.rows)
     scores, answered = list[Column](), list[bool]()
     for label in lanes:
-        raw = s.known[f"{label}.score"]
+        raw = s.derived[f"{label}.score"]
         answered.append(any(value is not None for value in raw))
         scaled = scaled_by(fuse, label, raw, knots.get(label))
         if scaled is not raw:
-            s.known[f"{label}.scaled"] = scaled
+            s.derived[f"{label}.scaled"] = scaled
         scores.append(scaled)
     s.spend(len(s.rows) * (len(scores) + sum(map(len, knots.values()))))
     among = [any(column[at] is not None for column in scores) for at in range(len(s.rows))]
     weighed = [n for n in s.recipe["boosts"] if n in fuse.get("weights", {}) and s.runs(n)]
     for label in weighed:
         valued(s, label, f"{label}.score", among)
-        scores.append(s.known[f"{label}.score"])
+        scores.append(s.derived[f"{label}.score"])
     labels = [*lanes, *weighed]
-    ranks = [s.known.get(f"{label}.rank", none) for label in labels]
+    ranks = [s.derived.get(f"{label}.rank", none) for label in labels]
     signals = ClaimedSignals(labels, scores, ranks, [*answered, *(True for _ in weighed)])
     add_contributions(s, "fuse", fuse, signals)
     boosted(s, "fuse", [n for n in step["boosts"] if applies(s, n)])

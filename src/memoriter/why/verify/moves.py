@@ -7,10 +7,10 @@ from typing import Any
 
 from .kinds import ordering_rules
 from .numbers import Column, Data, either
-from .search import Search
+from .verification import Verification
 
 
-def orderings(s: Search) -> dict[str, Data]:
+def orderings(s: Verification) -> dict[str, Data]:
     """Name of the step → ordering of the recipe; a second ordering of a kind is `kind.2`."""
     steps: dict[str, Data] = {}
     for spec in s.recipe["order"]:
@@ -20,7 +20,7 @@ def orderings(s: Search) -> dict[str, Data]:
     return steps
 
 
-def check_moves(s: Search) -> None:
+def check_moves(s: Verification) -> None:
     """Check which rows each ordering keeps; the moves of an unknown kind are attested."""
     steps, floor = orderings(s), s.recipe["final"]["min_score"]
     least = s.recipe["final"]["min_relevance"]
@@ -34,7 +34,7 @@ def check_moves(s: Search) -> None:
         if move["name"] == "min_score":
             kept = _above(s, s.first, floor)
         elif move["name"] == "min_relevance":
-            kept = _above(s, s.known["relevance"], least)
+            kept = _above(s, s.derived["relevance"], least)
         else:
             kept = _kept(s, steps, move, path)
         if kept is None:
@@ -47,7 +47,7 @@ def check_moves(s: Search) -> None:
         s.standing = [s.standing[at] for at in move["kept"]]
 
 
-def _kept(s: Search, steps: dict[str, Data], move: Data, path: str) -> list[int] | None:
+def _kept(s: Verification, steps: dict[str, Data], move: Data, path: str) -> list[int] | None:
     """The places that an ordering must keep; None if its kind is unknown."""
     spec = steps[move["name"]]
     rule = ordering_rules().get(spec["kind"])
@@ -58,12 +58,12 @@ def _kept(s: Search, steps: dict[str, Data], move: Data, path: str) -> list[int]
     return rule.kept(s, spec, move, path)
 
 
-def _above(s: Search, values: Column, floor: Any) -> list[int]:
+def _above(s: Verification, values: Column, floor: Any) -> list[int]:
     """The places whose value reaches the floor."""
     return [n for n, at in enumerate(s.standing) if either(values[at], -math.inf) >= floor]
 
 
-def check_hits(s: Search) -> None:
+def check_hits(s: Verification) -> None:
     """Check that the hits are the first rows up to the limit that fit into the budget."""
     query = s.body["query"]
     s.standing = s.standing[: query["limit"]]
@@ -74,7 +74,7 @@ def check_hits(s: Search) -> None:
     s.same("hits", s.body["hits"], [s.ids[at] for at in s.standing])
 
 
-def _fitting(s: Search, bounds: list[int | None]) -> list[int]:
+def _fitting(s: Verification, bounds: list[int | None]) -> list[int]:
     """The places whose entries fit whole, best first; one that does not fit is passed over."""
     budget = s.body["budget"]
     s.attested["budget/sizes"] = None

@@ -10,12 +10,12 @@ from .fusing import first_fusion, interpolated
 from .kinds import lane_rules
 from .numbers import STEP, Column, Data, either, snap
 from .ranking import lanes_run
-from .search import Search
+from .verification import Verification
 
 _COULD_NOT_RUN: Final = " could not run: "
 
 
-def check_relevance(s: Search) -> None:
+def check_relevance(s: Verification) -> None:
     """Derive the relevance of each row; the facts about the question are inputs."""
     rule: Data | None = s.recipe["relevance"]
     if rule is None:
@@ -41,19 +41,21 @@ def check_relevance(s: Search) -> None:
     most = max(len(rule["knots"]), len(rule["model_knots"]))
     s.spend(len(s.rows) * (len(own) + most + 1))
     evidence: list[float] = []
-    for at, words in enumerate(s.columns["of.words"]):
-        score = math.fsum(either(s.known[f"fuse.{label}"][at], 0.0) for label in together)
+    for at, words in enumerate(s.claimed["of.words"]):
+        score = math.fsum(either(s.derived[f"fuse.{label}"][at], 0.0) for label in together)
         content = snap(snap(score / whole) * (1.0 - rule["seen"]) + rule["seen"] * seen)
         length = snap(math.sqrt(math.sqrt(min(1.0, rule["words"] / either(words, 1.0)))))
-        named = either(s.columns["of.named"][at], 0.0)
-        beside = max((either(s.known[f"{label}.scaled"][at], 0.0) for label in apart), default=0.0)
+        named = either(s.claimed["of.named"][at], 0.0)
+        beside = max(
+            (either(s.derived[f"{label}.scaled"][at], 0.0) for label in apart), default=0.0
+        )
         beside = max(beside, named if apart else 0.0)
         evidence.append(snap(content * damp * factor * length))
         evidence[-1] += snap(beside * rule["apart"] * (1.0 - damp))
-    s.derived("relevance", _relevant(s, rule, evidence))
+    s.derive("relevance", _relevant(s, rule, evidence))
 
 
-def _relevant(s: Search, rule: Data, evidence: list[float]) -> Column:
+def _relevant(s: Verification, rule: Data, evidence: list[float]) -> Column:
     """What evidence becomes: by the size of the store, by how far a row stands out, by knots."""
     has_model = s.body["outcomes"].get("has_model", False)
     knots = rule["model_knots"] if has_model and rule["model_knots"] else rule["knots"]
@@ -74,10 +76,10 @@ def _size(rule: Data, question: Data) -> float:
     return snap((rule["few"] + usual) / (rule["few"] + here))
 
 
-def _times(s: Search, rule: Data) -> list[float]:
+def _times(s: Verification, rule: Data) -> list[float]:
     """How often evidence beyond that of a weak hit counts, by row."""
     spread = s.body["question"]["spread"]
-    scores = s.columns.get(f"{rule['stands_out']}.score")
+    scores = s.claimed.get(f"{rule['stands_out']}.score")
     if spread is None or scores is None:
         return [1.0] * len(s.rows)
     records, total, squares = spread
@@ -99,7 +101,7 @@ def _weak_evidence(rule: Data, knots: list[list[float]]) -> float:
     return 1.0
 
 
-def check_strength(s: Search) -> None:
+def check_strength(s: Verification) -> None:
     """Derive the strength of the answer and of each hit from relevance and thresholds.
 
     Why a strength is unknown is an input; for a blank question it must be, and a lane that could
@@ -116,7 +118,7 @@ def check_strength(s: Search) -> None:
     if unknown is None and (why := _cannot_be_known(s)):
         s.wrong("strength/unknown", f"is null, but {why}")
     _check_reason(s, unknown)
-    relevance = [either(each, 0.0) for each in s.known["relevance"]]
+    relevance = [either(each, 0.0) for each in s.derived["relevance"]]
 
     def strength(value: float) -> str:
         if unknown is not None:
@@ -133,14 +135,14 @@ def check_strength(s: Search) -> None:
         s.wrong(f"strength/{more[0]}", "is no part of a strength")
 
 
-def _check_reason(s: Search, unknown: str | None) -> None:
+def _check_reason(s: Verification, unknown: str | None) -> None:
     """Check that a lane which could not run, as the reason says, was skipped for that reason."""
     label, could_not, why = (unknown or "").partition(_COULD_NOT_RUN)
     if could_not and s.skipped.get(label) != why:
         s.wrong("strength/unknown", f"says that {label} could not run, but it was not skipped so")
 
 
-def _cannot_be_known(s: Search) -> str | None:
+def _cannot_be_known(s: Verification) -> str | None:
     """Why the strength must be unknown, as far as the receipt shows it."""
     if not s.body["query"]["text"].strip():
         return "the question is blank"

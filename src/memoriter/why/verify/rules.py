@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .numbers import Column, Data, either, mapped, snap
-from .search import Search
+from .verification import Verification
 
 Comparison = tuple[str, object, object]
 """(name of what is compared, value in the receipt, expected value)."""
@@ -20,7 +20,7 @@ Comparison = tuple[str, object, object]
 class ClaimedLeaf:
     """A leaf of a lane's evidence for one row, as the receipt claims it."""
 
-    s: Search
+    receipt: Verification
     lane: Data
     """The lane's part of the recipe."""
     label: str
@@ -61,7 +61,7 @@ def recipe_ties(lane: Data, ties: Sequence[str]) -> Sequence[str]:
     return ties
 
 
-def may_be_idle(s: Search, label: str) -> bool:
+def may_be_idle(s: Verification, label: str) -> bool:
     """Something outside the receipt may prevent the lane from running."""
     del s, label
     return False
@@ -83,11 +83,11 @@ class LaneRule:
     """(parent, inner node) → whether its evidence may contain such a node."""
     asked: Callable[[ClaimedLeaf], Sequence[str]] = no_words
     """The words of the question that a leaf says it matched."""
-    scores: Callable[[Search, str], None] | None = None
+    scores: Callable[[Verification, str], None] | None = None
     """Checks the scores of all candidates, not only of the hits."""
     ties: Callable[[Data, Sequence[str]], Sequence[str]] = recipe_ties
     """(lane, tie attributes of the recipe) → the attributes that break its ties."""
-    must_run: Callable[[Search, str], bool] = may_be_idle
+    must_run: Callable[[Verification, str], bool] = may_be_idle
     """Whether the lane always runs if it is enabled."""
     brings: bool = False
     """Whether it adds rows without scoring them."""
@@ -99,7 +99,7 @@ def same_at_every_hit(leaf: ClaimedLeaf, *facts: tuple[str, object]) -> list[Com
     """Comparisons of facts that must be equal in the evidence of all hits (N, df, mean length)."""
     out: list[Comparison] = []
     for name, value in facts:
-        first = leaf.s.common.setdefault(f"{leaf.label}/{name}", value)
+        first = leaf.receipt.common.setdefault(f"{leaf.label}/{name}", value)
         out.append((f"{name} of other hits", value, first))
     return out
 
@@ -117,7 +117,7 @@ def path_checks(leaf: ClaimedLeaf, facts: Data) -> list[Comparison]:
     path = facts["path"]
     return [
         ("distance", facts["distance"], len(path) - 1),
-        ("path", path[-1].get("id"), leaf.s.ids[leaf.at]),
+        ("path", path[-1].get("id"), leaf.receipt.ids[leaf.at]),
     ]
 
 
@@ -128,7 +128,7 @@ def path_checks(leaf: ClaimedLeaf, facts: Data) -> list[Comparison]:
 class BoostColumn:
     """A boost whose values are to be computed, and the name of their column."""
 
-    s: Search
+    receipt: Verification
     label: str
     name: str
     spec: Data
@@ -136,8 +136,8 @@ class BoostColumn:
     @property
     def lane_scores(self) -> list[float]:
         """The raw scores of the lane that the boost depends on; 0 for rows it did not find."""
-        none: Column = [None] * len(self.s.rows)
-        scores = self.s.known.get(f"{self.spec['lane']}.score", none)
+        none: Column = [None] * len(self.receipt.rows)
+        scores = self.receipt.derived.get(f"{self.spec['lane']}.score", none)
         return [either(value, 0.0) for value in scores]
 
 
@@ -168,13 +168,13 @@ def share_values(spec: Data, shares: Column) -> Column:
     return [snap(1.0 + spec["alpha"] * (either(share, 0.5) - 0.5)) for share in shares]
 
 
-def never_idle(s: Search, spec: Data) -> bool:
+def never_idle(s: Verification, spec: Data) -> bool:
     """An enabled boost always runs."""
     del s, spec
     return False
 
 
-def by_the_question(s: Search, spec: Data) -> bool:
+def by_the_question(s: Verification, spec: Data) -> bool:
     """Whether it runs depends on the words of the query, which the verifier does not parse."""
     del s, spec
     return True
@@ -190,7 +190,7 @@ class BoostRule:
     """Computes its values; None, or a result of None: they are attested."""
     reads_score: bool = False
     """Whether its values depend on the score so far, so that it needs a step of its own."""
-    may_skip: Callable[[Search, Data], bool] = never_idle
+    may_skip: Callable[[Verification, Data], bool] = never_idle
     """Whether it may be skipped although it is enabled."""
 
 
@@ -201,5 +201,5 @@ class BoostRule:
 class OrderingRule:
     """What can be checked of a kind of ordering."""
 
-    kept: Callable[[Search, Data, Data, str], list[int]]
-    """(search, ordering of the recipe, move, path of the move) → the places it keeps, in order."""
+    kept: Callable[[Verification, Data, Data, str], list[int]]
+    """(verification, ordering of the recipe, move, path of the move) → places kept, in order."""

@@ -8,13 +8,13 @@ from typing import Final
 from .kinds import boost_rules, lane_rules, ordering_rules
 from .moves import orderings
 from .numbers import Data
-from .search import Search
+from .verification import Verification
 
 OFF: Final = "switched off"
 """The reason that the engine gives for a disabled part."""
 
 
-def check_skipped(s: Search) -> None:
+def check_skipped(s: Verification) -> None:
     """Check that disabled parts were skipped, and that parts which always run were not."""
     known: set[str] = set()
     for name, spec, may_skip in _parts(s):
@@ -35,7 +35,7 @@ def check_skipped(s: Search) -> None:
             s.wrong(f"skipped/{name}", "the recipe has no such step, or it is never skipped")
 
 
-def _parts(s: Search) -> Iterator[tuple[str, Data, bool]]:
+def _parts(s: Verification) -> Iterator[tuple[str, Data, bool]]:
     """(name, its part of the recipe, whether it may be skipped although it is enabled)."""
     recipe = s.recipe
     mode = _mode(s)
@@ -58,13 +58,13 @@ def _parts(s: Search) -> Iterator[tuple[str, Data, bool]]:
         yield name, spec, spec["kind"] not in ordering_rules()
 
 
-def _mode(s: Search) -> Data:
+def _mode(s: Verification) -> Data:
     """The query's mode: its lanes, and the fallback lane (`otherwise`)."""
     name = s.body["query"].get("mode")
     return {"otherwise": s.recipe["otherwise"]} if name is None else s.recipe["modes"][name]
 
 
-def _may_skip(s: Search, boost: Data) -> bool:
+def _may_skip(s: Verification, boost: Data) -> bool:
     """Whether an enabled boost may be skipped; unknown for an unknown kind, so allowed."""
     rule = boost_rules().get(boost["kind"])
     return rule is None or rule.may_skip(s, boost)

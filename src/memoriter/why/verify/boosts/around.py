@@ -9,28 +9,30 @@ from ..rules import BoostColumn, BoostRule
 
 
 def _values(b: BoostColumn) -> Column:
-    score = dict(zip(b.s.rows, b.s.score, strict=True))
+    score = dict(zip(b.receipt.rows, b.receipt.score, strict=True))
     named = [(str(n), share) for n, share in enumerate(b.spec["shares"], start=1)]
     if b.spec["nearby"]:
         named.append(("_best", b.spec["nearby"]))
-    none: Column = [None] * len(b.s.rows)
-    b.s.spend(len(b.s.rows) * (len(named) + 1))
+    none: Column = [None] * len(b.receipt.rows)
+    b.receipt.spend(len(b.receipt.rows) * (len(named) + 1))
     out: Column = []
-    for at, row in enumerate(b.s.rows):
+    for at, row in enumerate(b.receipt.rows):
         lent: list[float] = []
         for name, share in named:
-            other = b.s.columns.get(f"{b.label}.row{name}", none)[at]
-            best = b.s.columns.get(f"{b.label}.score{name}", none)[at]
+            other = b.receipt.claimed.get(f"{b.label}.row{name}", none)[at]
+            best = b.receipt.claimed.get(f"{b.label}.score{name}", none)[at]
             if other == row:
-                b.s.wrong(f"slate/columns/{b.label}.row{name}", f"row {row} stands beside itself")
+                b.receipt.wrong(
+                    f"slate/columns/{b.label}.row{name}", f"row {row} stands beside itself"
+                )
             # A turn that is no candidate has a score too, which the receipt only attests.
             if other is not None and int(other) in score and score[int(other)] != best:
-                b.s.wrong(
+                b.receipt.wrong(
                     f"slate/columns/{b.label}.score{name}",
                     f"at row {row} is not the score of row {int(other)}",
                 )
             lent.append(0.0 if best is None else snap(share * best))
-        words = b.s.columns["of.words"][at]
+        words = b.receipt.claimed["of.words"][at]
         damp = 1.0 if words is None else min(1.0, b.spec["words"] / words)
         gain = snap(damp * math.fsum(lent))
         out.append(gain if gain > 0.0 else None)

@@ -7,9 +7,9 @@ from ..rules import BoostColumn, BoostRule
 
 
 def _values(b: BoostColumn) -> Column:
-    shares = b.s.columns[f"{b.label}.asks"]
+    shares = b.receipt.claimed[f"{b.label}.asks"]
     if not all(share is None or 0.0 < share <= 1.0 for share in shares):
-        b.s.wrong(f"slate/columns/{b.label}.asks", "a share is above 0 and at most 1")
+        b.receipt.wrong(f"slate/columns/{b.label}.asks", "a share is above 0 and at most 1")
     return mapped(lambda share: snap(-b.spec["weight"] * share), shares)
 
 

@@ -12,7 +12,7 @@ def _values(b: BoostColumn) -> Column | None:
     """The values; None if sessions matter, because the receipt does not hold them."""
     if b.spec["same_session"]:
         return None
-    pairs = list(zip(b.s.columns["of.position"], b.lane_scores, strict=True))
+    pairs = list(zip(b.receipt.claimed["of.position"], b.lane_scores, strict=True))
     seeds = sorted(p for p, score in pairs if p is not None and score >= b.spec["strong"])
     radius = b.spec["radius"]
     out: Column = []

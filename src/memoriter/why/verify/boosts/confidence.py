@@ -7,7 +7,9 @@ from ..rules import BoostColumn, BoostRule
 
 
 def _values(b: BoostColumn) -> Column:
-    return [snap(b.spec["weight"] * either(value, 0.0)) for value in b.s.columns["of.confidence"]]
+    return [
+        snap(b.spec["weight"] * either(value, 0.0)) for value in b.receipt.claimed["of.confidence"]
+    ]
 
 
 RULE = BoostRule(values=_values)

@@ -7,9 +7,9 @@ from ..rules import BoostColumn, BoostRule, by_the_question, multiplies
 
 
 def _values(b: BoostColumn) -> Column:
-    shares = b.s.columns[f"{b.label}.share"]
+    shares = b.receipt.claimed[f"{b.label}.share"]
     if any(each is not None and not b.spec["share"] <= each <= 1.0 for each in shares):
-        b.s.wrong(f"slate/columns/{b.label}.share", f"a share is from {b.spec['share']} to 1")
+        b.receipt.wrong(f"slate/columns/{b.label}.share", f"a share is from {b.spec['share']} to 1")
     return mapped(lambda _: snap(b.spec["factor"]), shares)
 
 

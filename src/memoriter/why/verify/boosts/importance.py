@@ -8,7 +8,7 @@ from ..rules import BoostColumn, BoostRule
 
 def _values(b: BoostColumn) -> Column:
     out: Column = []
-    for importance, score in zip(b.s.columns[f"{b.label}.given"], b.lane_scores, strict=True):
+    for importance, score in zip(b.receipt.claimed[f"{b.label}.given"], b.lane_scores, strict=True):
         share = score * b.spec["matched"] if score > 0.0 else b.spec["unmatched"]
         out.append(0.0 if importance is None else snap((importance - 0.5) * share))
     return out

@@ -21,14 +21,14 @@ def _values(b: BoostColumn) -> Column:
     """
     factors_of = [
         column
-        for name, column in b.s.columns.items()
+        for name, column in b.receipt.claimed.items()
         if name.startswith(f"{b.label}.") and name != b.name
     ]
     out: Column = []
-    b.s.spend(len(b.s.columns) + len(b.s.rows) * len(factors_of))
-    for at, value in enumerate(b.s.columns[b.name]):
+    b.receipt.spend(len(b.receipt.claimed) + len(b.receipt.rows) * len(factors_of))
+    for at, value in enumerate(b.receipt.claimed[b.name]):
         factors = [v for column in factors_of if (v := column[at]) is not None]
-        b.s.spend(math.factorial(min(len(factors), _PERMUTED)))
+        b.receipt.spend(math.factorial(min(len(factors), _PERMUTED)))
         products = {snap(product_of(each)) for each in permutations(factors[:_PERMUTED])}
         applies = value is not None or bool(factors)
         out.append((value if value in products else min(products)) if applies else None)

@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 from ..numbers import Column, Data, either, mapped, snap
 from ..rules import BoostColumn, BoostRule, adds_or_multiplies, share_values
-from ..search import Search
+from ..verification import Verification
 
 
 def _values(b: BoostColumn) -> Column:
     shares = _newness(b)
     if b.spec["beside"] is not None:
         none: Column = [None] * len(shares)
-        known = b.s.known.get(f"{b.spec['beside']}.score", none)
+        known = b.receipt.derived.get(f"{b.spec['beside']}.score", none)
         shares = [None if k is None else v for v, k in zip(shares, known, strict=True)]
     return share_values(b.spec, shares)
 
@@ -23,15 +23,17 @@ def _newness(b: BoostColumn) -> Column:
     """A share between 0 (old) and 1 (new) per row."""
     unit, half = b.spec["unit"], b.spec["half_life"]
     if unit == "position":
-        places, lengths = b.s.columns["of.position"], b.s.columns["of.length"]
+        places, lengths = b.receipt.claimed["of.position"], b.receipt.claimed["of.length"]
         last = [either(value, 1.0) - 1.0 for value in lengths]
         pairs = zip(places, last, strict=True)
         return [0.0 if p is None else snap(p / end if end > 0.0 else 1.0) for p, end in pairs]
     if unit == "cycle":
-        now = b.s.body["query"]["cycle"]
-        return [_decay(now - v, half) if v is not None else 0.0 for v in b.s.columns["of.cycle"]]
+        now = b.receipt.body["query"]["cycle"]
+        return [
+            _decay(now - v, half) if v is not None else 0.0 for v in b.receipt.claimed["of.cycle"]
+        ]
     # The other units read the clock: `seconds` decays by half-life, `days` by 1 / (1 + days).
-    now, times = _micros(b.s.body["query"]["now"]), b.s.columns[f"of.{b.spec['of']}"]
+    now, times = _micros(b.receipt.body["query"]["now"]), b.receipt.claimed[f"of.{b.spec['of']}"]
     if unit == "seconds":
         return [0.0 if v is None else _decay((now - v) / 1e6, half) for v in times]
     return mapped(lambda v: snap(1.0 / (1.0 + max((now - v) / 86_400e6, 0.0))), times)
@@ -46,7 +48,7 @@ def _micros(time: str) -> int:
     return (datetime.fromisoformat(time) - epoch) // timedelta(microseconds=1)
 
 
-def _may_skip(s: Search, spec: Data) -> bool:
+def _may_skip(s: Verification, spec: Data) -> bool:
     """By cycle, it needs the query to name the current cycle."""
     return spec["unit"] == "cycle" and s.body["query"].get("cycle") is None
 

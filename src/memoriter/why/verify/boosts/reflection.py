@@ -7,7 +7,7 @@ from ..rules import BoostColumn, BoostRule, multiplies
 
 
 def _values(b: BoostColumn) -> Column:
-    return mapped(lambda _: b.spec["factor"], b.s.columns[b.name])
+    return mapped(lambda _: b.spec["factor"], b.receipt.claimed[b.name])
 
 
 RULE = BoostRule(op=multiplies, values=_values)

@@ -7,18 +7,21 @@ from ..rules import BoostColumn, BoostRule
 
 
 def _values(b: BoostColumn) -> Column:
-    score = dict(zip(b.s.rows, b.s.score, strict=True))
+    score = dict(zip(b.receipt.rows, b.receipt.score, strict=True))
     out: Column = []
     named = zip(
-        b.s.rows, b.s.columns[f"{b.label}.row"], b.s.columns[f"{b.label}.score"], strict=True
+        b.receipt.rows,
+        b.receipt.claimed[f"{b.label}.row"],
+        b.receipt.claimed[f"{b.label}.score"],
+        strict=True,
     )
     for row, neighbour, best in named:
         if neighbour == row:
-            b.s.wrong(f"slate/columns/{b.label}.row", f"row {row} is its own neighbour")
+            b.receipt.wrong(f"slate/columns/{b.label}.row", f"row {row} is its own neighbour")
         # A neighbour that is no candidate has a score too, which the receipt only attests.
         if neighbour is not None and int(neighbour) in score and score[int(neighbour)] != best:
             path = f"slate/columns/{b.label}.score"
-            b.s.wrong(path, f"at row {row} is not the score of row {int(neighbour)}")
+            b.receipt.wrong(path, f"at row {row} is not the score of row {int(neighbour)}")
         gain = 0.0 if best is None else snap(b.spec["weight"] * best)
         out.append(gain if gain > 0.0 else None)
     return out

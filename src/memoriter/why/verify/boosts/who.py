@@ -7,9 +7,9 @@ from ..rules import BoostColumn, BoostRule, by_the_question
 
 
 def _values(b: BoostColumn) -> Column:
-    match = b.s.columns[f"{b.label}.match"]
+    match = b.receipt.claimed[f"{b.label}.match"]
     if not {value for value in match if value is not None} <= {1.0, -1.0}:
-        b.s.wrong(f"slate/columns/{b.label}.match", "a match is 1 or -1")
+        b.receipt.wrong(f"slate/columns/{b.label}.match", "a match is 1 or -1")
     return mapped(lambda sign: snap(b.spec["weight"] * sign), match)
 
 

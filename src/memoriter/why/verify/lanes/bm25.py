@@ -12,7 +12,7 @@ from ..rules import ClaimedLeaf, Comparison, LaneRule, idf, same_at_every_hit
 def _word(leaf: ClaimedLeaf) -> list[Comparison]:
     """Comparisons for the contribution of a word, per field or over all fields."""
     facts, lane = leaf.facts, leaf.lane
-    leaf.s.spend(len(lane["fields"]) + 1)
+    leaf.receipt.spend(len(lane["fields"]) + 1)
     if "similarity" in facts:
         return _similar(leaf)
     field, rarity = facts.get("field", ""), 0.0

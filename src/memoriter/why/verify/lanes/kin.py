@@ -14,7 +14,7 @@ _MOST: Final = 1.0 + 2.0**-10
 def _met(leaf: ClaimedLeaf) -> list[Comparison]:
     """Comparisons for a pair of words: the query word's weight, the cosine, their product."""
     facts = leaf.facts
-    leaf.s.spend(len(leaf.above["parts"]))
+    leaf.receipt.spend(len(leaf.above["parts"]))
     rarity = idf(facts["records"], facts["df"], "positive")
     whole = leaf.root["facts"]["total"]
     weight = facts["norm"] * rarity / whole if whole else 0.0

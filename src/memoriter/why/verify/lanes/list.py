@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from ..numbers import Column
 from ..rules import ClaimedLeaf, Comparison, LaneRule, no_parts
-from ..search import Search
+from ..verification import Verification
 
 
 def _leaf(leaf: ClaimedLeaf) -> list[Comparison]:
     """The value of a hit is its score in the list."""
-    return [("value", leaf.node["value"], leaf.s.known[f"{leaf.label}.score"][leaf.at])]
+    return [("value", leaf.node["value"], leaf.receipt.derived[f"{leaf.label}.score"][leaf.at])]
 
 
-def _listed(s: Search, label: str) -> None:
+def _listed(s: Verification, label: str) -> None:
     """Check the scores against the query; of an id that occurs twice, the best counts."""
     best: dict[str, float] = {}
     for one, score in s.body["query"].get("lists", {}).get(label, ()):
         best[one] = max(score, best.get(one, score))
-    column = s.columns[f"{label}.score"]
+    column = s.claimed[f"{label}.score"]
     scores: Column = [
         None if column[at] is None else float(best[one]) for at, one in enumerate(s.ids)
     ]
-    s.derived(f"{label}.score", scores)
+    s.derive(f"{label}.score", scores)
 
 
-def _is_passed(s: Search, label: str) -> bool:
+def _is_passed(s: Verification, label: str) -> bool:
     """A list that the call passes is always used."""
     return label in s.body["query"].get("lists", {})
 

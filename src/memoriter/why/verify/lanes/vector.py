@@ -6,7 +6,7 @@ from typing import Final
 
 from ..numbers import Data, decoded_vector, dot_of, snap
 from ..rules import ClaimedLeaf, Comparison, LaneRule
-from ..search import Search
+from ..verification import Verification
 
 _DIGITS: Final = 5
 """A number of a vector is a little more than five digits in base64."""
@@ -18,12 +18,12 @@ def _cosine(leaf: ClaimedLeaf) -> list[Comparison]:
         known = (leaf.lane["fresh"], leaf.lane["stale"])
         weighs = leaf.above is not leaf.node and leaf.node["value"] in known
         return [("value", weighs, True)]
-    body, row = leaf.s.body, str(leaf.s.rows[leaf.at])
-    leaf.s.spend(len(body["vectors"]["best"]) + 1)
+    body, row = leaf.receipt.body, str(leaf.receipt.rows[leaf.at])
+    leaf.receipt.spend(len(body["vectors"]["best"]) + 1)
     spaces = {name: rows[row] for name, rows in body["vectors"]["best"].items() if row in rows}
     space = leaf.above["label"] if leaf.root["op"] == "max" else next(iter(spaces), "")
     query = body["outcomes"].get("vectors", {}).get(space) or body["outcomes"]["vector"]
-    leaf.s.spend((len(spaces[space]) + len(query)) // _DIGITS)
+    leaf.receipt.spend((len(spaces[space]) + len(query)) // _DIGITS)
     cosine = snap(dot_of(decoded_vector(spaces[space]), decoded_vector(query)))
     distance = leaf.facts.get("distance", 1.0 - cosine)
     return [
@@ -41,11 +41,11 @@ def _weighed(above: Data, node: Data) -> bool:
     return node["op"] == "product" and labels == ["cosine", "freshness"]
 
 
-def _near_enough(s: Search, label: str) -> None:
+def _near_enough(s: Verification, label: str) -> None:
     """Check that no score is below the lane's min_cosine times its smaller weight."""
     lane = s.recipe["lanes"][label]
     least = min(snap(lane[weight] * lane["min_cosine"]) for weight in ("fresh", "stale"))
-    if any(value is not None and value < least for value in s.columns[f"{label}.score"]):
+    if any(value is not None and value < least for value in s.claimed[f"{label}.score"]):
         s.wrong(f"slate/columns/{label}.score", f"has a score below {least!r}")
 
 

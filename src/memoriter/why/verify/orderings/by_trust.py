@@ -6,10 +6,10 @@ import math
 
 from ..numbers import Column, Data, either, unpacked
 from ..rules import OrderingRule
-from ..search import Search
+from ..verification import Verification
 
 
-def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
     """Every place, with those of low trust behind what competes with them."""
     size = len(s.standing)
     scores = [either(s.first[at], -math.inf) for at in s.standing]

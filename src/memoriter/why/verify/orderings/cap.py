@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..numbers import Data
 from ..rules import OrderingRule
-from ..search import Search
+from ..verification import Verification
 
 
-def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
     del path
     capped = sorted(move["looked"]["of"])
     over = set(capped[int(spec["share"] * s.recipe["window"]) :])

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ..numbers import Column, Data, unpacked
 from ..rules import OrderingRule
-from ..search import Search
+from ..verification import Verification
 
 
-def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
     """The kept places: of each group the best or the newest rows, at the group's best places."""
     size, count = len(s.standing), min(spec["head"], len(s.standing))
     looked, stays = move["looked"], dict[int, int]()
@@ -27,7 +27,7 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     return [*(stays[at] for at in sorted(stays)), *range(count, size)]
 
 
-def _newest(s: Search, places: Sequence[int], created: Sequence[int]) -> list[int]:
+def _newest(s: Verification, places: Sequence[int], created: Sequence[int]) -> list[int]:
     """Places from the newest to the oldest; ties by row, the higher first."""
     ages = dict(zip(places, created, strict=True))
     return sorted(places, key=lambda at: (-ages[at], -s.rows[s.standing[at]]))

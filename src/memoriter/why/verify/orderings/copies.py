@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from ..numbers import Column, Data, unpacked
 from ..rules import OrderingRule
-from ..search import Search
+from ..verification import Verification
 
 
-def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
     """The kept places: the row that stands for a group takes its best place."""
     size, count = len(s.standing), _compared(s, spec["head"], move, path)
     sizes: Column = [None] * size
@@ -36,7 +36,7 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     return [*stays, *range(count, size)]
 
 
-def _compared(s: Search, head: int, move: Data, path: str) -> int:
+def _compared(s: Verification, head: int, move: Data, path: str) -> int:
     """How many rows were compared: as many as were needed for `head` of them to stay."""
     most = min(10 * head, len(s.standing))
     count: int = move["looked"].get("compared", min(head, most))
@@ -50,7 +50,7 @@ def _compared(s: Search, head: int, move: Data, path: str) -> int:
     return count
 
 
-def _check_places(s: Search, groups: Sequence[Sequence[Data]], count: int, path: str) -> None:
+def _check_places(s: Verification, groups: Sequence[Sequence[Data]], count: int, path: str) -> None:
     """Every group has two or more of the compared rows, no row is in two, nor a digest."""
     places = [row["at"] for group in groups for row in group]
     if any(len(group) <= 1 for group in groups) or len(set(places)) != len(places):
@@ -62,7 +62,7 @@ def _check_places(s: Search, groups: Sequence[Sequence[Data]], count: int, path:
         s.wrong(f"{path}/looked/groups", "has rows with the same words in two groups")
 
 
-def _preference(s: Search, row: Data) -> tuple[int, int, int]:
+def _preference(s: Verification, row: Data) -> tuple[int, int, int]:
     """The greatest of a group stands for it."""
     at: int = row["at"]
     return (row["trust"], row["created"], s.rows[s.standing[at]])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..numbers import Column, Data, unpacked
 from ..rules import OrderingRule
-from ..search import Search
+from ..verification import Verification
 
 
-def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
     """Every place, with those above the limit of their group at the end."""
     size = len(s.standing)
     groups: list[list[int]] = move["looked"]["groups"]

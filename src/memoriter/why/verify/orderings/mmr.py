@@ -12,16 +12,16 @@ from typing import Final
 
 from ..numbers import Data, decoded_vector, dot_of, either, snap, unpacked
 from ..rules import OrderingRule
-from ..search import ATTRIBUTES, Search
+from ..verification import ATTRIBUTES, Verification
 
 _PER_STEP: Final = 8
 """So many numbers of a dot product are one step: they are multiplied in C."""
 
 
-def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
     """The kept places: those taken one by one, rows without vectors, then the others."""
     size, bare = len(s.standing), list(move["looked"]["bare"])
-    tiers = s.known.get("tier", [1.0] * len(s.rows))
+    tiers = s.derived.get("tier", [1.0] * len(s.rows))
     head = min(spec["head"], sum(tiers[at] == 1.0 for at in s.standing))
     without = set(bare)
     part = _by_ties(s, [n for n in range(head) if n not in without])
@@ -36,7 +36,7 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     return [*taken, *bare, *left]
 
 
-def _by_ties(s: Search, places: list[int]) -> list[int]:
+def _by_ties(s: Verification, places: list[int]) -> list[int]:
     """These places in the order of the recipe's ties."""
     ties = [tie for tie in s.recipe["ties"] if tie.lstrip("-") in ATTRIBUTES]
     by_index = {s.standing[n]: n for n in places}
@@ -56,7 +56,7 @@ class _Taking:
     taken: list[int]
 
 
-def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
+def _picked(s: Verification, spec: Data, move: Data, taking: _Taking) -> None:
     """Check that each place taken had the largest marginal relevance at its turn."""
     path, part, taken = taking.path, taking.part, taking.taken
     penalty, cause = (unpacked(move["beside"][key]) for key in ("penalty", "cause"))
@@ -91,7 +91,7 @@ def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
     s.same(f"{path}/taken", [n for n, v in enumerate(penalty) if v is not None], sorted(taken))
 
 
-def _spend(s: Search, turns: int, rows: int, units: dict[int, tuple[float, ...]]) -> None:
+def _spend(s: Verification, turns: int, rows: int, units: dict[int, tuple[float, ...]]) -> None:
     """Count the work: at every turn all rows are compared, those still free by vectors too."""
     widest = max(map(len, units.values()), default=0)
     s.spend(turns * (2 * rows + turns * (1 + widest // _PER_STEP) // 2))
@@ -114,7 +114,7 @@ def _gain(spec: Data, worth: float, nth: int) -> float:
     return worth if spec["trade"] > 0.0 else 0.0
 
 
-def _worths(s: Search, spec: Data, part: Sequence[int], head: int) -> list[float]:
+def _worths(s: Verification, spec: Data, part: Sequence[int], head: int) -> list[float]:
     """The relevance of rows: their score, or the score scaled to 0 … 1 (`unit`)."""
     scores = [either(s.score[at], math.nan) for at in s.standing[:head]]
     if spec["relevance"] == "unit" and scores:

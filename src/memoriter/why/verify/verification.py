@@ -57,7 +57,7 @@ class OverBudget(Exception):
         super().__init__(f"it takes more than {steps:,} steps to verify this receipt")
 
 
-class Search:
+class Verification:
     """A receipt, what was derived from it so far, and its problems.
 
     A place is an index into the rows of the slate. `checked`, `attested` and `problems` are
@@ -75,9 +75,9 @@ class Search:
         self.skipped: Data = {}
         self.rows: list[int] = []
         self.ids: list[str] = []
-        self.columns: dict[str, Column] = {}
+        self.claimed: dict[str, Column] = {}
         """The columns as the receipt claims them."""
-        self.known: dict[str, Column] = {}
+        self.derived: dict[str, Column] = {}
         """The columns as derived here, with those that the receipt leaves out."""
         self.valued: set[str] = set()
         """Columns of boosts that were already derived or attested."""
@@ -112,13 +112,13 @@ class Search:
         if value != expected:
             self.wrong(path, f"is {brief(value)}, expected {brief(expected)}")
 
-    def derived(self, name: str, expected: Column) -> None:
+    def derive(self, name: str, expected: Column) -> None:
         """Check a column against the one that was derived; later stages use the derived one."""
         self.spend(len(expected))
         path = f"slate/columns/{name}"
         self.checked[path] = None
-        self.known[name] = expected
-        column = self.columns.get(name)
+        self.derived[name] = expected
+        column = self.claimed.get(name)
         if column is None:
             self.wrong(path, "is missing")
             return
@@ -129,13 +129,13 @@ class Search:
 
     def step(self, stage: str, op: str, inputs: Sequence[str], out: str) -> None:
         """Derive a score from its input columns and check it; a row without inputs has none."""
-        columns = [self.known[name] for name in inputs]
+        columns = [self.derived[name] for name in inputs]
         self.spend((len(columns) + 1) * len(self.rows))
         result: Column = []
         for at in range(len(self.rows)):
             parts = [value for column in columns if (value := column[at]) is not None]
             result.append(OPS[op](parts) if parts else None)
-        self.derived(out, result)
+        self.derive(out, result)
         # A receipt stores the inputs of a sum sorted, as their order does not matter.
         names = sorted(inputs) if op == "sum" else list(inputs)
         self.steps.append({"stage": stage, "op": op, "inputs": names, "out": out})
@@ -161,7 +161,7 @@ class Search:
         if bare == "row":
             column = [float(row) for row in self.rows]
         else:
-            column = self.known[f"tie.{bare}"] if bare in ATTRIBUTES else self.known.get(bare)
+            column = self.derived[f"tie.{bare}"] if bare in ATTRIBUTES else self.derived.get(bare)
         if column is None:
             return None
         sign = -1.0 if tie != bare else 1.0
