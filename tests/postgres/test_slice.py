@@ -11,9 +11,9 @@ from types import ModuleType
 from tests.claims import test_comis_time, test_engrava_graph, test_mentisdb_graph
 from tests.unit import (
     test_bad_input,
+    test_idempotency,
     test_memory,
     test_replay,
-    test_retries,
     test_superseded,
 )
 
@@ -25,7 +25,7 @@ _MODULES: tuple[ModuleType, ...] = (
     test_memory,
     test_mentisdb_graph,
     test_replay,
-    test_retries,
+    test_idempotency,
     test_superseded,
 )
 _taken = {

@@ -2,6 +2,20 @@
 
 A slate only gains columns and loses rows. `steps` record how each score column is computed from
 others, so that explanations are read from the finished slate and need no formula of their own.
+
+The names of columns, LABEL being a lane or a boost of the recipe and PASS `fuse`, `again` or
+`rerank`:
+
+    LABEL.score, LABEL.rank   what a lane gave a row, and its rank there
+    LABEL.scaled              the score as a share between 0 and 1, where the fusion scales
+    PASS.LABEL, PASS          what a lane adds in a pass, and the sum
+    boost.LABEL               the value of a boost; LABEL.NAME is a detail that explains it
+    PASS.boost.LABEL          the same, only for rows that have a score in that pass
+    PASS.boosted.N            the score after the N-th group of boosts; PASS.boosted after the last
+    again.LABEL.rank          the rank that a second fusion goes by
+    STAGE.from                the place of a row before an ordering or a second pass
+    of.NAME, tie.NAME         what a boost reads of a record; what orders equal scores
+    tier, relevance           the pass that scored a row; how well it answers
 """
 
 from __future__ import annotations
