@@ -133,6 +133,34 @@ def test_why_not_names_the_stage_and_one_click_applies_the_change(
     assert "what changed is recipe" in tab.run("document.querySelector('.side h2').innerText")
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        {"tags": ["security"]},
+        {"agent": "scout"},
+        {"tags": ["security"], "where": {"kind": "fact"}, "agent": "nobody", "limit": 1},
+        {"where": {"kind": "fact"}, "as_of": "2020-01-01", "recipe": "mentisdb"},
+    ],
+)
+def test_a_change_lets_a_memory_in_whatever_kept_it_out(
+    opened: Open, memory: Memory, ask: dict[str, Any]
+) -> None:
+    named = {**ask, **({"where": json.dumps(ask["where"])} if "where" in ask else {})}
+    named |= {"tags": ",".join(ask["tags"])} if "tags" in ask else {}
+    more = "".join(f"&{key}={quote(str(value))}" for key, value in named.items())
+    tab = opened(f"{ASKED}{more}&not=staging")
+    tab.wait("document.querySelector('.obstacle button')")
+    tab.click(".obstacle button")
+    tab.wait("document.querySelector('.side')")
+    why = memory.why_not(memory.recall(QUESTION, **ask), "staging")
+    result = memory.recall(QUESTION, **why.changed(ask))
+    assert hits(tab) == [hit.id for hit in result]
+    assert hits(tab).index("staging") + 1 == why.rank_then
+    tab.reload()
+    tab.wait("document.querySelector('.side')")
+    assert hits(tab) == [hit.id for hit in result]
+
+
 def test_a_slider_moves_a_rank_and_equals_a_recall_with_the_override(
     opened: Open, memory: Memory
 ) -> None:

@@ -64,9 +64,8 @@ export class State {
 
   /** The call, at the moment of the first answer: nothing but the state makes a difference. */
   get request() {
-    const { scope, overrides, ...rest } = this.change;
+    const { overrides, ...rest } = this.change;
     const body = { now: this.first.plan.steps[0].now, ...this.body, ...rest };
-    if (scope) { for (const name of ["agent", "user", "session"]) delete body[name]; Object.assign(body, scope); }
     for (const [name, value] of Object.entries(body)) if (value === null) delete body[name];
     return overrides ? { ...body, overrides } : body;
   }
