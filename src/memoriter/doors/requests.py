@@ -347,9 +347,13 @@ class DecideRequest(ScopedRequest):
 
 
 class RecipeRequest(Request):
-    """The name of a recipe."""
+    """The name of a recipe, and values of it to change."""
 
     recipe: Annotated[str, Field(description="Its name.")]
+    overrides: Annotated[
+        JsonObject | None,
+        Field(description=declared(options.SearchKwargs)["overrides"].option.about),
+    ] = None
 
 
 class AgentBase(Request):

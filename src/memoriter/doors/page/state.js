@@ -18,6 +18,14 @@ export function parsed(values, name, otherwise) {
   throw Object.assign(new Error(`“${name}” in the address cannot be read`), { hint: "the link may be cut: ask again" });
 }
 
+/** A value of the address that is a whole number, from 0 on. @param {URLSearchParams} values @param {string} name @param {number} otherwise */
+export function whole(values, name, otherwise) {
+  const text = values.get(name);
+  if (!text) return otherwise;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw Object.assign(new Error(`“${name}” in the address is not a whole number: ${text}`), { hint: "for example 20" });
+}
+
 /** @param {Record<string, any>} one @param {Record<string, any>} two */
 function merged(one, two) {
   const out = { ...one, ...two };
