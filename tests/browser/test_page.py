@@ -584,6 +584,51 @@ def test_signing_out_signs_out_of_every_tab(opened: Open, site: Live) -> None:
     assert other.run("sessionStorage.length") == 0
 
 
+@pytest.mark.parametrize("address", ["#/memory?kind=leaf", "#/health", ASKED])
+def test_a_token_that_ends_asks_for_another_and_the_page_goes_on(
+    opened: Open, address: str
+) -> None:
+    with live() as site:
+        site.server_state.tenants.memory(TENANT).remember("ssh port firewall", kind="leaf")
+        tab = opened("#/agents", where=site)
+        for token in site.server_state.tokens.list():
+            site.server_state.tokens.revoke(token.id)
+        tab.run(f"location.hash = {address!r}")
+        tab.wait("document.querySelector('.sign-in .problem')")
+        assert tab.texts("#views a") == []
+        assert all("Failed to load resource" in each for each in tab.errors)
+        tab.errors.clear()
+        tab.fill("#token", site.token("read"))
+        tab.press("Enter")
+        settle(tab)
+        tab.wait("document.querySelector('#views a')")
+        settle(tab)
+        assert tab.run("location.hash") == address
+        assert tab.texts(".problem") == []
+
+
+def test_who_signs_in_next_sees_nothing_of_what_was_asked_before(opened: Open, site: Live) -> None:
+    tab = opened(ASKED)
+    tab.click("#me button")
+    tab.wait("document.getElementById('token')")
+    assert "firewall" not in tab.run("location.hash + document.body.textContent")
+    tab.fill("#token", site.token("read"))
+    tab.press("Enter")
+    tab.wait("document.querySelector('#views a')")
+    tab.run("location.hash = '#/memory/staging'")
+    tab.wait("document.querySelector('.whole')")
+    assert "last answer" not in tab.run("document.body.innerText")
+
+
+def test_a_server_that_is_gone_is_named(opened: Open) -> None:
+    with live() as site:
+        tab = opened("#/agents", where=site)
+    tab.run("location.hash = '#/health'")
+    tab.sees("is memoriter still running?")
+    assert tab.texts("main button") == ["Try again"]
+    tab.errors.clear()
+
+
 def test_an_emptied_number_is_as_the_recipe_has_it(opened: Open) -> None:
     tab = opened(ASKED)
     panel(tab, "what-if")

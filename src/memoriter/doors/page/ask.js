@@ -47,7 +47,6 @@ export async function askView(main, rest, values) {
     out.append(asked.element);
   } catch (error) {
     out.append(problem(error));
-    if (/** @type {any} */ (error).status === 401) throw error;
   }
 }
 
@@ -378,6 +377,9 @@ export function sideBySide(before, after, diff, left, right) {
 const number = (value) => (value === null ? "none" : value.toFixed(4));
 /** @param {any} value */
 const brief = (value) => { const text = JSON.stringify(value) ?? "none"; return text.length > 80 ? `${text.slice(0, 79)}…` : text; };
+
+/** Nobody who signs in later is to see what was asked before. */
+export const forgetLast = () => { last = null; };
 
 /** Why a memory was in the last answer, or was not: a link; null before the first. @param {string} id */
 export function lastWhy(id) {
