@@ -22,8 +22,9 @@ from memoriter.text.figures import figure
 Open = Callable[..., Tab]
 ASKED = "#/ask?q=ssh%20port%20firewall"
 QUESTION = "ssh port firewall"
+CHANGED = f"{ASKED}&change={quote(json.dumps({'overrides': {'select.superseded': 'show'}}))}"
 VIEWS = (
-    ASKED, "#/ask", "#/memory", "#/memory/port-new", "#/add", "#/agents", "#/reflections",
+    ASKED, CHANGED, "#/ask", "#/memory", "#/memory/port-new", "#/add", "#/agents", "#/reflections",
     "#/health", "#/prove", "#/nowhere",
 )  # fmt: skip
 

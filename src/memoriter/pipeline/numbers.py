@@ -28,7 +28,7 @@ _STEPS: Final = 200
 _REACH: Final = 4
 """A slider without a near bound goes to this multiple of the value."""
 NO_LIMITS: Final[Mapping[str, int]] = MappingProxyType({})
-Reach = tuple[float, float, float]
+_Reach = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def numbers_of(
 # -- sliders ---------------------------------------------------------------------------------------
 
 
-def _reach(value: float | None, low: float, most: float | None, *, whole: bool) -> Reach:
+def _reach(value: float | None, low: float, most: float | None, *, whole: bool) -> _Reach:
     """A slider around a value, from its lower bound or from a few times the value below 0."""
     at = value or 0.0
     low = max(low, -_REACH * max(abs(at), 1.0))
@@ -123,7 +123,7 @@ def _reaching(number: RecipeNumber, part: BaseModel, most: Mapping[str, int]) ->
     return replace(number, most=bound, reach=_narrowed(number.reach, number.value, takes))
 
 
-def _narrowed(reach: Reach, value: float | None, takes: Callable[[float], bool]) -> Reach:
+def _narrowed(reach: _Reach, value: float | None, takes: Callable[[float], bool]) -> _Reach:
     """The positions around a value that are taken; what is taken is one stretch."""
     low, high, step = reach
     last = math.floor((high - low) / step + 1e-9)
