@@ -193,7 +193,9 @@ def test_a_filter_given_by_another_systems_names_is_taken_back_too(
     overrides = {**ask["overrides"], **{k: v for k, v in called.items() if k != "recipe"}}
     ask = {**ask, "recipe": called["recipe"], "overrides": overrides}
     result = answered(memory, text, ask)
-    for id in ids if result is not None else ():
+    if result is None:
+        return
+    for id in ids:
         report = memory.why_not(result, id)
         again = memory.recall(text, **report.changed(ask))
         assert {hit.id: hit.rank for hit in again}[id] == report.rank_then

@@ -362,7 +362,7 @@ def test_status_lists_texts_that_repeat_and_says_how_many_it_compared() -> None:
 
 def test_groups_of_copies_that_are_not_listed_are_counted() -> None:
     memory = memoriter.open(":memory:", embedder=None)
-    memory.remember_many([{"text": f"Shelf {n} holds box {n}"} for n in range(103)] * 2)
+    memory.remember_many([f"Shelf {n} holds box {n}" for n in range(103)] * 2)
     status = memory.status(repeats=True)
     assert status.repeats is not None
     assert (len(status.repeats), status.repeat_groups) == (100, 103)

@@ -150,7 +150,7 @@ def status_of(
         distinct=None if values is None else len(values),
         calibrations=_calibrations(engine, tenant),
         repeats=None if alike is None else alike.groups,
-        repeat_groups=None if alike is None else alike.count,
+        repeat_groups=None if alike is None else alike.total,
         compared=None if alike is None else alike.compared,
     )
 
@@ -159,7 +159,7 @@ class _Repeats(NamedTuple):
     """The first groups of copies, how many groups there are, and among how many memories."""
 
     groups: tuple[tuple[Record, ...], ...]
-    count: int
+    total: int
     compared: int
 
 
