@@ -22,8 +22,9 @@ from memoriter.text.figures import figure
 Open = Callable[..., Tab]
 ASKED = "#/ask?q=ssh%20port%20firewall"
 QUESTION = "ssh port firewall"
+CHANGED = f"{ASKED}&change={quote(json.dumps({'overrides': {'select.superseded': 'show'}}))}"
 VIEWS = (
-    ASKED, "#/ask", "#/memory", "#/memory/port-new", "#/add", "#/agents", "#/reflections",
+    ASKED, CHANGED, "#/ask", "#/memory", "#/memory/port-new", "#/add", "#/agents", "#/reflections",
     "#/health", "#/prove", "#/nowhere",
 )  # fmt: skip
 
@@ -133,6 +134,34 @@ def test_why_not_names_the_stage_and_one_click_applies_the_change(
     assert "what changed is recipe" in tab.run("document.querySelector('.side h2').innerText")
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        {"tags": ["security"]},
+        {"agent": "scout"},
+        {"tags": ["security"], "where": {"kind": "fact"}, "agent": "nobody", "limit": 1},
+        {"where": {"kind": "fact"}, "as_of": "2020-01-01", "recipe": "mentisdb"},
+    ],
+)
+def test_a_change_lets_a_memory_in_whatever_kept_it_out(
+    opened: Open, memory: Memory, ask: dict[str, Any]
+) -> None:
+    named = {**ask, **({"where": json.dumps(ask["where"])} if "where" in ask else {})}
+    named |= {"tags": ",".join(ask["tags"])} if "tags" in ask else {}
+    more = "".join(f"&{key}={quote(str(value))}" for key, value in named.items())
+    tab = opened(f"{ASKED}{more}&not=staging")
+    tab.wait("document.querySelector('.obstacle button')")
+    tab.click(".obstacle button")
+    tab.wait("document.querySelector('.side')")
+    why = memory.why_not(memory.recall(QUESTION, **ask), "staging")
+    result = memory.recall(QUESTION, **why.changed(ask))
+    assert hits(tab) == [hit.id for hit in result]
+    assert hits(tab).index("staging") + 1 == why.rank_then
+    tab.reload()
+    tab.wait("document.querySelector('.side')")
+    assert hits(tab) == [hit.id for hit in result]
+
+
 def test_a_slider_moves_a_rank_and_equals_a_recall_with_the_override(
     opened: Open, memory: Memory
 ) -> None:
@@ -155,7 +184,7 @@ def test_a_slider_moves_a_rank_and_equals_a_recall_with_the_override(
     tab.reload()
     tab.wait("document.querySelector('.hit .moved')")
     assert hits(tab) == [hit.id for hit in result]
-    tab.run("document.querySelector('.sliders .actions button').click()")
+    tab.click(".sliders .actions button")
     tab.wait("!document.querySelector('.hit .moved')")
     assert hits(tab) == first
 
@@ -196,6 +225,34 @@ def test_a_change_and_moved_sliders_are_one_state_with_one_address(
     equal()
 
 
+@pytest.mark.parametrize(
+    ("recipe", "paths"),
+    [
+        ("memoriter", ["relevance.weak", "relevance.strong", "relevance.knots.1.0",
+                       "relevance.knots.2.0", "relevance.knots.2.1"]),
+        ("mentisdb", ["lanes.links.max_depth", "lanes.links.max_visited"]),
+    ],
+)  # fmt: skip
+def test_every_end_of_a_slider_gives_an_answer(
+    opened: Open, memory: Memory, recipe: str, paths: list[str]
+) -> None:
+    tab = opened(f"{ASKED}&recipe={recipe}")
+    panel(tab, "what-if")
+    overrides: dict[str, Any] = {}
+    for path in (*paths, *paths[::-1]):
+        slider = f'input[type="range"][data-path="{path}"]'
+        tab.wait(f"document.querySelector('{slider}')")
+        tab.run(f"document.querySelector('{slider}').closest('details').open = true")
+        tab.run(f"document.querySelector('{slider}').focus()")
+        before = tab.run("document.querySelector('.sliders').dataset.turn")
+        tab.press("Home" if path in overrides else "End")
+        tab.wait(f"document.querySelector('.sliders').dataset.turn !== {before!r}")
+        overrides[path] = json.loads(tab.run(f"document.querySelector('{slider}').value"))
+        assert tab.texts(".problem") == []
+        result = memory.recall(QUESTION, recipe=recipe, overrides=overrides)
+        assert tab.texts(".hit .score") == [figure(hit.score) for hit in result]
+
+
 def test_every_number_of_the_recipe_has_a_slider(opened: Open, site: Live) -> None:
     tab = opened(ASKED)
     panel(tab, "what-if")
@@ -224,6 +281,10 @@ def test_pages_of_memories_have_a_true_total_and_leave_none_out(
         tab.click('a[rel="next"]')
         tab.wait(f"document.querySelector('[data-total]').innerText.startsWith('{last + 1} to')")
     assert seen == [f"note-{n}" for n in range(MANY)]
+    tab.click('a[rel="prev"]')
+    tab.wait("document.querySelector('[data-total]').innerText.startsWith('21 to 40')")
+    tab.run("location.hash = '#/memory?kind=leaf&from=500'")
+    tab.sees(f"Only {MANY} memories: there is none from 501 on.")
 
 
 def test_a_memory_is_added_edited_linked_expired_and_forgotten(
@@ -311,9 +372,13 @@ def test_panels_show_the_answer_that_is_shown(opened: Open, memory: Memory) -> N
     tab.wait("document.querySelector('a[href*=\"not=\"]')")
     tab.click('a[href*="not="]')
     tab.wait("document.querySelector('.obstacle')")
-    tab.run("location.hash = '#/memory/staging'")
-    tab.wait("document.querySelector('a[href*=\"not=staging\"]')")
+    tab.run("location.hash = '#/memory/note-1'")
+    tab.wait("document.querySelector('a[href*=\"not=note-1\"]')")
     assert tab.run("document.querySelector('a[href*=\"not=\"]').href.split('not=').length") == 2
+    tab.run("location.hash = '#/memory/staging'")
+    tab.wait("document.querySelector('a[href*=\"hit=staging\"]')")
+    tab.click('a[href*="hit=staging"]')
+    tab.wait("document.querySelector('[data-id=\"staging\"] .why')")
 
 
 def test_forgetting_names_what_goes_and_asks_first(opened: Open, memory: Memory) -> None:
@@ -324,8 +389,13 @@ def test_forgetting_names_what_goes_and_asks_first(opened: Open, memory: Memory)
     tab.click(".doing > button.danger")
     tab.wait("document.querySelector('dialog[open]')")
     words = tab.run("document.querySelector('dialog').innerText")
-    for word in ("thought", "2 versions", "1 link", "A passing thought, changed"):
+    for word in ("thought", "2 versions", "1 link", "related_to → door", "thought, changed"):
         assert word in words
+    tab.run("history.back()")  # another page: its question is no longer asked
+    tab.wait("!document.querySelector('dialog')")
+    tab.run("history.forward()")
+    tab.click(".doing > button.danger")
+    tab.wait("document.querySelector('dialog[open]')")
     tab.press("Escape")
     tab.wait("!document.querySelector('dialog')")
     assert memory.get("thought")
@@ -378,11 +448,37 @@ def test_a_receipt_is_verified_replayed_and_compared(
     assert "port-old entered at #" in tab.run("document.querySelector('.side').innerText")
     covered = len(memoriter.verify(one).not_covered)
     assert f"Not covered: what no receipt can say: {covered}" in tab.texts(".drop summary")
+    assert "does not lead to it" in tab.texts(".drop")[0]
     tab.drop(".drop input", Path(__file__))
     tab.sees("is not JSON")
     tab.wait("!document.querySelector('.side')")
     tab.drop(".drop input", forged)
     tab.wait("document.querySelector('[data-verified=\"false\"]')")
+
+
+def test_two_receipts_have_a_link(opened: Open, site: Live) -> None:
+    tab = opened(f"{ASKED}&not=port-old")
+    tab.click(".obstacle button")
+    tab.click('.side a[href^="#/prove"]')
+    tab.wait("document.querySelector('.view.prove .side')")
+    assert "port-old entered at #" in tab.run("document.querySelector('.side').innerText")
+    other = tab.beside()
+    other.open(f"{site.url}/page/{tab.run('location.hash')}")
+    other.wait("document.querySelector('.view.prove .side')")
+    assert other.texts(".side li") == tab.texts(".side li")
+    handle = other.run("document.querySelector('input[name=and]').value")
+    tab.run("location.hash = '#/prove'")
+    tab.wait("document.querySelector('input[name=of]') && !document.querySelector('.side')")
+    tab.fill("input[name=of]", handle)
+    tab.press("Enter")
+    tab.wait("document.querySelector('[data-replayed=\"true\"]')")
+    assert tab.run("location.hash") == f"#/prove?of={handle}"
+    tab.fill("input[name=and]", "0" * 64)
+    tab.press("Enter")
+    tab.sees("no receipt is kept under")
+    assert len(tab.texts("[data-verified]")) == 1
+    assert [each.split(" ")[0] for each in tab.errors] == ["Failed"]  # the browser notes the 404
+    tab.errors.clear()
 
 
 def test_two_hits_are_compared_part_by_part_and_the_differences_add_up(
@@ -433,6 +529,15 @@ def test_health_shows_what_repeats_and_what_waits_for_review(opened: Open) -> No
         assert reader.texts(".claims button") == []
 
 
+def test_the_block_of_a_prompt_has_the_remarks(opened: Open, memory: Memory) -> None:
+    question = "When did Zebulon move the ssh port?"
+    tab = opened(f"#/ask?q={quote(question)}&open=block")
+    tab.wait("document.querySelector('.block')")
+    remarks = list(memory.recall(question).remarks)
+    assert "no memory mentions Zebulon" in remarks
+    assert tab.texts(".remark") == remarks
+
+
 def test_the_block_of_a_prompt_has_its_tokens(opened: Open, memory: Memory) -> None:
     tab = opened(ASKED)
     panel(tab, "block")
@@ -478,6 +583,51 @@ def test_signing_out_signs_out_of_every_tab(opened: Open, site: Live) -> None:
     tab.click("#me button")
     other.wait("document.getElementById('token') && !document.querySelector('#views a')")
     assert other.run("sessionStorage.length") == 0
+
+
+@pytest.mark.parametrize("address", ["#/memory?kind=leaf", "#/health", ASKED])
+def test_a_token_that_ends_asks_for_another_and_the_page_goes_on(
+    opened: Open, address: str
+) -> None:
+    with live() as site:
+        site.server_state.tenants.memory(TENANT).remember("ssh port firewall", kind="leaf")
+        tab = opened("#/agents", where=site)
+        for token in site.server_state.tokens.list():
+            site.server_state.tokens.revoke(token.id)
+        tab.run(f"location.hash = {address!r}")
+        tab.wait("document.querySelector('.sign-in .problem')")
+        assert tab.texts("#views a") == []
+        assert all("Failed to load resource" in each for each in tab.errors)
+        tab.errors.clear()
+        tab.fill("#token", site.token("read"))
+        tab.press("Enter")
+        settle(tab)
+        tab.wait("document.querySelector('#views a')")
+        settle(tab)
+        assert tab.run("location.hash") == address
+        assert tab.texts(".problem") == []
+
+
+def test_who_signs_in_next_sees_nothing_of_what_was_asked_before(opened: Open, site: Live) -> None:
+    tab = opened(ASKED)
+    tab.click("#me button")
+    tab.wait("document.getElementById('token')")
+    assert "firewall" not in tab.run("location.hash + document.body.textContent")
+    tab.fill("#token", site.token("read"))
+    tab.press("Enter")
+    tab.wait("document.querySelector('#views a')")
+    tab.run("location.hash = '#/memory/staging'")
+    tab.wait("document.querySelector('.whole')")
+    assert "last answer" not in tab.run("document.body.innerText")
+
+
+def test_a_server_that_is_gone_is_named(opened: Open) -> None:
+    with live() as site:
+        tab = opened("#/agents", where=site)
+    tab.run("location.hash = '#/health'")
+    tab.sees("is memoriter still running?")
+    assert tab.texts("main button") == ["Try again"]
+    tab.errors.clear()
 
 
 def test_an_emptied_number_is_as_the_recipe_has_it(opened: Open) -> None:
@@ -579,12 +729,18 @@ def test_what_is_empty_wrong_or_gone_says_what_to_do_next(opened: Open, bare: Li
     tab = opened("#/ask", where=bare)
     tab.sees("Nothing is remembered yet")
     tab.run("location.hash = '#/memory'")
+    tab.sees("There is no memory yet")
+    tab.run("location.hash = '#/memory?kind=fact'")
     tab.sees("No memory passes these filters")
     tab.run("location.hash = '#/ask?q=x&where=nonsense'")
     tab.sees("the filter is not JSON")
     for address, words in (
         ("#/ask?q=x&recipe=nothing", "known: "),
         ("#/ask?q=x&limit=abc", "is not a whole number"),
+        ("#/ask?q=x&open=block&budget=abc", "is not a whole number: abc"),
+        ("#/memory?from=abc", "is not a whole number: abc"),
+        ("#/memory?from=-1", "is not a whole number: -1"),
+        ("#/memory?sort=upwards", "sort"),
         ("#/ask?q=x&o=bad", "in the address cannot be read"),
         ("#/ask?q=x&change=[1]", "in the address cannot be read"),
         ("#/memory/%E0%A4%A", "the address cannot be read"),

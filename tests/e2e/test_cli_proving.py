@@ -63,14 +63,14 @@ def test_every_kind_of_change_is_spelled() -> None:
     assert "--list given=sea:1.0" in output
     where = '{"all": [{"kind": "fact"}, {"text": {"exists": true}}]}'
     output = call("why-not", "new", "--query", "ssh", "--where", where)
-    assert '--where \'{"all": [{"text": {"exists": true}}]}\'' in output
+    assert '--where \'{"text": {"exists": true}}\'' in output
     call("recall", "ssh", "--agent", "bot", "--receipt", "bot.json")
-    assert "no --agent, --user, --session" in call("why-not", "new", "--receipt", "bot.json")
+    assert "no --agent" in call("why-not", "new", "--receipt", "bot.json")
     call("recall", "ssh", "--agent", "bot", "--user", "ana", "--receipt", "bot.json")
     call("remember", "ssh", "--id", "anas", "--user", "ana")
     output = call("why-not", "anas", "--receipt", "bot.json")
     assert "no --known-at" in output
-    assert "only --user ana" in output
+    assert "no --agent" in output
 
 
 def test_a_question_and_a_receipt_are_too_much_and_none_is_too_little() -> None:

@@ -89,6 +89,24 @@ def test_an_id_may_be_any_text(site: Live, id: str) -> None:
     assert history["id"] == id
 
 
+def test_a_recipe_is_shown_with_overrides_and_the_reach_of_its_numbers(site: Live) -> None:
+    client = site.client("read")
+
+    def numbers(recipe: str, **overrides: float) -> dict[str, dict[str, float]]:
+        sent = {"overrides": json.dumps(overrides)} if overrides else {}
+        answer = client.get(f"/v1/recipes/{recipe}", params=sent)
+        assert answer.status_code == 200, answer.text
+        return {each["path"]: each for each in answer.json()["numbers"]}
+
+    moved = numbers("memoriter", **{"relevance.weak": 0.4})
+    assert moved["relevance.weak"]["value"] == moved["relevance.strong"]["low"] == 0.4
+    hops = site.server_state.limits.hops
+    assert numbers("mentisdb")["lanes.links.max_depth"]["high"] == hops
+    for wrong in ("abc", "[1]", '{"a": 1, "a": 2}'):
+        answer = client.get("/v1/recipes/memoriter", params={"overrides": wrong})
+        assert (answer.status_code, answer.json()["field"]) == (400, "overrides")
+
+
 @pytest.mark.parametrize("path", ["/v1/memories/%FF", "/v1/recipes/%C3", "/v1/memories/%ED%A0%80"])
 def test_a_path_that_is_not_utf_8_is_refused(site: Live, path: str) -> None:
     head = [f"GET {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {site.token()}"]

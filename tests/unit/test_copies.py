@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ import memoriter
 from memoriter.core.errors import BadQuery, MemoriterError
 from memoriter.doors.mcp.reply_text import as_text
 from memoriter.doors.render.hits import hit_list
+from memoriter.doors.render.reports import status_report
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START
 from memoriter.text.copies import LONGEST, are_copies, compared_text
@@ -356,6 +358,18 @@ def test_status_lists_texts_that_repeat_and_says_how_many_it_compared() -> None:
     shown = [{"id": "b", "text": again}, {"id": "a", "text": first}]
     assert status.to_dict()["repeats"] == [shown]
     assert "repeats" not in memory.status().to_dict()
+
+
+def test_groups_of_copies_that_are_not_listed_are_counted() -> None:
+    memory = memoriter.open(":memory:", embedder=None)
+    memory.remember_many([f"Shelf {n} holds box {n}" for n in range(103)] * 2)
+    status = memory.status(repeats=True)
+    assert status.repeats is not None
+    assert (len(status.repeats), status.repeat_groups) == (100, 103)
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(status_report(status, "agent.db", {}, None))
+    line = "103 groups among 206 memories, the first 100 are listed"
+    assert line in console.export_text()
 
 
 def test_status_refuses_a_flag_that_is_none() -> None:

@@ -109,6 +109,17 @@ def pictures(drawing: dict[str, Any], shape: str) -> list[dict[str, Any]]:
     return [each for each in made if each and each["shape"] == shape]
 
 
+@pytest.mark.parametrize("recipe", ["linked", "mentisdb"])
+def test_no_two_terms_of_a_number_have_the_same_words(stored: Memory, recipe: str) -> None:
+    drawing = draw_answer(stored.recall("ssh port prod", 10, recipe=recipe))
+    several = 0
+    for node in trees(drawing):
+        words = [part["about"] for part in node["parts"] if part.get("about")]
+        assert len(set(words)) == len(words), node["label"]
+        several += len(words) > 1
+    assert several
+
+
 def test_the_module_that_draws_names_no_kind() -> None:
     text = drawing_file("drawing.js")
     groups = ("lanes", "boosts", "orderings")

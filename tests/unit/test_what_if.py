@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
 import pytest
+from tests.property.strategies import EXAMPLES
 
 import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe, NothingToRun
@@ -148,16 +151,40 @@ def test_a_slider_reaches_its_value_and_stays_within_the_bounds(recipe: str) -> 
 
 @pytest.mark.parametrize("recipe", sorted(library()))
 def test_the_ends_of_a_slider_are_values_that_the_recipe_takes(recipe: str) -> None:
-    refused: list[str] = []
     for number in numbers_of(recipe_of(recipe)):
         for end in number.reach[:2]:
-            try:
-                overridden(recipe_of(recipe), {number.path: int(end) if number.whole else end})
-            except BadRecipe as error:
-                refused.append(error.message)
-    # A bound between two numbers is not one of the field.
-    between = ("must ascend", "must not be above")
-    assert [each for each in refused if not any(words in each for words in between)] == []
+            overridden(recipe_of(recipe), {number.path: int(end) if number.whole else end})
+
+
+@pytest.mark.parametrize("recipe", sorted(library()))
+def test_every_position_of_a_slider_is_taken_whatever_the_others_are(recipe: str) -> None:
+    """Knots ascend, weak is at most strong: the reach of one follows from the other."""
+    own, draw = recipe_of(recipe), random.Random(recipe)
+    overrides: dict[str, Any] = {}
+    for _ in range(EXAMPLES):
+        chosen = draw.sample(numbers_of(own, overridden(own, overrides)), 5)
+        linked = [n for n in chosen if n.group == "relevance"] or chosen
+        number = draw.choice(linked)
+        low, high, step = number.reach
+        last = math.floor((high - low) / step + 1e-9)
+        position = round(low + draw.choice([0, draw.randint(0, last), last]) * step, 9)
+        overrides[number.path] = int(position) if number.whole else position
+        overridden(own, overrides)
+    for number in numbers_of(own, overridden(own, overrides)):
+        assert number.reach[0] <= number.reach[1]
+
+
+def test_a_slider_goes_no_further_than_a_neighbour_or_a_server_allows() -> None:
+    own = recipe_of("memoriter")
+    reach = {n.path: n.reach[:2] for n in numbers_of(own)}
+    assert own.relevance is not None
+    assert reach["relevance.weak"] == (0.0, own.relevance.strong)
+    assert reach["relevance.strong"] == (own.relevance.weak, 1.0)
+    moved = numbers_of(own, overridden(own, {"relevance.weak": 0.4}))
+    assert {n.path: n.reach[:2] for n in moved}["relevance.strong"] == (0.4, 1.0)
+    walk = {n.path: n for n in numbers_of(recipe_of("mentisdb"), most={"max_depth": 4})}
+    [depth] = [n for path, n in walk.items() if path.endswith(".max_depth")]
+    assert (depth.reach[1], depth.most) == (4, 4)
 
 
 def test_numbers_that_a_recipe_does_not_take_are_left_out() -> None:

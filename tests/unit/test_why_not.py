@@ -89,10 +89,43 @@ def test_a_record_outside_the_scope_that_was_asked_for(memory: Memory) -> None:
     why = memory.why_not(result, "b")
     assert why.stage == "scope"
     assert why.reason == "the search is limited to agent 'bot', and its agent is 'other'"
-    assert why.change == {"scope": {"user": "ana"}}
+    assert why.change == {"agent": None}
     assert why.rank_then == 1
     hits = [hit.id for hit in memory.scoped(user="ana").recall("ssh", **why.changed({}))]
     assert hits == ["b", "a"]
+
+
+def test_a_change_of_the_filter_takes_back_the_options_that_stand_for_a_part_of_it(
+    memory: Memory,
+) -> None:
+    memory.remember("ssh port", id="a", tags=["ops"], agent="bot", kind="fact", importance=0.2)
+    memory.remember("ssh port of prod", id="b", tags=["net"], agent="other", importance=0.9)
+    why = asked(memory, "ssh", "a", tags=["net"])
+    assert (why.stage, why.change) == ("where", {"where": None, "tags": None})
+    why = asked(memory, "ssh", "a", tags=["net"], where={"kind": "fact"})
+    assert why.change == {"where": {"kind": {"eq": "fact"}}, "tags": None}
+    why = asked(memory, "ssh", "a", tags="ops", where={"kind": "note"})
+    assert why.change == {"where": {"tags": {"any": ["ops"]}}, "tags": None}
+    why = asked(memory, "ssh", "a", agent="other", tags="net")
+    assert why.change == {"agent": None, "where": None, "tags": None}
+    why = asked(memory, "ssh", "a", recipe="mentisdb", overrides={"min_importance": 0.5})
+    assert why.change == {"where": None, "overrides": {"min_importance": None}}
+
+
+def test_a_filter_that_is_too_deep_without_a_part_goes_as_a_whole(memory: Memory) -> None:
+    memory.remember("ssh port", id="a", kind="fact", title="x")
+    deep: dict[str, Any] = {"kind": "fact"}
+    for _ in range(31):
+        deep = {"title": "x", "all": [deep]}
+    why = asked(memory, "ssh", "a", where=deep, tags=["net"])
+    assert why.change == {"where": None, "tags": None}
+
+
+def test_a_lower_min_relevance_is_asked_for_with_the_one_that_was_too_high(memory: Memory) -> None:
+    memory.remember("the ssh port of prod", id="a")
+    why = asked(memory, "ssh tunnel of Berlin", "a", min_relevance=0.99)
+    assert why.stage == "min_relevance"
+    assert why.admits
 
 
 def test_what_the_recipe_hides(memory: Memory) -> None:
@@ -167,8 +200,8 @@ def test_the_part_of_a_filter_that_fails_is_named_and_alone_taken_away(memory: M
         'it fails {"kind": {"eq": "note"}} and '
         '{"any": [{"metadata.team": {"any": ["blue"]}}, {"title": {"eq": "x"}}]}'
     )
-    kept = [{"tags": {"any": ["ops"]}}, {"all": []}, {"not": {"pinned": {"eq": True}}}]
-    assert why.change == {"where": {"all": kept}}
+    kept = [{"tags": {"any": ["ops"]}}, {"not": {"pinned": {"eq": True}}}]
+    assert why.change == {"where": {"all": kept}, "tags": None}  # it may be the option's test
     bare = asked(memory, "ssh", "a", where={"kind": "note"})
     assert bare.change == {"where": None}
 
@@ -421,10 +454,11 @@ def test_below_the_head_of_a_reranker_that_is_asked_again() -> None:
 
 
 def test_a_change_is_asked_for_with_what_was_asked() -> None:
-    why = WhyNot("a", "limit", "", {"overrides": {"x": 1}, "limit": 5, "scope": {}}, admits=True)
-    assert why.changed({"overrides": {"y": 2}, "where": None}) == {
-        "overrides": {"y": 2, "x": 1}, "where": None, "limit": 5,
+    why = WhyNot("a", "limit", "", {"overrides": {"x": 1}, "limit": 5, "agent": None}, admits=True)
+    assert why.changed({"overrides": {"x": 3, "y": 2}, "where": None, "agent": "bot"}) == {
+        "overrides": {"y": 2, "x": 1}, "where": None, "limit": 5, "agent": None,
     }  # fmt: skip
+    assert why.changed({"overrides": None})["overrides"] == {"x": 1}
 
 
 def test_an_entry_that_does_not_fit_the_budget(memory: Memory) -> None:

@@ -17,7 +17,8 @@ from memoriter.doors import requests
 from memoriter.doors.spelled import spelled_override
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.options import DraftFields
-from memoriter.pipeline.load import library, recipe_of
+from memoriter.pipeline.foreign_names import resolved_overrides
+from memoriter.pipeline.load import library, overridden, recipe_of
 from memoriter.pipeline.numbers import numbers_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.diff import diff as diff_receipts
@@ -275,13 +276,15 @@ def _recipe_line(name: str) -> JsonObject | None:
 
 
 def recipe(tenant_session: TenantSession, request: requests.RecipeRequest) -> JsonObject:
-    """One recipe, with every default filled in."""
-    del tenant_session
-    chosen = library_recipe(request.recipe)
+    """One recipe with its overrides, if any, and every default filled in."""
+    own = library_recipe(request.recipe)
+    by_path, _ = resolved_overrides(own, request.overrides or {})
+    changed = overridden(own, by_path)
+    numbers = numbers_of(own, changed, tenant_session.most)
     return {
-        "fingerprint": chosen.fingerprint,
-        "recipe": chosen.to_data(),
-        "numbers": [number.to_dict() for number in numbers_of(chosen)],
+        "fingerprint": changed.fingerprint,
+        "recipe": changed.to_data(),
+        "numbers": [number.to_dict() for number in numbers],
     }
 
 

@@ -286,7 +286,9 @@ class StatusReply(Reply):
     distinct: int | None = None
     calibrations: list[CalibratedReply]
     repeats: list[list[dict[str, str]]] | None = None
-    """Groups of memories whose texts are nearly the same: id and text of each."""
+    """Groups of memories whose texts are nearly the same: id and text of each; at most 100."""
+    repeat_groups: int | None = None
+    """How many such groups there are in all."""
     compared: int | None = None
     kernel: str
     """What computes here: `native` or `numpy`."""

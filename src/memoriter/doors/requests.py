@@ -48,6 +48,7 @@ _WHOSE: Final = declared(options.ScopeOptions)
 _SCOPE: Final = tuple(_WHOSE)
 _OWN: Final = ("query", "limit", "detail", "offset", "include")
 """The fields of questions that are no options of `Memory.recall`."""
+_OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
     Field(description="brief: texts and ranks; full: every number; drawn: and how to draw it."),
@@ -200,9 +201,7 @@ class WhatIfRequest(Request):
     """An answer, and numbers of its recipe to change."""
 
     receipt: ReceiptField
-    overrides: Annotated[
-        JsonObject, Field(description=declared(options.SearchKwargs)["overrides"].option.about)
-    ]
+    overrides: Annotated[JsonObject, Field(description=_OVERRIDES)]
     detail: DetailField = "brief"
 
 
@@ -347,9 +346,10 @@ class DecideRequest(ScopedRequest):
 
 
 class RecipeRequest(Request):
-    """The name of a recipe."""
+    """The name of a recipe, and values of it to change."""
 
     recipe: Annotated[str, Field(description="Its name.")]
+    overrides: Annotated[JsonObject | None, Field(description=_OVERRIDES)] = None
 
 
 class AgentBase(Request):

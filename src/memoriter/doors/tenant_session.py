@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from typing import Any, Final, cast
 
@@ -18,6 +18,7 @@ from memoriter.core.errors import BadQuery, Corrupt, Forbidden, MemoriterError, 
 from memoriter.doors.requests import Request
 from memoriter.memory.facade import Memory
 from memoriter.memory.tenants import Tenants
+from memoriter.pipeline.numbers import NO_LIMITS
 from memoriter.why.case import receipt_from
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Result
@@ -111,9 +112,16 @@ def weight_of(result: Result) -> int:
 class TenantSession:
     """One tenant's memory and its recent answers."""
 
-    def __init__(self, memory: Memory, receipts: Receipts | None = None) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        receipts: Receipts | None = None,
+        most: Mapping[str, int] = NO_LIMITS,
+    ) -> None:
         self._memory = memory
         self.receipts = receipts or Receipts()
+        self.most = most
+        """The largest value that a server takes for an option of a lane, by its name."""
 
     @property
     def tenant(self) -> str:
@@ -122,7 +130,7 @@ class TenantSession:
 
     def with_ceiling(self, trust: str) -> TenantSession:
         """The same session for a caller whose writes may have at most this trust."""
-        return TenantSession(self._memory.with_ceiling(trust), self.receipts)
+        return TenantSession(self._memory.with_ceiling(trust), self.receipts, self.most)
 
     def memory(self, request: Request) -> Memory:
         """The memory, narrowed to the agent, user and session that the request names."""
@@ -176,8 +184,14 @@ class TenantSessions:
     REST, JSON-RPC and MCP share them, so a handle from one is valid at the others.
     """
 
-    def __init__(self, tenants: Tenants, siblings: Callable[[str, str], Any] | None = None) -> None:
+    def __init__(
+        self,
+        tenants: Tenants,
+        siblings: Callable[[str, str], Any] | None = None,
+        most: Mapping[str, int] = NO_LIMITS,
+    ) -> None:
         self._tenants = tenants
+        self._most = most
         self._siblings = siblings
         """Asks the other processes of the server for a tenant's receipt."""
         self._kept: OrderedDict[str, TenantSession] = OrderedDict()
@@ -190,7 +204,8 @@ class TenantSessions:
             if tenant not in self._kept:
                 elsewhere = partial(self._siblings, tenant) if self._siblings else None
                 receipts = Receipts(elsewhere=elsewhere)
-                self._kept[tenant] = TenantSession(self._tenants.memory(tenant), receipts)
+                memory = self._tenants.memory(tenant)
+                self._kept[tenant] = TenantSession(memory, receipts, self._most)
             self._kept.move_to_end(tenant)
             while len(self._kept) > KEPT_SESSIONS:
                 self._kept.popitem(last=False)

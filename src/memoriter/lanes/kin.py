@@ -134,10 +134,12 @@ class KinLane(Lane):
 
     def picture(self, node: Explanation) -> Mapping[str, object]:
         """Each word of the question with the nearest word of the record."""
+        pairs = [(str(p.facts["asked"]), str(p.facts["met"]), _cosine(p)) for p in node.parts]
+        split = any(word.startswith("##") for *words, _ in pairs for word in words)
         return joined_words(
             "Words of the question, and the nearest word of the memory: the thicker the line, the "
-            "higher the cosine.",
-            ((str(p.facts["asked"]), str(p.facts["met"]), _cosine(p)) for p in node.parts),
+            f"higher the cosine.{' ## begins a piece inside a word.' if split else ''}",
+            pairs,
         )
 
     def missed(self, ctx: Context, row: int) -> Miss:

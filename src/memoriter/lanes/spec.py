@@ -44,7 +44,7 @@ class RecipePart(Spec):
     whole_notes: ClassVar[tuple[str, ...]] = ()
     """Those of its `details` that are integers."""
     fact_words: ClassVar[Mapping[str, str]] = {}
-    """What each fact of its explanations means, in plain words."""
+    """What each fact, and each number without facts, of its explanations means, in plain words."""
 
     @property
     def takes(self) -> tuple[str, ...]:

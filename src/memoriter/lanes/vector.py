@@ -46,7 +46,10 @@ class VectorLane(Lane):
     generation: ClassVar[str | None] = "vectors"
     independent: ClassVar[bool] = True
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"distance": "1 − cosine: 0 for the same direction"}
+        {
+            "distance": "1 − cosine: 0 for the same direction",
+            "freshness": "weight of a cosine; less may count while vectors are missing",
+        }
     )
     unlimited: ClassVar[Mapping[str, object]] = MappingProxyType(
         {"pool": EVERY, "exact_up_to": 2**31}

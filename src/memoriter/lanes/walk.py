@@ -7,6 +7,7 @@ further seed that reaches it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, ClassVar, Final, Literal, cast
 
 import numpy as np
@@ -35,6 +36,14 @@ class WalkLane(SeedWalkLane):
     """A breadth-first walk from each seed."""
 
     about: ClassVar[str] = "records linked to good hits, by a walk from each of them"
+    fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            **SeedWalkLane.fact_words,
+            "graph": "1 / how many links away it is",
+            "relation": "worth of the best link on the path / how many links away it is",
+            "seed_support": "what further good hits with a path to it are worth",
+        }
+    )
     work_limits: ClassVar[Mapping[str, str]] = {"max_depth": "hops", "max_visited": "visits"}
 
     kind: Literal["walk"]

@@ -94,7 +94,10 @@ def _check_taken(recipe: Recipe, options: SearchKwargs) -> None:
 
 
 def _with_minimum(options: SearchKwargs) -> SearchKwargs:
-    """The options with `min_relevance` as the override of the recipe that it stands for."""
+    """The options with `min_relevance` as the override of the recipe that it stands for.
+
+    An override of the same value that the caller passed comes later, and is used.
+    """
     least = options.get("min_relevance")
     if least is None:
         return options
@@ -110,7 +113,7 @@ def _with_minimum(options: SearchKwargs) -> SearchKwargs:
         raise BadQuery(
             f"min_relevance: expected a number from 0 to 1, got {least!r}", field="min_relevance"
         )
-    overrides = {**(options.get("overrides") or {}), "final.min_relevance": float(least)}
+    overrides = {"final.min_relevance": float(least), **(options.get("overrides") or {})}
     return cast("SearchKwargs", {**options, "overrides": overrides})
 
 

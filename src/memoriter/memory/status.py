@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -72,7 +72,10 @@ class Status(Hinting):
     calibrations: tuple[SpaceCalibration, ...] = ()
     """Whether each vector space that this memory searches is calibrated, the serving one first."""
     repeats: tuple[tuple[Record, ...], ...] | None = None
-    """Groups of memories whose texts are nearly the same, the newest first; if they were wanted."""
+    """Groups of memories whose texts are nearly the same, the newest first, at most a hundred; if
+    they were wanted."""
+    repeat_groups: int | None = None
+    """How many such groups there are in all."""
     compared: int | None = None
     """How many memories were compared to find them: the newest ones."""
 
@@ -146,13 +149,22 @@ def status_of(
         counts=None if values is None else dict(_most(values)),
         distinct=None if values is None else len(values),
         calibrations=_calibrations(engine, tenant),
-        repeats=None if alike is None else alike[0],
-        compared=None if alike is None else alike[1],
+        repeats=None if alike is None else alike.groups,
+        repeat_groups=None if alike is None else alike.total,
+        compared=None if alike is None else alike.compared,
     )
 
 
-def _repeats(engine: Engine, view: View, tenant: str) -> tuple[tuple[tuple[Record, ...], ...], int]:
-    """(groups of copies among the newest memories that a search may show, how many these are).
+class _Repeats(NamedTuple):
+    """The first groups of copies, how many groups there are, and among how many memories."""
+
+    groups: tuple[tuple[Record, ...], ...]
+    total: int
+    compared: int
+
+
+def _repeats(engine: Engine, view: View, tenant: str) -> _Repeats:
+    """Groups of copies among the newest memories that a search may show.
 
     The rule is that of the ordering `copies` with its defaults: what one user said twice.
     """
@@ -163,8 +175,9 @@ def _repeats(engine: Engine, view: View, tenant: str) -> tuple[tuple[tuple[Recor
     records = [record for record in reversed(fetch(rows)) if record is not None]
     keys = ((record.user, record.source.who, record.occurred) for record in records)
     texts = [(key, record.titled) for key, record in zip(keys, records, strict=True)]
-    groups = copy_groups(texts)[:GROUPS_SHOWN]
-    return tuple(tuple(records[nth] for nth in group) for group in groups), len(records)
+    groups = copy_groups(texts)
+    first = tuple(tuple(records[nth] for nth in group) for group in groups[:GROUPS_SHOWN])
+    return _Repeats(first, len(groups), len(records))
 
 
 def _calibrations(engine: Engine, tenant: str) -> tuple[SpaceCalibration, ...]:

@@ -60,9 +60,11 @@ def resolved_overrides(
     tests: list[Where] = []
     for name, value in overrides.items():
         target = recipe.names.get(name, name)
-        translated = _translated(recipe, name, value)
         paths = (target,) if isinstance(target, str) else target
-        where = [path.removeprefix("where.") for path in paths if path.startswith("where.")]
+        where = _tests_of(paths)
+        if where and value is None:  # no test
+            continue
+        translated = _translated(recipe, name, value)
         if where:
             tests.append(_test(name, where, translated))
         elif not _unset(recipe, name, value):
@@ -70,6 +72,24 @@ def resolved_overrides(
                 _settable(name, path)
                 resolved[path] = translated
     return resolved, AllOf(tuple(tests))
+
+
+def filter_names(recipe: Recipe) -> dict[str, list[tuple[str, str]]]:
+    """Name → the tests of the filter, (attribute, operator), that it may stand for."""
+    targets = {
+        name: _tests_of((target,) if isinstance(target, str) else target)
+        for name, target in recipe.names.items()
+    }
+    return {
+        name: [(path.rpartition(".")[0], path.rpartition(".")[2]) for path in paths]
+        for name, paths in targets.items()
+        if paths
+    }
+
+
+def _tests_of(paths: Sequence[str]) -> list[str]:
+    """Those of the paths that are tests of the filter."""
+    return [path.removeprefix("where.") for path in paths if path.startswith("where.")]
 
 
 def _unset(recipe: Recipe, name: str, value: object) -> bool:

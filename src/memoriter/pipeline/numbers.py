@@ -5,12 +5,17 @@ A page draws a slider for each of them, and a change is an override of the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import json
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final, cast, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
+from memoriter.lanes.port import Lane
 from memoriter.lanes.spec import meaning_of
 from memoriter.pipeline.recipe import Recipe
 
@@ -22,6 +27,8 @@ _STEPS: Final = 200
 """How many steps a slider has, about."""
 _REACH: Final = 4
 """A slider without a near bound goes to this multiple of the value."""
+NO_LIMITS: Final[Mapping[str, int]] = MappingProxyType({})
+_Reach = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +48,9 @@ class RecipeNumber:
     """It is more than this, where there is no least value."""
     most: float | None
     whole: bool
-
-    @property
-    def reach(self) -> tuple[float, float, float]:
-        """(low, high, step) of a slider: a part of what is allowed, around the value."""
-        value = self.value or 0.0
-        bound = self.above if self.least is None else self.least
-        low = max(bound or 0.0, -_REACH * max(abs(value), 1.0))
-        low = low if self.value is None else min(low, value)
-        high = _REACH * value if value > 0 else 1.0
-        high = high if self.most is None else min(high, self.most)
-        if self.most is not None and self.most <= 1.0:
-            high = self.most
-        high = max(high, value, low + (1.0 if self.whole else 0.0))
-        step = 1.0 if self.whole else _round_step((high - low) / _STEPS)
-        if self.least is None and low == self.above:
-            low = low + step if self.value is None else min(low + step, value)
-        return low, high, step
+    reach: tuple[float, float, float]
+    """(low, high, step) of a slider: a part of what is allowed, around the recipe's value. The
+    recipe takes every position of it."""
 
     def to_dict(self) -> dict[str, object]:
         """The number as plain data."""
@@ -78,6 +71,92 @@ class RecipeNumber:
         }
 
 
+def numbers_of(
+    recipe: Recipe, changed: Recipe | None = None, most: Mapping[str, int] = NO_LIMITS
+) -> list[RecipeNumber]:
+    """Every number of a recipe that changes a ranking, in the order of the recipe.
+
+    `changed` is the recipe with overrides: then the values are those of it, and a slider goes as
+    far as its other numbers allow, while its place stays that of the recipe. `most` has the largest
+    value of an option of a lane, by its name, where there is one beside that of the recipe.
+    """
+    own = {number.path: number.reach for number, _ in _all(recipe)} if changed else {}
+    return [
+        _reaching(replace(number, reach=own.get(number.path, number.reach)), part, most)
+        for number, part in _all(changed or recipe)
+    ]
+
+
+# -- sliders ---------------------------------------------------------------------------------------
+
+
+def _reach(value: float | None, low: float, most: float | None, *, whole: bool) -> _Reach:
+    """A slider around a value, from its lower bound or from a few times the value below 0."""
+    at = value or 0.0
+    low = max(low, -_REACH * max(abs(at), 1.0))
+    low = low if value is None else min(low, at)
+    high = _REACH * at if at > 0 else 1.0
+    high = high if most is None else min(high, most)
+    if most is not None and most <= 1.0:
+        high = most
+    high = max(high, at, low + (1.0 if whole else 0.0))
+    return low, high, 1.0 if whole else _round_step((high - low) / _STEPS)
+
+
+def _reaching(number: RecipeNumber, part: BaseModel, most: Mapping[str, int]) -> RecipeNumber:
+    """The number with those positions of its slider that the part takes."""
+    keys = number.path.removeprefix(f"{number.group}.").split(".")
+    data = part.model_dump(mode="json", by_alias=True)
+    largest = most.get(keys[-1]) if isinstance(part, Lane) else None
+
+    def takes(value: float) -> bool:
+        if largest is not None and value > largest:
+            return False
+        try:
+            changed = _with(data, keys, int(value) if number.whole else value)
+            type(part).model_validate_json(json.dumps(changed))
+        except ValidationError:
+            return False
+        return True
+
+    bound = number.most if largest is None else min(largest, number.most or largest)
+    return replace(number, most=bound, reach=_narrowed(number.reach, number.value, takes))
+
+
+def _narrowed(reach: _Reach, value: float | None, takes: Callable[[float], bool]) -> _Reach:
+    """The positions around a value that are taken; what is taken is one stretch."""
+    low, high, step = reach
+    last = math.floor((high - low) / step + 1e-9)
+
+    def at(n: int) -> float:
+        return (
+            high if n == last and high - (low + n * step) < step / 2 else round(low + n * step, 9)
+        )
+
+    if takes(low) and takes(at(last)):
+        return reach
+    here = min(max(math.floor(((value or 0.0) - low) / step), 0), last)
+    start = next((n for n in (here, here + 1) if n <= last and takes(at(n))), None)
+    if start is None:
+        stays = low if value is None else value
+        return stays, stays, step
+    first = bisect_left(range(start), 1, key=lambda n: int(takes(at(n))))
+    end = start - 1 + bisect_left(range(start, last + 1), 1, key=lambda n: int(not takes(at(n))))
+    return at(first), at(end), step
+
+
+def _with(data: Any, keys: list[str], value: float) -> Any:
+    """A copy of the data with another value under these keys."""
+    if not keys:
+        return value
+    key, *rest = keys
+    if isinstance(data, list | tuple):
+        items = list(cast("list[object]", data))
+        items[int(key)] = _with(items[int(key)], rest, value)
+        return items
+    return {**data, key: _with(data[key], rest, value)}
+
+
 def _round_step(step: float) -> float:
     """The next smaller 1, 2 or 5 times a power of ten.
 
@@ -88,15 +167,16 @@ def _round_step(step: float) -> float:
     return next((round(n * power, 9) for n in (5, 2, 1) if n * power <= step * 1.0001), power)
 
 
-def numbers_of(recipe: Recipe) -> list[RecipeNumber]:
-    """Every number of a recipe that changes a ranking, in the order of the recipe."""
-    return [
-        number
-        for group, part, title in _parts_of(recipe)
-        for number in _numbers(group, part, title)
-        if number.path not in _LEFT_OUT
-        and (recipe.relevance is not None or number.path != _NEEDS_RELEVANCE)
-    ]
+# -- finding them ----------------------------------------------------------------------------------
+
+
+def _all(recipe: Recipe) -> Iterator[tuple[RecipeNumber, BaseModel]]:
+    """Every number that changes a ranking, and the part that has it."""
+    for group, part, title in _parts_of(recipe):
+        for number in _numbers(group, part, title):
+            known = recipe.relevance is not None or number.path != _NEEDS_RELEVANCE
+            if known and number.path not in _LEFT_OUT:
+                yield number, part
 
 
 def _parts_of(recipe: Recipe) -> Iterator[tuple[str, BaseModel, str]]:
@@ -137,16 +217,19 @@ def _numbers(group: str, part: BaseModel, title: str) -> Iterator[RecipeNumber]:
             whole = isinstance(value, int) or (value is None and int in _arms(field.annotation))
             tail = path.removeprefix(f"{group}.{key}").lstrip(".")
             hints = _hints_at((field.annotation, *field.metadata), tail.split(".") if tail else [])
+            least, above, most = (_bound(hints, side) for side in ("ge", "gt", "le"))
+            low = (above if least is None else least) or 0.0
             yield RecipeNumber(
                 path=path,
                 group=group,
                 title=title,
                 value=value,
                 about=f"{about} ({tail.replace('.', ', ')})" if tail else about,
-                least=_bound(hints, "ge"),
-                above=_bound(hints, "gt"),
-                most=_bound(hints, "le"),
+                least=least,
+                above=above,
+                most=most,
                 whole=whole,
+                reach=_reach(value, low, most, whole=whole),
             )
 
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from memoriter.core.query import Query, parse_lists
-from memoriter.core.scope import Scope
-from memoriter.core.where import parse_where
+from memoriter.core.scope import PARTS
+from memoriter.core.where import AllOf, Test, Where, parse_where, to_data
+from memoriter.pipeline.foreign_names import filter_names
 from memoriter.pipeline.load import overridden, with_lists
 from memoriter.pipeline.recipe import Recipe
 
 Change = Mapping[str, object]
-"""Options of `recall` with their new values; `scope` replaces the scope of the memory."""
+"""Options of `recall` with their new values."""
 _MERGED: Final = ("overrides", "lists")
 """Options whose value is added to the query's own; the others replace it."""
 
@@ -48,24 +49,52 @@ class ChangedQuery:
                 case "budget_tokens" | "budget_chars":
                     part = {key.removeprefix("budget_"): cast("int | None", value)}
                     query = replace(query, budget=replace(query.budget, **part))
-                case "scope":
-                    # The tenant stays: no change may lead into another tenant's records.
-                    scope = cast("dict[str, str]", value)
-                    query = replace(query, scope=Scope.of(query.scope.tenant, **scope))
+                case _ if key in PARTS:
+                    part = cast("dict[str, Any]", {key: value})
+                    query = replace(query, scope=replace(query.scope, **part))
                 case _:
                     query = replace(query, **cast("dict[str, Any]", {key: value}))
         return ChangedQuery(query, recipe, self.present or "known_at" in change)
+
+    def as_options(self, change: Change) -> Change:
+        """The change as options of the call that this query was made of.
+
+        A new `where` is the whole filter. The call may have given a part of it by another option,
+        `tags` or the name that a recipe has for a test, which then has to be taken back.
+        """
+        if "where" not in change:
+            return change
+        tests = [test for each in _conjuncts(self.query.where) for test in _forms(each)]
+        names = filter_names(self.recipe)
+        taken = {name: None for name, forms in names.items() if any(f in tests for f in forms)}
+        out = {**change, **({"tags": None} if ("tags", "any") in tests else {})}
+        return merged(out, {"overrides": taken}) if taken else out
+
+
+def _conjuncts(where: Where) -> Iterator[Test]:
+    """The tests that every record which passes the filter passes, as far as they are written."""
+    if isinstance(where, AllOf):
+        for part in where.parts:
+            yield from _conjuncts(part)
+    elif isinstance(where, Test):
+        yield where
+
+
+def _forms(test: Test) -> Iterator[tuple[str, str]]:
+    """(attribute, operator) of a test; a range may have two operators."""
+    ((attribute, spec),) = to_data(test).items()
+    yield from ((attribute, op) for op in cast("dict[str, object]", spec))
 
 
 def merged(one: Change, two: Change) -> dict[str, object]:
     """One change that has the effect of the first and then the second."""
     out = {**one, **two}
     for key in _MERGED:
-        if key in one and key in two:
-            out[key] = {
-                **cast("dict[str, object]", one[key]),
-                **cast("dict[str, object]", two[key]),
-            }
+        if one.get(key) and two.get(key):
+            before = cast("dict[str, object]", one[key])
+            after = cast("dict[str, object]", two[key])
+            # What comes later wins where two paths lead to the same value.
+            out[key] = {**{path: before[path] for path in before if path not in after}, **after}
     return out
 
 

@@ -123,6 +123,9 @@ const pictureOf = (picture) => SHAPES[picture?.shape]?.(picture) ?? null;
 
 // -- the tree ---------------------------------------------------------------------------------
 
+/** Whether a picture stands at a node or below it. @param {any} node @returns {boolean} */
+const pictured = (node) => Boolean(node.picture) || node.parts.some(pictured);
+
 /** @param {any} node @param {number} depth */
 function tree(node, depth = 0) {
   const name = node.matched ? [h("mark", {}, node.matched), " ", node.label]
@@ -141,7 +144,7 @@ function tree(node, depth = 0) {
     picture,
     node.parts.length ? h("ul", {}, node.parts.map((/** @type {any} */ part) => tree(part, depth + 1))) : null,
   ].filter(Boolean);
-  return h("li", { "data-op": node.op }, h("details", { open: depth < 2 }, h("summary", {}, line), inside));
+  return h("li", { "data-op": node.op }, h("details", { open: depth < 2 || pictured(node) }, h("summary", {}, line), inside));
 }
 
 /** The rank through the stages, as a line that falls to the best rank. @param {any[]} journey */

@@ -301,7 +301,8 @@ def draw_node(line: NodeLine, colours: Colours, shown: str | None = None) -> Jso
         facts = _facts(line)
         out |= {"facts": facts, "picture": _readable(part.picture(node))}
         if not facts and not below:
-            out["about"] = part.about  # a number without facts: what its maker does says it all
+            # A number without facts: its own words, or what its maker does.
+            out["about"] = part.fact_words.get(node.label, part.about)
     return out
 
 

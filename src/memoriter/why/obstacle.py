@@ -222,8 +222,7 @@ def _scope(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     own = {key: strings(ctx.view, np.array([row]), key)[0] for key in wanted}
     other = [key for key, value in wanted.items() if own[key] != value]
     differing = ", ".join(f"{key} {wanted[key]!r}, and its {key} is {own[key]!r}" for key in other)
-    scope = {key: value for key, value in wanted.items() if key not in other}
-    return Obstacle("scope", f"the search is limited to {differing}", ({"scope": scope},))
+    return Obstacle("scope", f"the search is limited to {differing}", (dict.fromkeys(other),))
 
 
 def _trust(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
@@ -282,19 +281,22 @@ def _where(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     tests = " and ".join(
         json.dumps(shown_data(to_data(part)), ensure_ascii=False) for part in failed
     )
-    where = None if rest is None or rest == EVERYTHING else to_data(rest)
-    return Obstacle("where", f"it fails {tests}", ({"where": where},))
+    # The rest may be nested too deeply to be an option: then the search is left without a filter.
+    where = [] if rest == EVERYTHING else [to_data(rest)]
+    options = tuple({"where": each} for each in (*where, None))
+    return Obstacle("where", f"it fails {tests}", options)
 
 
-def _holding(where: Where, ctx: Context, row: int, failed: list[Where]) -> Where | None:
+def _holding(where: Where, ctx: Context, row: int, failed: list[Where]) -> Where:
     """The condition without the parts that a record fails; these are appended to `failed`."""
     if _passes(where, ctx, row):
         return where
     if not isinstance(where, AllOf):
         failed.append(where)
-        return None
-    kept = [part for each in where.parts if (part := _holding(each, ctx, row, failed)) is not None]
-    return AllOf(tuple(kept))
+        return EVERYTHING
+    parts = [_holding(each, ctx, row, failed) for each in where.parts]
+    kept = [part for part in parts if part != EVERYTHING]
+    return kept[0] if len(kept) == 1 else AllOf(tuple(kept))
 
 
 def _passes(where: Where, ctx: Context, row: int) -> bool:

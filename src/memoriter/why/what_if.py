@@ -12,8 +12,10 @@ from typing import Any, Final, cast
 
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import metadata
+from memoriter.core.where import EVERYTHING
 from memoriter.lanes.port import Context
 from memoriter.pipeline.bind import asked_text
+from memoriter.pipeline.foreign_names import resolved_overrides
 from memoriter.pipeline.load import overridden
 from memoriter.pipeline.plan import plan
 from memoriter.pipeline.recipe import Recipe
@@ -33,7 +35,9 @@ def what_if(
     answer: Callable[[Ran, Context], Result],
 ) -> Result:
     """The answer with overrides; raises BadQuery if they change what the search reads."""
-    checked = metadata(overrides, "overrides", BadQuery)
+    checked, tests = resolved_overrides(ran.plan.recipe, metadata(overrides, "overrides", BadQuery))
+    if tests != EVERYTHING:
+        raise BadQuery("overrides: the filter cannot change here", hint=_HINT, field="where")
     recipe = overridden(ran.plan.recipe, checked)
     query = replace(ctx.query, overrides=cast("Any", {**ctx.query.overrides, **checked}))
     _check_same_reading(ran.plan.recipe, recipe, ctx)

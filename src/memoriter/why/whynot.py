@@ -61,11 +61,9 @@ class WhyNot(Hinting):
     def changed(self, ask: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a call with the change applied.
 
-        `scope` is left out: it is no option of `recall` but of `Memory.scoped`.
+        If the agent, user or session was set by `Memory.scoped`, call the memory without it.
         """
-        options = merged(ask, self.change or {})
-        options.pop("scope", None)
-        return options
+        return merged(ask, self.change or {})
 
     def to_dict(self) -> dict[str, object]:
         """The reasons as plain data."""
@@ -85,7 +83,8 @@ def why_not(run: Run, case: Case, id: str) -> WhyNot:
 
     Raises TooCostly if that takes too many searches.
     """
-    trial = _Trial(run, ChangedQuery(case.query, case.recipe), id)
+    asked = ChangedQuery(case.query, case.recipe)
+    trial = _Trial(run, asked, id)
     first = trial.outcome({})
     if isinstance(first, int):
         return WhyNot(id, "hit", f"it is a hit, at rank {first}", {}, admits=True, rank_then=first)
@@ -95,8 +94,9 @@ def why_not(run: Run, case: Case, id: str) -> WhyNot:
     if rank is None:
         return WhyNot(id, first.stage, first.reason, lanes=first.lanes)
     change, rank = trial.shrink(change, rank)
+    options = asked.as_options(change)
     return WhyNot(
-        id, first.stage, first.reason, change, admits=True, rank_then=rank, lanes=first.lanes
+        id, first.stage, first.reason, options, admits=True, rank_then=rank, lanes=first.lanes
     )
 
 

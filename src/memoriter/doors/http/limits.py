@@ -139,9 +139,7 @@ class Limits:
         elif isinstance(part, list):
             items = ((str(at), each) for at, each in enumerate(cast("list[object]", part)))
         for name, value in items:
-            most = {"hops": self.hops, "visits": self.visits}.get(
-                _work_limits().get(name.rpartition(".")[2], "")
-            )
+            most = self.work.get(name.rpartition(".")[2])
             if most is not None and isinstance(value, int | float) and value > most:
                 raise InputError(
                     f"{path}.{name}: at most {most:,} through a server",
@@ -149,6 +147,12 @@ class Limits:
                     field=f"{path}.{name}",
                 )
             self._check_work(value, f"{path}.{name}")
+
+    @property
+    def work(self) -> dict[str, int]:
+        """The largest value of each option of a lane that bounds its work, by its name."""
+        most = {"hops": self.hops, "visits": self.visits}
+        return {name: most[limit] for name, limit in _work_limits().items()}
 
     def _check_texts(self, draft: object) -> None:
         fields = cast("dict[str, Any]", draft) if isinstance(draft, dict) else {"text": draft}

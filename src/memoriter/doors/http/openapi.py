@@ -90,7 +90,13 @@ def _param(name: str, place: str, field: Schema, *, required: bool = True) -> Sc
     schema = {key: value for key, value in field.items() if key != "description"}
     if place == "path":
         schema["minLength"] = 1
-    return {"name": name, "in": place, "required": required, "description": about, "schema": schema}
+    # An object is written as JSON, also in a URL.
+    how = {"content": {_JSON: {"schema": schema}}} if _is_object(schema) else {"schema": schema}
+    return {"name": name, "in": place, "required": required, "description": about, **how}
+
+
+def _is_object(schema: Schema) -> bool:
+    return any(each.get("type") == "object" for each in (schema, *schema.get("anyOf", ())))
 
 
 def _without(request: Schema, parts: list[str]) -> Schema:

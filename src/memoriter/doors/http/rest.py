@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args, get_origin
 from urllib.parse import unquote
 
 from starlette.requests import Request
@@ -107,7 +107,8 @@ def request_fields(operation: Operation, request: Request, body: bytes, depth: i
             raise InputError(
                 "this request takes no body", hint="put the fields into the query of the URL"
             )
-        return _joined(fields, query)
+        read = partial(_from_query, operation, depth=depth)
+        return _joined(fields, [(name, read(name, value)) for name, value in query])
     for name, _ in query:
         if name not in TENANT:
             raise InputError(
@@ -119,6 +120,21 @@ def request_fields(operation: Operation, request: Request, body: bytes, depth: i
     if not isinstance(data, dict):
         return data  # refused later, by the model of the request
     return _joined(fields, list(cast("dict[str, Any]", data).items()))
+
+
+def _from_query(operation: Operation, name: str, value: str, *, depth: int) -> object:
+    """A value of the query: text, or JSON where the request takes an object."""
+    field = operation.request.model_fields.get(name)
+    if field is None or not any(get_origin(arm) is dict for arm in get_args(field.annotation)):
+        return value
+    try:
+        return parse_body(value.encode(), depth)
+    except InputError as error:
+        raise InputError(
+            f"{name}: {error.message.replace('the body', 'it')}",
+            hint="write it as JSON",
+            field=name,
+        ) from None
 
 
 def _joined(fields: dict[str, Any], more: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -38,7 +38,9 @@ class ServerState:
         self.tenants = tenants
         self.tokens = tokens
         self.limits = limits or Limits()
-        self.tenant_sessions = TenantSessions(tenants, siblings.ask if siblings else None)
+        self.tenant_sessions = TenantSessions(
+            tenants, siblings.ask if siblings else None, self.limits.work
+        )
         if siblings is not None:
             siblings.listen(self.tenant_sessions.kept_receipt)
         self.metrics = Metrics()

@@ -2,9 +2,9 @@
 // The frame of the page: signing in, the views, errors.
 
 import { h } from "./drawing.js";
-import { askView } from "./ask.js";
+import { askView, forgetLast } from "./ask.js";
 import { addView, agentsView, healthView, listView, memoryView, reflectionsView } from "./memory.js";
-import { problem } from "./notices.js";
+import { problem, say } from "./notices.js";
 import { proveView } from "./prove.js";
 import { here, may, me, signIn, signOut, signedOut, to } from "./server.js";
 
@@ -46,8 +46,7 @@ async function show() {
     await DRAW[view](drawn, rest, values);
     if (ownTurn === turn) main.replaceChildren(drawn);
   } catch (error) {
-    if (ownTurn === turn) main.replaceChildren(problem(error));
-    if (/** @type {any} */ (error).status === 401) askToken(problem(error));
+    if (ownTurn === turn) main.replaceChildren(problem(error), h("p", { class: "actions" }, h("button", { type: "button", onclick: show }, "Try again")));
   } finally {
     if (ownTurn === turn) main.removeAttribute("aria-busy");
   }
@@ -58,11 +57,15 @@ function frame() {
     ...VIEWS.filter(([, , operation]) => may(operation)).map(([view, title]) => h("a", { href: `#/${view}` }, title)));
   document.getElementById("me")?.replaceChildren(
     h("span", {}, `${me?.tenant}`), " ", h("span", { class: "right" }, `may ${me?.right}`), " ",
-    h("button", { type: "button", class: "plain", onclick: () => { signOut(); askToken(); } }, "Sign out"));
+    h("button", { type: "button", class: "plain", onclick: () => { signOut(); history.replaceState(null, "", to("ask")); askToken(); } }, "Sign out"));
 }
 
 /** @param {any} [above] */
 function askToken(above) {
+  turn += 1; // what is still being drawn belongs to nobody now
+  forgetLast();
+  say("");
+  main.removeAttribute("aria-busy");
   document.getElementById("views")?.replaceChildren();
   document.getElementById("me")?.replaceChildren();
   document.title = "Sign in · Memoriter";
@@ -87,7 +90,7 @@ function start() {
 window.addEventListener("hashchange", () => { if (me && location.hash.startsWith("#/")) show().then(() => { if (!document.getElementById("token")) { main.focus({ preventScroll: true }); window.scrollTo(0, 0); } }); });
 document.querySelector(".skip")?.addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 
-signedOut(() => askToken());
+signedOut((error) => askToken(error && problem(error)));
 try {
   if (await signIn()) start();
   else askToken();

@@ -3,14 +3,14 @@
 
 import { answer, funnel, h, svg } from "./drawing.js";
 import { memories, problem, say } from "./notices.js";
-import { get, may, note, post, receiptText, to, toMemory } from "./server.js";
+import { call, get, may, note, post, receiptText, to, toMemory } from "./server.js";
 import { sliders } from "./sliders.js";
-import { parsed, State } from "./state.js";
+import { parsed, State, whole } from "./state.js";
 
 const FIELDS = ["recipe", "mode", "agent", "user", "session", "tags", "as_of", "known_at", "where"];
 /** Where why_not's stages stand in the funnel. @type {Record<string, string>} */
 const STAGES = { trust: "hidden", reflections: "hidden", archived: "hidden", expired: "hidden", superseded: "hidden", lanes: "fuse", score: "fuse" };
-/** The address of the last answer: other views link to it. @type {URLSearchParams | null} */
+/** The last answer and its address: other views link to it. @type {{values: URLSearchParams, hits: () => any[]} | null} */
 let last = null;
 
 /** The request of the address. @param {URLSearchParams} values */
@@ -24,10 +24,7 @@ export function requestOf(values) {
       throw Object.assign(new Error("the filter is not JSON"), { hint: 'for example {"kind": "fact"}' });
     }
   }
-  if (values.get("limit")) {
-    body.limit = Number(values.get("limit"));
-    if (!Number.isInteger(body.limit)) throw Object.assign(new Error("“How many” is not a whole number"), { hint: "for example 10" });
-  }
+  if (values.get("limit")) body.limit = whole(values, "limit", 0);
   return body;
 }
 
@@ -44,13 +41,12 @@ export async function askView(main, rest, values) {
   try {
     const body = requestOf(values);
     const reply = await post("recall", { ...body, detail: "drawn" });
-    last = values;
     const asked = new Asked(new State(body, reply, values), values);
+    last = { values, hits: () => asked.now.drawing.hits };
     await asked.show();
     out.append(asked.element);
   } catch (error) {
     out.append(problem(error));
-    if (/** @type {any} */ (error).status === 401) throw error;
   }
 }
 
@@ -171,13 +167,15 @@ class Asked {
     }
     this.draw();
     this.spelled?.(this.now.spelled ?? null);
+    this.reach?.();
     for (const [name, fill] of Object.entries(this.again)) if (name !== from) fill();
   }
 
   /** Both answers, and the way back. @param {any} before @param {any} diff */
   comparison(before, diff) {
-    const side = sideBySide(before.drawing, this.now.drawing, diff, "without the change", "with the change");
-    side.append(h("p", { class: "actions" }, h("button", { type: "button", onclick: () => { this.state.change = {}; this.show(); } }, "Take the change back")));
+    const side = sideBySide(before.drawing, this.now.drawing, diff, "before", "with the change");
+    side.append(h("p", { class: "actions" }, h("button", { type: "button", onclick: () => { this.state.change = {}; this.show(); } }, "Take the change back"),
+      h("a", { href: to("prove", { of: before.receipt, and: this.now.receipt }) }, "Prove both")));
     return side;
   }
 
@@ -198,11 +196,21 @@ class Asked {
   }
 
   async whatIf() {
-    const { numbers } = await get(`recipes/${encodeURIComponent(this.first.plan.recipe)}`);
+    const recipe = this.first.plan.recipe;
+    const { numbers } = await call("recipe", { recipe });
     const made = sliders(numbers, this.state.overrides, (moved) => { this.state.move(moved); this.show("what-if"); },
       () => { this.state.unmove(); this.show("what-if"); });
     this.spelled = made.spelled;
     made.spelled(this.now.spelled ?? null);
+    /** The others decide how far a slider goes: the server says it again after each move. */
+    this.reach = async () => {
+      const { now, state } = this;
+      try {
+        const { numbers } = await call("recipe", { recipe, overrides: state.overrides });
+        if (now === this.now) made.reach(numbers);
+      } catch { /* the answer says what is refused */ }
+    };
+    await this.reach();
     return made.element;
   }
 
@@ -280,7 +288,7 @@ class Asked {
   }
 
   async block() {
-    const tokens = h("input", { type: "number", min: 1, step: 1, required: true, value: this.values.get("budget") ?? 500, name: "budget" });
+    const tokens = h("input", { type: "number", min: 1, step: 1, required: true, value: whole(this.values, "budget", 500), name: "budget" });
     const out = h("div");
     const run = async () => {
       out.replaceChildren(h("p", { class: "quiet" }, "Loading …"));
@@ -290,6 +298,8 @@ class Asked {
           h("p", {}, h("b", {}, block.tokens), ` tokens, ${block.chars} characters`,
             block.left_out.length ? `, ${block.left_out.length} left out by the budget` : "",
             block.not_relevant?.length ? `, ${block.not_relevant.length} not relevant` : ""),
+          ...(block.status === "degraded" ? [h("p", { class: "bad" }, "The answer is degraded: what did not run is named above.")] : []),
+          ...(block.remarks ?? []).map((/** @type {string} */ each) => h("p", { class: "quiet remark" }, each)),
           h("pre", { class: "block", tabindex: "0", dir: "auto" }, block.text));
       } catch (error) { out.replaceChildren(problem(error)); }
     };
@@ -358,7 +368,7 @@ export function sideBySide(before, after, diff, left, right) {
       h("div", {}, h("h3", {}, left), list(then)),
       svg("svg", { class: "lines", viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" }, lines),
       h("div", {}, h("h3", {}, right), list(now))),
-    diff.inputs.length ? h("details", {}, h("summary", {}, `${diff.inputs.length} inputs differ`), h("ul", {}, diff.inputs.map((/** @type {any} */ each) =>
+    diff.inputs.length ? h("details", {}, h("summary", {}, diff.inputs.length === 1 ? "1 input differs" : `${diff.inputs.length} inputs differ`), h("ul", {}, diff.inputs.map((/** @type {any} */ each) =>
       h("li", {}, `${each.path}: ${brief(each.was)} → ${brief(each.now)}`)))) : null,
     diff.moves.length ? h("details", { open: true }, h("summary", {}, "Every move and its cause"), h("ul", {}, diff.moves.map(cause))) : null);
 }
@@ -368,7 +378,13 @@ const number = (value) => (value === null ? "none" : value.toFixed(4));
 /** @param {any} value */
 const brief = (value) => { const text = JSON.stringify(value) ?? "none"; return text.length > 80 ? `${text.slice(0, 79)}…` : text; };
 
-/** The address of the last answer, asked why a memory is not in it; null before the first. @param {string} id */
-export function lastWhyNot(id) {
-  return last && to("ask", { ...Object.fromEntries(last), not: id });
+/** Nobody who signs in later is to see what was asked before. */
+export const forgetLast = () => { last = null; };
+
+/** Why a memory was in the last answer, or was not: a link; null before the first. @param {string} id */
+export function lastWhy(id) {
+  if (!last) return null;
+  const inside = last.hits().some((hit) => hit.id === id);
+  return h("a", { href: to("ask", { ...Object.fromEntries(last.values), hit: inside ? id : "", not: inside ? "" : id }) },
+    inside ? "Why was it in the last answer?" : "Why was it not in the last answer?");
 }

@@ -2,11 +2,13 @@
 // The memory itself: browse, one memory's life, changes, agents, reflections, health.
 
 import { chip, h, into, svg } from "./drawing.js";
-import { lastWhyNot } from "./ask.js";
+import { lastWhy } from "./ask.js";
 import { confirmed, memories, problem, say } from "./notices.js";
 import { call, get, may, post, to, toMemory } from "./server.js";
+import { whole } from "./state.js";
 
-const SHOWN = 280;
+const SHOWN = 280, PAGE = 20, ROWS = 12;
+const REPLACING = ["supersedes", "corrects", "invalidates"];
 /** @param {string} text */
 const brief = (text) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 /** @param {unknown} value */
@@ -21,7 +23,7 @@ function line(record) {
     h("p", { class: "about" }, h("a", { href: toMemory(record.id) }, brief(record.id)), h("span", {}, day(record.created)), h("span", {}, record.kind),
       record.agent ? h("span", {}, `agent ${record.agent}`) : null,
       (record.tags ?? []).map((/** @type {string} */ tag) => h("span", {}, `#${tag}`)),
-      record.trust && record.trust !== "learned" ? h("span", { class: "bad" }, record.trust) : null));
+      record.trust && record.trust !== "learned" ? h("span", { class: record.trust === "external" ? "bad" : "" }, `trust ${record.trust}`) : null));
 }
 
 // -- browse -----------------------------------------------------------------------------------
@@ -47,22 +49,31 @@ export async function listView(main, values) {
   const out = h("div");
   into(main, out);
   try {
-    const page = await post("browse", browseRequest(values));
-    const from = Number(values.get("from") ?? 0);
-    const next = page.cursor ? to("memory", { ...Object.fromEntries(values), cursor: page.cursor, from: from + page.records.length }) : null;
-    into(out, h("p", { class: "quiet", "data-total": page.total },
-      page.total ? `${from + 1} to ${from + page.records.length} of ${page.total}` : "No memory passes these filters."),
-      h("ul", { class: "records" }, page.records.map(line)),
-      h("p", { class: "actions" }, next ? h("a", { class: "button", rel: "next", href: next }, "Next page") : null,
-        values.get("cursor") ? h("a", { class: "button", href: to("memory", { ...Object.fromEntries(values), cursor: "", from: "" }) }, "First page") : null));
+    const from = whole(values, "from", 0);
+    const page = await post("browse", { ...browseRequest(values), offset: from });
+    const { records, total } = page;
+    /** @param {number} at */
+    const link = (at) => to("memory", { ...Object.fromEntries(values), from: at || "" });
+    into(out, h("p", { class: "quiet", "data-total": total }, !total ? nothing(values)
+      : records.length ? `${from + 1} to ${from + records.length} of ${total}` : `Only ${memories(total)}: there is none from ${from + 1} on.`),
+      h("ul", { class: "records" }, records.map(line)),
+      h("p", { class: "actions" },
+        from ? h("a", { class: "button", rel: "prev", href: link(Math.max(0, Math.min(from, total) - PAGE)) }, "Previous page") : null,
+        records.length && from + records.length < total ? h("a", { class: "button", rel: "next", href: link(from + records.length) }, "Next page") : null));
   } catch (error) { into(out, problem(error)); }
+}
+
+/** Why a list is empty. @param {URLSearchParams} values */
+function nothing(values) {
+  if ([...values.keys()].length) return "No memory passes these filters.";
+  return ["There is no memory yet. ", may("remember") ? h("a", { href: "#/add" }, "Add one") : null];
 }
 
 /** @param {URLSearchParams} values */
 function browseRequest(values) {
   /** @type {Record<string, any>} */
-  const body = { limit: 20 };
-  for (const name of ["agent", "user", "session", "as_of", "known_at", "sort", "cursor", "expired", "archived"]) if (values.get(name)) body[name] = values.get(name);
+  const body = { limit: PAGE };
+  for (const name of ["agent", "user", "session", "as_of", "known_at", "sort", "expired", "archived"]) if (values.get(name)) body[name] = values.get(name);
   const tags = (values.get("tags") ?? "").split(",").map((tag) => tag.trim()).filter(Boolean);
   if (tags.length) body.tags = tags;
   /** @type {any[]} */
@@ -82,14 +93,14 @@ const QUIET = new Set(["id", "text", "title", "row", "position", "memory_type", 
 export async function memoryView(main, id) {
   const [record, { versions }, { links }] = await Promise.all(["get", "history", "links"].map((operation) => call(operation, { id })));
   const fields = Object.entries(record).filter(([key, value]) => !QUIET.has(key) && value !== null && value !== "" && !(Array.isArray(value) && !value.length));
-  const back = lastWhyNot(id);
+  const back = lastWhy(id);
   const members = links.filter((/** @type {any} */ edge) => edge.kind === "consolidated_from" && edge.source === id);
   into(main, 
     h("h1", {}, record.title || "A memory"),
     h("p", { class: "text whole", dir: "auto", tabindex: "0", role: "region", "aria-label": "The text" }, record.text),
     h("dl", { class: "fields-of" }, h("div", {}, h("dt", {}, "id"), h("dd", {}, h("code", {}, record.id))),
       fields.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, Array.isArray(value) ? value.join(", ") : plain(value))))),
-    back ? h("p", { class: "actions" }, h("a", { href: back }, "Why was it not in the last answer?")) : null,
+    back ? h("p", { class: "actions" }, back) : null,
     actions(record, versions, links),
     h("section", { class: "panel" }, h("h2", {}, `Its life: ${versions.length} ${versions.length === 1 ? "version" : "versions"}`),
       h("ol", { class: "versions" }, versions.map((/** @type {any} */ version, /** @type {number} */ at) => h("li", {},
@@ -128,7 +139,9 @@ function actions(record, versions, links) {
     may("expire") ? form("Expire", [["at", "From when on (empty: now)", ""]], (sent) => run(call("expire", sent.at ? { id, at: sent.at } : { id }), "expired")) : null,
     may("forget") ? h("button", { type: "button", class: "danger", onclick: async () => {
       const content = h("div", {}, h("p", {}, "This cannot be undone. It goes from past views too, with:"),
-        h("ul", {}, h("li", {}, `${versions.length} ${versions.length === 1 ? "version" : "versions"}`), h("li", {}, `${links.length} ${links.length === 1 ? "link" : "links"}`)),
+        h("ul", {}, h("li", {}, `${versions.length} ${versions.length === 1 ? "version" : "versions"}`), h("li", {}, `${links.length} ${links.length === 1 ? "link" : "links"}`,
+            links.length ? h("ul", {}, links.slice(0, ROWS).map((edge) => h("li", {}, edge.source === id ? `${edge.kind} → ${brief(edge.target)}` : `← ${edge.kind} ${brief(edge.source)}`)), links.length > ROWS ? h("li", {}, `and ${links.length - ROWS} more`) : null) : null)),
+        links.some((edge) => edge.source === id && REPLACING.includes(edge.kind)) ? h("p", {}, "What it replaced may be shown in answers again.") : null,
         h("blockquote", { class: "text", dir: "auto" }, brief(record.text)));
       if (!(await confirmed(`Forget ${id}?`, content, "Forget it"))) return;
       try { await post("forget", { id }); say("forgotten"); location.hash = "#/memory"; } catch (error) { out.replaceChildren(problem(error)); }
@@ -224,10 +237,10 @@ export async function reflectionsView(main) {
 const WORDS = {
   records: "memories", expired: "expired, hidden from answers", seq: "entries in the log", time: "the last commit", debt: "vectors still to compute",
   segments: "index segments on disk", tail: "rows indexed in memory only", tenant: "tenant", unerased: "forgotten, still to be erased from files",
-  unerased_since: "waiting for erasure since", compared: "memories compared for copies",
+  unerased_since: "waiting for erasure since", compared: "memories compared for copies", repeat_groups: "groups of near-copies",
 };
 
-const CLAIMS = 100, ROWS = 12;
+const CLAIMS = 100;
 /** What the last upkeep did, for the view that is drawn after it. */
 let upkeep = "";
 
@@ -257,7 +270,7 @@ export async function healthView(main) {
       } catch (error) { out.replaceChildren(problem(error)); }
     } }, "Do pending work")) : null, out,
     h("section", { class: "panel" }, h("h2", {}, `Waiting for review: ${more ?? claims.length}`), more ? h("p", { class: "quiet" }, `The first ${CLAIMS} are listed.`) : null, review(claims.slice(0, CLAIMS))),
-    h("section", { class: "panel" }, h("h2", {}, `Near-copies: ${status.repeats.length} ${status.repeats.length === 1 ? "group" : "groups"}`), copies(status)),
+    h("section", { class: "panel" }, h("h2", {}, `Near-copies: ${status.repeat_groups} ${status.repeat_groups === 1 ? "group" : "groups"}`), copies(status)),
     h("section", { class: "panel" }, h("h2", {}, "Growth"), await growth()),
     counts.map((each) => h("section", { class: "panel" }, h("h2", {}, `By ${each.by}`), each.distinct > ROWS ? h("p", { class: "quiet" }, `The ${ROWS} most frequent of ${each.distinct}.`) : null, bars(Object.entries(each.counts ?? {}).slice(0, ROWS), (name) => to("memory", { [each.by === "agent" ? "agent" : "where"]: each.by === "agent" ? name : JSON.stringify({ [each.by]: name }) })))),
     h("section", { class: "panel" }, h("h2", {}, "Vector spaces"), h("ul", {}, status.calibrations.map((/** @type {any} */ each) => h("li", {}, `${each.embedder ?? each.space}: calibration ${each.state}`)))));
@@ -286,10 +299,12 @@ function review(claims) {
 
 /** Memories whose texts are nearly the same. @param {any} status */
 function copies(status) {
-  return h("div", {}, h("p", { class: "quiet" }, `Texts that are nearly the same, among the newest ${status.compared}. One of each group stands for all in an answer.`),
+  return h("div", {}, h("p", { class: "quiet" }, `Texts that are nearly the same, among the newest ${status.compared}. One of each group stands for all in an answer.`,
+      status.repeat_groups > status.repeats.length ? ` The first ${status.repeats.length} groups are listed.` : ""),
     status.repeats.length ? h("ul", { class: "copy-groups" }, status.repeats.map((/** @type {any[]} */ group) => h("li", {},
       h("p", { class: "text", dir: "auto" }, brief(group[0].text)),
-      h("p", { class: "about" }, group.map((each) => h("a", { href: toMemory(each.id) }, brief(each.id))))))) : h("p", {}, "There are none."));
+      h("p", { class: "about" }, group.slice(0, ROWS).map((each) => h("a", { href: toMemory(each.id) }, brief(each.id))),
+        group.length > ROWS ? h("span", {}, `and ${group.length - ROWS} more`) : null)))) : h("p", {}, "There are none."));
 }
 
 /** The memories created in each of the last twelve months; the server counts. */

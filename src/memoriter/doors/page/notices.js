@@ -27,7 +27,9 @@ export function confirmed(title, content, word) {
       h("p", { class: "actions" },
         h("button", { type: "button", onclick: () => dialog.close("no") }, "Keep it"),
         h("button", { type: "button", class: "danger", onclick: () => dialog.close("yes") }, word)));
-    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); });
+    const leave = () => dialog.close("no"); // the page behind it is another one
+    window.addEventListener("hashchange", leave, { once: true });
+    dialog.addEventListener("close", () => { window.removeEventListener("hashchange", leave); dialog.remove(); resolve(dialog.returnValue === "yes"); });
     document.body.append(dialog);
     dialog.showModal();
   });

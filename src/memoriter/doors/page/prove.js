@@ -4,12 +4,12 @@
 import { sideBySide } from "./ask.js";
 import { h, into } from "./drawing.js";
 import { memories, problem, say } from "./notices.js";
-import { postReceipts, receiptText } from "./server.js";
+import { note, postReceipts, receiptText } from "./server.js";
 
 /** @param {HTMLElement} main @param {string[]} rest @param {URLSearchParams} values */
 export async function proveView(main, rest, values) {
   /** @type {[Slot, Slot]} */
-  const slots = [new Slot("A receipt"), new Slot("Another, to compare with")];
+  const slots = [new Slot("A receipt", "of"), new Slot("Another, to compare with", "and")];
   const both = h("div");
   for (const slot of slots) slot.changed = async () => {
     if (!slots[0].receipt || !slots[1].receipt) { both.replaceChildren(); return; }
@@ -21,13 +21,14 @@ export async function proveView(main, rest, values) {
   into(main, h("h1", {}, "Prove"),
     h("p", { class: "quiet" }, "A receipt holds every input of an answer. Here every number is derived again from the others, and the search runs again on the memory as it was."),
     h("div", { class: "slots" }, slots.map((slot) => slot.element)), both);
-  const of = values.get("of");
-  if (of) await slots[0].take(await receiptText(of), `receipt ${of.slice(0, 12)}`);
+  await Promise.all(slots.map((slot) => slot.fetch(values.get(slot.key) ?? "")));
 }
 
+/** A place for a receipt: a file, or a handle, which the address keeps. */
 class Slot {
-  /** @param {string} title */
-  constructor(title) {
+  /** @param {string} title @param {string} key its name in the address */
+  constructor(title, key) {
+    this.key = key;
     /** @type {any} */ this.receipt = null;
     this.text = "";
     this.replayed = null;
@@ -36,7 +37,10 @@ class Slot {
     this.out = h("div");
     const file = h("input", { type: "file", accept: "application/json,.json" });
     file.addEventListener("change", () => { if (file.files[0]) this.read(file.files[0]); });
-    this.element = h("section", { class: "panel drop", "aria-label": title }, h("h2", {}, title), h("label", {}, h("span", {}, "Choose a file, or drop one here"), file), this.out);
+    this.handle = h("input", { name: key, autocomplete: "off", spellcheck: "false" });
+    this.element = h("section", { class: "panel drop", "aria-label": title }, h("h2", {}, title), h("label", {}, h("span", {}, "Choose a file, or drop one here"), file),
+      h("form", { class: "row", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); note({ [key]: this.handle.value.trim() }); this.fetch(this.handle.value.trim()); } },
+        h("label", { class: "grow" }, h("span", {}, "Or the handle of a recent answer"), this.handle), h("button", { type: "submit" }, "Take it")), this.out);
     this.element.addEventListener("dragover", (/** @type {DragEvent} */ event) => { event.preventDefault(); this.element.classList.add("over"); });
     this.element.addEventListener("dragleave", () => this.element.classList.remove("over"));
     this.element.addEventListener("drop", (/** @type {DragEvent} */ event) => {
@@ -47,12 +51,27 @@ class Slot {
     });
   }
 
-  /** @param {File} file */
+  /** The receipt that the server keeps under a handle. @param {string} handle */
+  async fetch(handle) {
+    this.handle.value = handle;
+    if (handle) await this.show(`receipt ${handle.slice(0, 12)}`, () => receiptText(handle));
+  }
+
+  /** A file of the disk; no address leads to it. @param {File} file */
   async read(file) {
-    try { await this.take(await file.text(), file.name); } catch (error) {
+    this.handle.value = "";
+    note({ [this.key]: "" });
+    await this.show(file.name, () => file.text());
+    this.out.append(h("p", { class: "quiet" }, "It comes from a file of yours, so the link of this page does not lead to it."));
+  }
+
+  /** @param {string} name @param {() => Promise<string>} load */
+  async show(name, load) {
+    this.out.replaceChildren(h("p", { class: "quiet" }, "Verifying …"));
+    try { await this.take(await load(), name); } catch (error) {
       this.receipt = null;
-      this.changed();
-      this.out.replaceChildren(problem(error instanceof SyntaxError ? Object.assign(new Error(`${file.name} is not JSON`), { hint: "choose a receipt, as the page downloads it" }) : error));
+      await this.changed();
+      this.out.replaceChildren(problem(error instanceof SyntaxError ? Object.assign(new Error(`${name} is not JSON`), { hint: "choose a receipt, as the page downloads it" }) : error));
     }
   }
 
@@ -61,7 +80,6 @@ class Slot {
     this.name = name;
     const receipt = JSON.parse(text);
     this.text = text;
-    this.out.replaceChildren(h("p", { class: "quiet" }, "Verifying …"));
     const verified = await postReceipts("verify", { receipt: text });
     this.receipt = verified.ok ? receipt : null;
     const parts = [verdict(verified, receipt)];

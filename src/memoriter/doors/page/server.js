@@ -45,7 +45,9 @@ async function sendText(method, path, body) {
   if (response.ok) return reply;
   let problem = {};
   try { problem = JSON.parse(reply); } catch { /* a proxy may answer in its own words */ }
-  throw new Refused(problem, response.status);
+  const refused = new Refused(problem, response.status);
+  if (response.status === 401 && me) { drop(); ended(refused); }
+  throw refused;
 }
 
 /** @param {string} path @param {any} body */
@@ -105,8 +107,12 @@ function drop() {
   sessionStorage.removeItem(KEY);
 }
 
-/** What to do when another tab signed out. @param {() => void} then */
+/** @type {(error?: Refused) => void} */
+let ended = () => {};
+
+/** What to do when another tab signed out, or the token is no longer taken. @param {(error?: Refused) => void} then */
 export function signedOut(then) {
+  ended = then;
   tabs.addEventListener("message", (event) => {
     if (token && event.data?.drop === token) { drop(); then(); }
   });

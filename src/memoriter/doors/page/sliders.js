@@ -27,7 +27,10 @@ export function sliders(numbers, overrides, move, unmove) {
   const copies = h("div", { class: "copies" });
   const reset = h("button", { type: "button", onclick: () => {
     for (const path of Object.keys(current)) delete current[path];
-    for (const input of element.querySelectorAll("input")) input.value = input.dataset.first;
+    for (const input of element.querySelectorAll("input")) {
+      input.value = input.dataset.first;
+      if (input.type === "range") input.dataset.now = input.dataset.first;
+    }
     for (const row of element.querySelectorAll(".slider")) row.classList.remove("changed");
     clearTimeout(waiting);
     moved = {};
@@ -36,7 +39,16 @@ export function sliders(numbers, overrides, move, unmove) {
   const element = h("div", { class: "sliders" }, h("p", { class: "quiet" }, "Move a number: the order moves. Nothing is stored."), h("p", { class: "actions" }, reset), copies, rows);
   /** @param {Record<string, string> | null} spelled */
   const show = (spelled) => copies.replaceChildren(...(spelled ? Object.entries({ python: "Python", command: "Command", toml: "Recipe as TOML" }).map(([key, title]) => copy(title, spelled[key])) : []));
-  return { element, spelled: show };
+  /** How far each slider goes beside the present values of the others. @param {any[]} now */
+  const reach = (now) => {
+    const ends = new Map(now.map((each) => [each.path, each]));
+    for (const range of element.querySelectorAll("input[type=range]")) {
+      const { low, high } = ends.get(range.dataset.path) ?? {};
+      if (low !== undefined) Object.assign(range, { min: low, max: high, value: range.dataset.now });
+    }
+    element.dataset.turn = String(Number(element.dataset.turn ?? 0) + 1);
+  };
+  return { element, spelled: show, reach };
 }
 
 /** @param {string} title @param {string} text */
@@ -54,7 +66,7 @@ function slider(each, current, tell) {
   const first = each.value ?? "";
   const value = current[each.path] ?? each.value ?? each.low;
   const name = each.path.slice(each.group.length + 1);
-  const range = h("input", { type: "range", id, min: each.low, max: each.high, step: each.step, value, "data-path": each.path, "data-first": each.value ?? each.low, "aria-describedby": `${id}-about` });
+  const range = h("input", { type: "range", id, min: each.low, max: each.high, step: each.step, value, "data-path": each.path, "data-now": value, "data-first": each.value ?? each.low, "aria-describedby": `${id}-about` });
   const exact = h("input", { type: "number", value: each.path in current ? value : first, step: "any", min: each.least, max: each.most, "aria-label": `${each.path}, exactly`, "data-first": first, placeholder: "off" });
   const row = h("div", { class: `slider ${each.path in current ? "changed" : ""}` },
     h("label", { for: id }, name), range, exact, h("small", { id: `${id}-about` }, each.about));
@@ -63,6 +75,7 @@ function slider(each, current, tell) {
     if (now === each.value) delete current[each.path];
     else current[each.path] = now;
     row.classList.toggle("changed", each.path in current);
+    range.dataset.now = now ?? each.low;
     tell(each.path, current[each.path] ?? null);
   };
   range.addEventListener("input", () => { exact.value = range.value; set(Number(range.value)); });

@@ -18,6 +18,14 @@ export function parsed(values, name, otherwise) {
   throw Object.assign(new Error(`“${name}” in the address cannot be read`), { hint: "the link may be cut: ask again" });
 }
 
+/** A value of the address that is a whole number, from 0 on. @param {URLSearchParams} values @param {string} name @param {number} otherwise */
+export function whole(values, name, otherwise) {
+  const text = values.get(name);
+  if (!text) return otherwise;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw Object.assign(new Error(`“${name}” in the address is not a whole number: ${text}`), { hint: "for example 20" });
+}
+
 /** @param {Record<string, any>} one @param {Record<string, any>} two */
 function merged(one, two) {
   const out = { ...one, ...two };
@@ -64,9 +72,8 @@ export class State {
 
   /** The call, at the moment of the first answer: nothing but the state makes a difference. */
   get request() {
-    const { scope, overrides, ...rest } = this.change;
+    const { overrides, ...rest } = this.change;
     const body = { now: this.first.plan.steps[0].now, ...this.body, ...rest };
-    if (scope) { for (const name of ["agent", "user", "session"]) delete body[name]; Object.assign(body, scope); }
     for (const [name, value] of Object.entries(body)) if (value === null) delete body[name];
     return overrides ? { ...body, overrides } : body;
   }

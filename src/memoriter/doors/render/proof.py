@@ -61,12 +61,8 @@ def _flags(change: Change) -> Iterator[str]:
                 for label, pairs in cast("dict[str, list[list[object]]]", value).items():
                     ranked = ",".join(f"{id}:{score}" for id, score in pairs)
                     yield f"--list {_quoted(f'{label}={ranked}')}"
-            case "scope":
-                kept = cast("dict[str, str]", value)
-                rest = [f"--{who} {name}" for who, name in kept.items()]
-                yield f"only {' '.join(rest)}" if rest else "no --agent, --user, --session"
             case _:
-                flag = f"--{key.replace('_', '-')}"
+                flag = "--tag" if key == "tags" else f"--{key.replace('_', '-')}"
                 yield f"no {flag}" if value is None else f"{flag} {_quoted(value)}"
 
 

@@ -123,7 +123,9 @@ def _repeats(status: Status) -> str:
     """The groups of copies, one to a line."""
     groups = status.repeats or ()
     compared = counted(status.compared or 0, "memory", "memories")
-    heads = f"{counted(len(groups), 'group')} among {compared}"
+    count = status.repeat_groups or 0
+    cut = f", the first {len(groups)} are listed" if count > len(groups) else ""
+    heads = f"{counted(count, 'group')} among {compared}{cut}"
     lines = (f"{', '.join(record.id for record in group)}: {group[0].text}" for group in groups)
     return "\n".join((heads, *(one_line(line) for line in lines)))
 
