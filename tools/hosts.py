@@ -45,9 +45,8 @@ def _print(line: str) -> None:
 def _run(*words: str, **environ: str) -> bool:
     """Whether a command succeeds."""
     _print(f"$ {' '.join(words)}")
-    return (
-        subprocess.run(words, cwd=ROOT, check=False, env={**os.environ, **environ}).returncode == 0
-    )  # noqa: S603  # of this file
+    done = subprocess.run(words, cwd=ROOT, check=False, env={**os.environ, **environ})  # noqa: S603  # of this file
+    return done.returncode == 0
 
 
 def _environment(name: str) -> str:

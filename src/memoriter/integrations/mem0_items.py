@@ -19,14 +19,14 @@ def own_fields(record: Record) -> dict[str, Any]:
     return cast("dict[str, Any]", record.metadata.get(OWN, {}))
 
 
-def turns_of(messages: object) -> list[Message]:
+def turns_of(messages: Any) -> list[Message]:
     """The messages that have text; those of the system are instructions, not memories."""
     if isinstance(messages, str):
         messages = {"role": "user", "content": messages}
-    rows: object = [messages] if isinstance(messages, dict) else messages
-    if not isinstance(rows, list):
+    if not isinstance(messages, dict | list):
         raise ValueError("messages must be str, dict, or list[dict]")  # noqa: TRY004  # as mem0
-    turns = [parse_message(row) for row in cast("list[dict[str, Any]]", rows)]
+    rows: Any = [messages] if isinstance(messages, dict) else messages
+    turns = [parse_message(row) for row in rows]
     return [turn for turn in turns if turn.text and turn.role != "system"]
 
 

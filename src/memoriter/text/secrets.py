@@ -80,7 +80,8 @@ _COMMANDS: Final = tuple(
 """Commands that take a password as an option, and lines of a `.netrc`."""
 _NAMES: Final = (
     r"passw(?:or)?d|passphrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
-    r"|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token|refresh[ _-]?token|client[ _-]?secret|token"
+    r"|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token"
+    r"|refresh[ _-]?token|client[ _-]?secret|token"
 )
 _VALUE: Final = r"([\"'`]?)([^\s\"'`,;(){}\[\]<>]{6,200})\2"
 _QUOTED: Final = re.compile(
