@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadRecord, Unavailable
@@ -24,13 +24,10 @@ from memoriter.imports.fields import parse_time
 from memoriter.memory.engine import Engine
 from memoriter.memory.facts import FactReader, fact_reader
 from memoriter.memory.writing_options import MessagesKwargs
-from memoriter.text.messages import Message, parse_message
+from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
 from memoriter.write.writer import Writer
-
-_FOREIGN: Final = ("tool", "function")
-"""Roles whose text came from outside: it is trusted less than what was said."""
 
 
 class RefusedMessage(NamedTuple):
@@ -153,7 +150,7 @@ def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
             hint="ISO 8601, or seconds since 1970",
             field="messages",
         )
-    trust = "external" if message.role in _FOREIGN else options.get("trust")
+    trust = "external" if message.role in FOREIGN_ROLES else options.get("trust")
     source = Source(message.speaker, options.get("channel"))
     draft: dict[str, object] = {
         "text": message.text,

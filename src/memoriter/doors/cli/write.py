@@ -122,6 +122,7 @@ def _stdin() -> str:
     "import",
     "memoriter import notes.jsonl todo.txt",
     "memoriter import old.db --dry-run",
+    "memoriter import conversations.json",
     "memoriter import backup.export --store new.db",
     lists={"format": complete_format},
 )
