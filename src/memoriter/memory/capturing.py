@@ -24,6 +24,7 @@ from memoriter.imports.fields import parse_time
 from memoriter.memory.engine import Engine
 from memoriter.memory.facts import FactReader, fact_reader
 from memoriter.memory.writing_options import MessagesKwargs
+from memoriter.models.texts import encodable
 from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
@@ -127,7 +128,7 @@ def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_
     """The messages that have text, without the blocks of recalled memories in them."""
     seen: Counter[tuple[object, ...]] = Counter()
     for at, row in enumerate(rows):
-        message = parse_message(row)
+        message = _encodable(parse_message(row))
         message = message._replace(text=without_blocks(message.text).strip())
         if not message.text:
             continue
@@ -139,6 +140,12 @@ def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_
             named = ["text", *own, seen[own]]
         of_session = digest("memoriter/message/1", canonical([session, *named])).hex()
         yield _Turn(at, message, f"message:{of_session[:32]}")
+
+
+def _encodable(message: Message) -> Message:
+    """The message without halves of characters: programs that cut texts leave them behind."""
+    texts = {"text": message.text, "id": message.id, "speaker": message.speaker}
+    return message._replace(**{name: text and encodable(text) for name, text in texts.items()})
 
 
 def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
