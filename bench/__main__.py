@@ -32,6 +32,7 @@ BENCHES = {
     "hook": "bench.hook",
     "installed": "bench.installed",
     "capture": "bench.capture",
+    "similar": "bench.similar",
     "mcp": "bench.mcp",
     "http": "bench.http",
     "hostile": "bench.hostile",

@@ -1,7 +1,8 @@
 """Make one environment for each host of an adapter, and run its tests and type check there.
 
 `make hosts` calls it. The packages are pinned here and not in constraints.txt: they are large, and
-nothing of ours needs them. Each environment is `.venv-host-NAME`; it is made once.
+nothing of ours needs them. Each environment is `.venv-host-NAME`; it is made once. A table at the
+end says what passed, what failed and what could not be installed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -31,65 +34,85 @@ _STEPS: Final = "500"
 """Of each comparison; MEMORITER_HOST_STEPS=10000 has more."""
 
 
-def _run(*words: str, **environ: str) -> int:
-    print("$", " ".join(words), flush=True)  # noqa: T201  # a script for people
-    return subprocess.run(words, cwd=ROOT, check=False, env={**os.environ, **environ}).returncode  # noqa: S603  # of this file
+class NotInstalled(Exception):
+    """A host that cannot be installed here, and why."""
 
 
-def _environment(name: str) -> Path:
+def _print(line: str) -> None:
+    print(line, flush=True)  # noqa: T201  # a script for people
+
+
+def _run(*words: str, **environ: str) -> bool:
+    """Whether a command succeeds."""
+    _print(f"$ {' '.join(words)}")
+    done = subprocess.run(words, cwd=ROOT, check=False, env={**os.environ, **environ})  # noqa: S603  # of this file
+    return done.returncode == 0
+
+
+def _environment(name: str) -> str:
     """The Python of a host's environment, which is made if it is not there."""
     place = ROOT / f".venv-host-{name}"
-    python, ready = place / "bin" / "python", place / "ready"
+    python, ready = str(place / "bin" / "python"), place / "ready"
     wanted = "\n".join(HOSTS[name])
     if not ready.exists() or ready.read_text() != wanted:
+        install = (python, "-m", "pip", "install", "-qq", "--disable-pip-version-check")
         steps = (
             (sys.executable, "-m", "venv", "--clear", str(place)),
-            (str(python), "-m", "pip", "install", "-q", "pytest", *HOSTS[name]),
-            (str(python), "-m", "pip", "install", "-q", "-e", "."),
+            (*install, "pytest", *HOSTS[name]),
+            (*install, "-e", "."),
         )
-        if any(_run(*words) for words in steps):
-            raise SystemExit(f"the environment of {name} cannot be made")
+        if not all(_run(*words) for words in steps):
+            raise NotInstalled(f"{', '.join(HOSTS[name])} cannot be installed with pip")
         ready.write_text(wanted)
     return python
 
 
-def _programs() -> int:
-    """Install the programs where they are not, and run their tests; 1 if these fail."""
-    place = ROOT / ".venv-host-programs"
+def _test_adapter(name: str) -> bool:
+    """Run the tests of an adapter beside its host, and check its types; whether both pass."""
+    python = _environment(name)
+    tests = ("-m", "pytest", "-q", "-c", "tests/hosts/hosts.ini", f"tests/hosts/test_{name}.py")
+    steps = os.environ.get("MEMORITER_HOST_STEPS", _STEPS)
+    passed = _run(python, *tests, MEMORITER_HOST_STEPS=steps)
+    sources = [str(path) for path in (ROOT / "src/memoriter/integrations").glob(f"{name}*.py")]
+    typed = _run(sys.executable, "-m", "pyright", "--pythonpath", python, *sorted(sources))
+    return passed and typed
+
+
+def _test_programs(name: str) -> bool:
+    """Install the programs where they are not, and run their tests; whether these pass."""
+    place = ROOT / f".venv-host-{name}"
     claude = place / "node_modules" / "@anthropic-ai" / "claude-code"
+    ready, wanted = place / "ready", "\n".join(PROGRAMS)
     if shutil.which("npm") is None:
-        print("the tests of real programs are skipped: npm is not installed")  # noqa: T201  # as above
-        return 0
-    if not claude.exists():
-        failed = _run(
-            "npm", "install", "--no-audit", "--no-fund", "--prefix", str(place), *PROGRAMS
-        )
-        if failed or _run("node", str(claude / "install.cjs")):
-            raise SystemExit("the programs cannot be installed")
-    tests = ("-m", "pytest", "-q", "tests/hosts/test_programs.py", "tests/hosts/test_plugins.py")
-    return int(_run(sys.executable, *tests) != 0)
+        raise NotInstalled("the programs need npm, which is not installed")
+    if not ready.exists() or ready.read_text() != wanted:
+        words = ("npm", "install", "--no-audit", "--no-fund", "--prefix", str(place), *PROGRAMS)
+        if not _run(*words) or not _run("node", str(claude / "install.cjs")):
+            raise NotInstalled(f"{', '.join(PROGRAMS)} cannot be installed with npm")
+        ready.write_text(wanted)
+    tests = ("-m", "pytest", "-q", "-rs", "tests/hosts/test_programs.py")
+    return _run(sys.executable, *tests, "tests/hosts/test_plugins.py")
 
 
 def main(names: list[str]) -> int:
-    """Test the named hosts, else all; returns how many failed."""
-    failed = 0
-    wanted = names or [*sorted(HOSTS), "programs"]
-    failed += _programs() if "programs" in wanted else 0
-    for name in [each for each in wanted if each != "programs"]:
-        python = str(_environment(name))
-        tests = (
-            "-m",
-            "pytest",
-            "-q",
-            "-c",
-            "tests/hosts/hosts.ini",
-            f"tests/hosts/test_{name}.py",
-        )
-        steps = os.environ.get("MEMORITER_HOST_STEPS", _STEPS)
-        failed += _run(python, *tests, MEMORITER_HOST_STEPS=steps) != 0
-        checked = f"src/memoriter/integrations/{name}.py"
-        failed += _run(sys.executable, "-m", "pyright", "--pythonpath", python, checked) != 0
-    return failed
+    """Test the named hosts, else all; 1 if one failed or could not be installed."""
+    runs: dict[str, Callable[[str], bool]] = dict.fromkeys(sorted(HOSTS), _test_adapter)
+    runs["programs"] = _test_programs
+    if unknown := set(names) - set(runs):
+        _print(f"no host is called {min(unknown)!r}; known: {', '.join(runs)}")
+        return 2
+    lines: list[tuple[bool, str]] = []
+    for name in names or runs:
+        start = time.monotonic()
+        try:
+            passed = runs[name](name)
+            outcome = "passed" if passed else "FAILED"
+        except NotInstalled as missing:
+            passed, outcome = False, f"NOT RUN: {missing}"
+        lines.append((passed, f"{name:12}{time.monotonic() - start:6.0f} s  {outcome}"))
+    for _, line in lines:
+        _print(line)
+    return int(not all(passed for passed, _ in lines))
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 
 All of them follow from the table here, the hosts in `doors.hosts` and the version in
 pyproject.toml; `make format` writes them, and a test compares them. `--bundle FILE` packs the
-`.mcpb` bundle.
+`.mcpb` bundle. `GITHUB` is the one thing to change before anything is published.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
 import zipfile
@@ -21,8 +22,13 @@ PLUGINS: Final = ROOT / "plugins"
 NAME: Final = "memoriter"
 ABOUT: Final = "A memory that explains every answer: recall before a reply, capture after it."
 OWNER: Final = "The Memoriter authors"
-HOME: Final = "https://github.com/memoriter/memoriter"
-REGISTRY: Final = "io.github.memoriter/memoriter"
+GITHUB: Final = "memoriter/memoriter"
+"""Owner and name of the repository on GitHub: a placeholder until there is one. Everything that
+names it follows from here (docs/integrations/agents.md, "Before you publish")."""
+HOME: Final = f"https://github.com/{GITHUB}"
+REGISTRY: Final = f"io.github.{GITHUB}"
+MARKER: Final = f"<!-- mcp-name: {REGISTRY} -->"
+"""The registry looks for it in the README of the published package, to see whose it is."""
 RUN: Final = ("uvx", "--from", "memoriter[server]", "memoriter")
 """How a host runs us without an installation: uv fetches the package."""
 AGENT_SCHEMAS: Final = "https://agent-plugins.org/schemas/1.0.0"
@@ -108,7 +114,7 @@ def files() -> dict[str, str | dict[str, Any]]:
         "name": NAME,
         "version": version(),
         "description": ABOUT,
-        "mcpServers": {NAME: _server(at_home)},
+        "mcpServers": {NAME: _server(at_home, **host_of("gemini").server)},
     }
     out[f"{gemini}/hooks/hooks.json"] = _hooks("gemini", at_home)
     for folder in (agent, claude, codex, cursor, gemini):
@@ -172,6 +178,8 @@ def _registry() -> dict[str, Any]:
         "identifier": "memoriter",
         "version": version(),
         "runtimeHint": "uvx",
+        # The server is an extra of the package, which `uvx memoriter` alone does not install.
+        "runtimeArguments": [{"type": "named", "name": "--with", "value": "memoriter[server]"}],
         "packageArguments": [{"type": "positional", "value": "mcp"}],
         "transport": {"type": "stdio"},
     }
@@ -216,6 +224,9 @@ def main(args: list[str]) -> None:
         path = ROOT / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(as_text(content), encoding="utf-8")
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    readme.write_text(re.sub(r"<!-- mcp-name: .* -->", MARKER, text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def count(whole: int) -> int:
 
 def host_of_block(text: str) -> str | None:
     """The package that an example of the docs needs and that is not installed; else None."""
-    match = re.search(r"from memoriter\.integrations\.(\w+)", text)
+    match = re.search(r"from memoriter\.integrations\.([a-z0-9]+)", text)
     needed = PACKAGES.get(match[1]) if match else None
     missing = needed is not None and importlib.util.find_spec(needed) is None
     return needed if missing else None

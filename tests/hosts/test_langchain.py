@@ -19,7 +19,8 @@ from langchain_tests.integration_tests import (  # noqa: E402
 )
 
 import memoriter  # noqa: E402
-from memoriter.integrations.langchain import MemoriterRetriever, MemoriterVectorStore  # noqa: E402
+from memoriter.integrations.langchain import MemoriterRetriever  # noqa: E402
+from memoriter.integrations.langchain_store import MemoriterVectorStore  # noqa: E402
 
 
 class TestVectorStore(VectorStoreIntegrationTests):

@@ -2,7 +2,7 @@
 
 Checked by the hosts' own programs: Claude Code (plugin, marketplace), Gemini (extension), mcpb
 (manifest). Agent Plugins and the registry publish schemas that no package brings along: their
-fields are compared with the specification's lists here. Cursor and Codex have no validator.
+rules are models in `schemas.py`. Cursor and Codex have no validator.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, ValidationError
+from tests.hosts.schemas import AgentPlugin, AgentServers, RegistryEntry
 from tests.hosts.test_programs import call, home, program
-from tools.plugins import ABOUT, ROOT, as_text, bundle, files, version
+from tools.plugins import GITHUB, MARKER, ROOT, as_text, bundle, files, version
 
 __all__ = ["home"]
 
 MADE = files()
-AGENT_PLUGIN = {
-    "$schema", "name", "version", "description", "author", "homepage", "repository", "license",
-    "keywords", "extensions",
-}  # fmt: skip
-"""All fields of plugin.json in Agent Plugins 1.0: the schema is closed."""
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -46,24 +43,54 @@ def plain(name: str) -> dict[str, Any]:
     return content
 
 
-def test_the_agent_plugin_has_the_fields_of_its_specification() -> None:
-    folder = "plugins/agent-plugin"
-    assert set(plain(f"{folder}/plugin.json")) <= AGENT_PLUGIN
-    (server,) = plain(f"{folder}/mcp.json")["mcpServers"].values()
-    assert set(server) == {"type", "command", "args"}
-    assert " " not in server["command"]
-    skill = str(MADE[f"{folder}/skills/memory/SKILL.md"])
-    assert skill.startswith("---\nname: memory\n")
+AGENT = "plugins/agent-plugin"
+SCHEMAS: list[tuple[str, type[BaseModel]]] = [
+    (f"{AGENT}/plugin.json", AgentPlugin),
+    (f"{AGENT}/mcp.json", AgentServers),
+    ("server.json", RegistryEntry),
+]
 
 
-def test_the_registry_entry_has_the_fields_of_its_schema() -> None:
-    entry = plain("server.json")
-    assert set(entry) == {
-        "$schema", "name", "title", "description", "version", "repository", "packages",
-    }  # fmt: skip
-    assert len(ABOUT) <= 100
-    assert entry["name"].startswith("io.github.")
-    assert entry["packages"][0]["version"] == entry["version"]
+@pytest.mark.parametrize(("name", "schema"), SCHEMAS)
+def test_a_file_follows_the_rules_of_its_published_schema(
+    name: str, schema: type[BaseModel]
+) -> None:
+    schema.model_validate(plain(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "wrong"),
+    [
+        (f"{AGENT}/plugin.json", AgentPlugin, {"hooks": "./hooks.json"}),
+        (f"{AGENT}/plugin.json", AgentPlugin, {"name": "Memoriter"}),
+        (f"{AGENT}/mcp.json", AgentServers, {"mcpServers": {"m": {"command": "uvx"}}}),
+        ("server.json", RegistryEntry, {"description": "x" * 101}),
+        ("server.json", RegistryEntry, {"name": "memoriter"}),
+    ],
+)
+def test_a_wrong_file_breaks_the_rules(
+    name: str, schema: type[BaseModel], wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(ValidationError):
+        schema.model_validate({**plain(name), **wrong})
+
+
+def test_a_skill_has_the_name_of_its_folder() -> None:
+    skills = [name for name in MADE if name.endswith("SKILL.md")]
+    assert len(skills) == 5
+    for name in skills:
+        assert str(MADE[name]).startswith(f"---\nname: {Path(name).parent.name}\n")
+
+
+def test_the_repository_is_named_in_one_place() -> None:
+    """Everything that names it follows from `GITHUB`, the marker of the registry too."""
+    owned = plain("server.json")
+    assert owned["name"] == f"io.github.{GITHUB}"
+    assert owned["packages"][0]["version"] == owned["version"]
+    assert (ROOT / "README.md").read_text("utf-8").count(MARKER) == 1
+    for name in MADE:
+        text = as_text(MADE[name]).replace(f"https://github.com/{GITHUB}", "")
+        assert "github.com" not in text, name
 
 
 def test_hooks_and_server_of_a_plugin_use_one_store() -> None:

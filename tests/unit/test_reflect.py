@@ -59,13 +59,31 @@ def test_a_cluster_never_crosses_agents_or_users(algorithm: Any) -> None:
     assert owners == [("x", None), ("y", None), ("y", "ana")]
 
 
+def test_short_notes_come_together_at_a_lower_similarity_unless_one_is_named() -> None:
+    memory = memoriter.open(":memory:")
+    notes = {
+        "plan": "Larkfield won the Temple Quarter park; I lead the planting plan.",
+        "due": "Planting plan for Temple Quarter is due with the council on 17 July.",
+        "late": "Council moved the Temple Quarter hearing to autumn; our plan date stays.",
+        "milk": "Oat milk goes into the morning coffee.",
+    }
+    for id, text in notes.items():
+        memory.remember(text, id=id)
+    assert memory.reflect(similarity=0.7).created == ()
+    done = memory.reflect()
+    assert [each.members for each in done.created] == [("due", "late", "plan")]
+    assert str(done.remark).startswith("nothing came together at similarity 0.7; this did")
+    again = memory.reflect()
+    assert (again.created, again.kept, again.retired) == ((), (done.created[0].id,), ())
+
+
 def test_nothing_that_comes_together_is_explained_by_the_nearest() -> None:
     memory = memoriter.open(":memory:")
     for text in ("Oat milk for coffee", "The train to Lyon leaves at nine", "SSH listens on 49222"):
         memory.remember(text)
     done = memory.reflect()
     assert done.created == ()
-    assert str(done.remark).startswith("no memory has 2 others within similarity 0.7; the closest")
+    assert str(done.remark).startswith("no memory has 2 others within similarity 0.4; the closest")
     lower = memory.reflect(similarity=0.0, dry_run=True)
     assert lower.remark is None
     memory.forget([record.id for record in memory.browse(limit=2).records])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.similar import named, notebook
 from typer.testing import CliRunner
 
 import memoriter
@@ -43,6 +44,52 @@ def test_the_same_statement_with_another_value_is_recognised(
 @pytest.mark.parametrize(("new", "old"), UNRELATED)
 def test_another_subject_is_no_other_value(new: str, old: str) -> None:
     assert likeness_of(new, old) is None
+
+
+CHANGED = [
+    ("Here recycling is collected Mondays", "Recycling goes out Wednesday nights", "Wednesday"),
+    ("Moved CI to Buildbot with two runners", "CI runs on Jenkins", ""),
+    ("Cancelled the gym; too far away", "Joined the gym: 48 euros a month", ""),
+    ("Python 3.13 from now on", "Runtime is Python 3.11 everywhere", "3.11"),
+    ("deploy.sh is dead", "Deploy with ./scripts/deploy.sh", ""),
+]
+UNCHANGED = [
+    ("Ann drinks tea now", "Ann lives in Hull"),
+    ("Kornhaus signed for 23 shops", "Nussbaum signed for 3 shops"),
+    ("The audit is on 14 July", "The audit is on 14 July, stage 2 in October"),
+    ("Tom Hall took over the till in May", "Tom Hall moved to Leeds in June"),
+    ("Set-up fee is 250 euros per shop", "List price is 79 euros per shop"),
+]
+
+
+@pytest.mark.parametrize(("new", "old", "there"), CHANGED)
+def test_another_value_or_an_announced_change_of_one_thing_may_replace_it(
+    new: str, old: str, there: str
+) -> None:
+    assert likeness_of(new, old) is None
+    like = likeness_of(new, old, loosely=True)
+    assert like is not None
+    assert (like.relation, like.there) == ("may replace", there)
+
+
+@pytest.mark.parametrize(("new", "old"), UNCHANGED)
+def test_another_thing_of_the_same_person_or_kind_is_no_change(new: str, old: str) -> None:
+    assert likeness_of(new, old, loosely=True) is None
+
+
+def test_half_of_the_changes_in_a_notebook_are_named_and_few_others() -> None:
+    marked = [each.marked for each in named(notebook())]
+    assert sum(marked) >= 11
+    assert len(marked) - sum(marked) <= 9
+
+
+def test_what_only_may_be_replaced_is_reported_and_not_superseded() -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("CI runs on Jenkins", id="old")
+        commit = memory.remember("Moved CI to Buildbot", on_similar="supersede", id="new")
+        (near,) = commit.near
+        assert near.why == "both are about CI, and this announces a change: 'Moved'"
+        assert {"old", "new"} <= {hit.id for hit in memory.recall("where does CI run?")}
 
 
 def test_a_copy_is_recognised_whatever_its_case_and_fillers() -> None:

@@ -18,7 +18,8 @@ class SimilarRecord:
 
     record: Record
     relation: str
-    """`copy`, or `other value`: the same statement with another value."""
+    """`copy`; `other value`: the same statement with another value; `may replace`: it is about the
+    same thing, and this one names another value or announces a change."""
     shared: tuple[str, ...]
     """The words that matter and that both have."""
     here: str
@@ -36,6 +37,11 @@ class SimilarRecord:
         """The reason, as a sentence."""
         if self.relation == "copy":
             return "it says the same"
+        if self.relation == "may replace":
+            about = f"both are about {', '.join(self.shared)}"
+            if not self.there:
+                return f"{about}, and this announces a change: {self.here!r}"
+            return f"{about}; it says {self.there!r}, this says {self.here!r}"
         return (
             f"it says {self.there or 'no such thing'!r} where this says {self.here or 'nothing'!r}"
         )

@@ -8,13 +8,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from memoriter.core.errors import InputError
 
 _OWN: Final = re.compile(r"memoriter\S* hooks (?:recall|capture)\b")
+_PATIENCE: Final = 60
+"""How many seconds a host waits for the server. Gemini waits 5 otherwise, Codex 10: on a busy
+machine Python needs longer to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,13 @@ class Host:
     milliseconds: bool = False
     """Whether timeouts count milliseconds."""
     key: str = "mcpServers"
+    server: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
+    """What the entry of a server has beside command and arguments."""
     format: Literal["json", "toml"] = "json"
+
+    def server_settings(self, command: str, args: Sequence[str]) -> dict[str, Any]:
+        """The entry of our server as its settings have it."""
+        return {**self.server, "command": command, "args": list(args)}
 
     def hook_settings(self, options: Sequence[str], program: str = "memoriter") -> dict[str, Any]:
         """The hooks as its settings have them; `options` name the store."""
@@ -67,10 +76,12 @@ HOSTS: Final = (
     Host(
         "claude-code", "Claude Code", ".claude.json", ".mcp.json", ".claude/settings.json",
         recall="UserPromptSubmit", capture=("Stop", "PreCompact", "SessionEnd"),
+        server={"type": "stdio"},
     ),
     Host(
         "codex", "Codex", ".codex/config.toml", ".codex/config.toml", ".codex/hooks.json",
         recall="UserPromptSubmit", capture=("Stop", "PreCompact"), key="mcp_servers", format="toml",
+        server={"startup_timeout_sec": _PATIENCE},
     ),
     Host(
         "cursor", "Cursor", ".cursor/mcp.json", ".cursor/mcp.json", ".cursor/hooks.json",
@@ -81,7 +92,7 @@ HOSTS: Final = (
         "gemini", "Gemini CLI", ".gemini/settings.json", ".gemini/settings.json",
         ".gemini/settings.json",
         recall="BeforeAgent", capture=("AfterAgent", "PreCompress", "SessionEnd"),
-        milliseconds=True,
+        milliseconds=True, server={"timeout": 1000 * _PATIENCE},
     ),
 )  # fmt: skip
 """Every host, in the order that lists show."""

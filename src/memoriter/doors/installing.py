@@ -53,7 +53,7 @@ def plan_install(
     host: Host, root: Path, store: Path, program: str, *, project: bool, hooks: bool = True
 ) -> list[FileChange]:
     """What changes in the settings below `root`, at home or in a project."""
-    entry = {"command": program, "args": ["mcp", "--store", str(store)]}
+    entry = host.server_settings(program, ["mcp", "--store", str(store)])
     options = ["--store", str(store)]
     return _planned(host, root, entry, options if hooks else None, program, project=project)
 
@@ -129,7 +129,7 @@ def _with_server(
         return before
     servers.pop(SERVER, None)
     if entry is not None:
-        servers[SERVER] = {"type": "stdio", **entry} if host.name == "claude-code" else entry
+        servers[SERVER] = entry
     data[host.key] = servers
     if not servers:
         del data[host.key]

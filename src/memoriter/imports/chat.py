@@ -18,11 +18,13 @@ from memoriter.imports.source import (
     rows_of_value,
     sample_objects,
 )
-from memoriter.text.messages import ROLES, message_role, message_time, parse_message
+from memoriter.text.messages import FOREIGN_ROLES, ROLES, message_role, message_time, parse_message
 
 NAME: Final = "chat"
 _LISTS: Final = ("conversations",)
 _MESSAGE_KEYS: Final = ("messages", "chat_messages", "mapping")
+_BESIDE: Final = ("tool_calls", "function_call", "attachments", "files")
+"""What a message may have beside its text."""
 _TIME: Final = "\0time"
 """Key of the time that a message inherits; the NUL keeps it apart from real fields."""
 
@@ -101,7 +103,11 @@ def _message(
 ) -> Iterator[Extracted]:
     message = parse_message(row)
     role, text = message.role, message.text
+    if row.get("recipient") not in (None, "", "all"):  # in an archive of OpenAI: code for a tool
+        yield Lost("calls of tools", where)
+        return
     yield from (Lost(f"parts of type {kind}", where) for kind in message.others)
+    yield from (Lost(called, where) for called in _BESIDE if row.get(called))
     if not text:
         if not message.others:
             yield Lost("messages without text", f"{where} ({role or 'no role'})")
@@ -109,6 +115,7 @@ def _message(
     record = FieldMap(NAME, where, None)
     record.put("text", text)
     record.put("role", role)
+    record.put("trust", "external" if role in FOREIGN_ROLES else None)
     record.put("kind", "message")
     record.put("memory_type", "episodic")
     record.put("session", session)
@@ -117,9 +124,6 @@ def _message(
     record.put_time("created", row.get(_TIME) or message.time, "created")
     if message.id:
         record.origin["id"] = message.id
-    yield from (
-        Lost(called, where) for called in ("tool_calls", "function_call") if row.get(called)
-    )
     yield from record.finish(json.dumps([session, record.origin.get("id", number), role, text]))
 
 

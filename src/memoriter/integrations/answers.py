@@ -1,34 +1,50 @@
-"""What every adapter shares: handles of receipts for its answers, ids and lists of its records."""
+"""What every adapter shares: its memory, ids and lists of its records, receipts of its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from memoriter.core.canonical import canonical, digest
+from memoriter.core.errors import NotFound
 from memoriter.core.record import Record
 from memoriter.doors.tenant_session import Receipts
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
 from memoriter.why.receipt import Receipt
-from memoriter.why.result import Result
 
 _PAGE: Final = 1000
+MOST: Final = 1000
+"""How many hits are asked for where a filter of the framework is applied to them."""
 
 
-class Answers:
-    """The recent answers of an adapter, kept by the handles that it put into the host's data."""
+class Adapter:
+    """A memory behind another interface; tenant and scope are those of the memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
         self._receipts = Receipts()
 
-    def handle(self, result: Result) -> str:
-        """Keep an answer and return its handle."""
-        return self._receipts.keep(result)
-
     def receipt(self, handle: str) -> Receipt:
-        """The receipt of an answer; raises NotFound if it is not kept any more."""
+        """The receipt of a recent answer, by the handle in the host's data; else NotFound."""
         return self._receipts.find(handle)
+
+    def _get(self, id: str) -> Record | None:
+        try:
+            return self._memory.get(id)
+        except NotFound:
+            return None
+
+    def _put(self, id: str, fields: Mapping[str, Any], **first: Any) -> None:
+        """Write a record, or a new version of it; `first` are fields of its first version."""
+        if self._get(id) is None:
+            self._memory.remember(id=id, **fields, **first)
+        else:
+            self._memory.update(id, **fields)
+
+    def _forget(self, ids: list[str]) -> None:
+        if ids:
+            self._memory.forget(ids)
 
 
 def adapter_id(memory: Memory, *parts: object) -> str:

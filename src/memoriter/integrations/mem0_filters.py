@@ -21,12 +21,20 @@ _TESTS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def scope_of(ids: Mapping[str, Any]) -> dict[str, str]:
-    """The scope that mem0's ids name; raises ValueError if they name none."""
+def scope_of(ids: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+    """The scope that mem0's ids name; raises ValueError if they name none, or stand elsewhere."""
+    for name in _SCOPE:
+        if name in options:
+            raise ValueError(f"pass filters={{'{name}': …}} instead of {name}=…")
     scope = {ours: str(ids[name]).strip() for name, ours in _SCOPE.items() if ids.get(name)}
     if not scope:
         raise ValueError("At least one of user_id, agent_id, run_id is required.")
     return scope
+
+
+def has_conditions(filters: Mapping[str, Any] | None) -> bool:
+    """Whether filters ask for more than a user, an agent or a run."""
+    return bool(set(filters or ()) - set(_SCOPE))
 
 
 def passes(filters: Mapping[str, Any], item: Mapping[str, Any]) -> bool:

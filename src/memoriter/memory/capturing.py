@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadRecord, Unavailable
@@ -24,13 +24,11 @@ from memoriter.imports.fields import parse_time
 from memoriter.memory.engine import Engine
 from memoriter.memory.facts import FactReader, fact_reader
 from memoriter.memory.writing_options import MessagesKwargs
-from memoriter.text.messages import Message, parse_message
+from memoriter.models.texts import encodable
+from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
 from memoriter.write.writer import Writer
-
-_FOREIGN: Final = ("tool", "function")
-"""Roles whose text came from outside: it is trusted less than what was said."""
 
 
 class RefusedMessage(NamedTuple):
@@ -130,7 +128,7 @@ def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_
     """The messages that have text, without the blocks of recalled memories in them."""
     seen: Counter[tuple[object, ...]] = Counter()
     for at, row in enumerate(rows):
-        message = parse_message(row)
+        message = _encodable(parse_message(row))
         message = message._replace(text=without_blocks(message.text).strip())
         if not message.text:
             continue
@@ -144,6 +142,12 @@ def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_
         yield _Turn(at, message, f"message:{of_session[:32]}")
 
 
+def _encodable(message: Message) -> Message:
+    """The message without halves of characters: programs that cut texts leave them behind."""
+    texts = {"text": message.text, "id": message.id, "speaker": message.speaker}
+    return message._replace(**{name: text and encodable(text) for name, text in texts.items()})
+
+
 def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
     """The draft of a turn, as `remember` takes it."""
     message = turn.message
@@ -153,7 +157,7 @@ def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
             hint="ISO 8601, or seconds since 1970",
             field="messages",
         )
-    trust = "external" if message.role in _FOREIGN else options.get("trust")
+    trust = "external" if message.role in FOREIGN_ROLES else options.get("trust")
     source = Source(message.speaker, options.get("channel"))
     draft: dict[str, object] = {
         "text": message.text,

@@ -2,6 +2,8 @@
 
 Asked for by `remember_messages(facts=True)` alone, and only where a model is configured. A fact is
 trusted at most as much as the least trusted turn that it came from, and is linked to each of them.
+Which turns these are the model says, and a turn may tell it to lie: a fact whose words are not in
+its turns is trusted only as much as the least trusted of all that the model has read.
 """
 
 from __future__ import annotations
@@ -23,8 +25,11 @@ from memoriter.models.language_model import (
     data_block,
 )
 from memoriter.models.parse_json import parse_json
+from memoriter.text.default import DefaultAnalyzer
+from memoriter.text.stops import ENGLISH_STOPS
 from memoriter.write.ceiling import least_trust
 
+_ANALYZER: Final = DefaultAnalyzer()
 _MOST: Final = 20
 """How many facts are taken of one reply."""
 _RULES: Final = (
@@ -71,12 +76,13 @@ class FactReader:
         if not sources or not fact.text.strip():
             return None
         first = sources[0]
+        read = sources if _is_supported(fact.text, sources) else turns
         of_fact = canonical([fact.text, [source.id for source in sources]])
         own = {"session": first.session, "user": first.user}
         return {
             "text": fact.text.strip(),
             "kind": "fact",
-            "trust": least_trust(source.trust for source in sources),
+            "trust": least_trust(turn.trust for turn in read),
             "agent": first.agent,
             **{name: value for name, value in own.items() if value is not None},
             "created": first.created,
@@ -84,6 +90,14 @@ class FactReader:
             "metadata": {"read_by": self.model.name},
             "key": f"fact:{digest('memoriter/fact/1', of_fact).hex()[:32]}",
         }
+
+
+def _is_supported(fact: str, sources: Sequence[Record]) -> bool:
+    """Whether most words of a fact that matter, and all its numbers, are in its turns."""
+    words = {word for word in _ANALYZER.tokenize(fact).terms if word not in ENGLISH_STOPS}
+    known = {word for turn in sources for word in _ANALYZER.tokenize(turn.text).terms}
+    numbers = {word for word in words if any(map(str.isdigit, word))}
+    return numbers <= known and 2 * len(words & known) >= len(words)
 
 
 def fact_reader() -> FactReader:

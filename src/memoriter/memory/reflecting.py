@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -52,6 +52,9 @@ MOST_CANDIDATES: Final = 10_000
 _REMARKED: Final = 2000
 """So many memories are compared to say why none came together."""
 _TRIES: Final = 5
+_LOWER: Final = (0.6, 0.5, 0.4)
+"""Tried one after the other where nothing comes together at the default and the caller named no
+similarity: short notes on many things rarely reach it. A cluster needs a mean of 0.4."""
 _FORMS: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
 
 
@@ -73,9 +76,10 @@ def reflect(engine: Engine, writer: Writer, options: ReflectKwargs, *, dry_run: 
             hint="open it with one, or with embedder='given:<n>' for vectors of your own",
         )
     summaries = _SummaryWriter(options)
+    lower = _LOWER if "similarity" not in options and rule.algorithm != "linked" else ()
     for attempt in range(_TRIES):
         view = _Candidates(engine, writer.scope, rule)
-        clusters = view.clusters(candidates)
+        clusters = _nearest_clusters(view, candidates, lower)
         orphans = view.orphans()
         if dry_run:
             return _account(clusters, orphans, None)
@@ -135,13 +139,23 @@ class _SummaryWriter:
 class _Clusters:
     """The clusters of a run, before anything is written."""
 
-    fresh: tuple[Cluster, ...]
-    """Without a reflection yet."""
-    kept: tuple[str, ...]
+    good: tuple[Cluster, ...]
+    known: frozenset[str]
+    """The reflections that are there already."""
     rejected: tuple[Rejected, ...]
     considered: int
     left_out: int
     remark: str | None
+
+    @property
+    def fresh(self) -> tuple[Cluster, ...]:
+        """Those without a reflection yet."""
+        return tuple(cluster for cluster in self.good if cluster.id not in self.known)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The reflections of the others."""
+        return tuple(cluster.id for cluster in self.good if cluster.id in self.known)
 
 
 class _Candidates:
@@ -166,9 +180,9 @@ class _Candidates:
     def _records(self, rows: Rows) -> list[Record]:
         return [record for record in self._fetch(rows.tolist()) if record is not None]
 
-    def clusters(self, candidates: int) -> _Clusters:
+    def clusters(self, candidates: int, similarity: float | None = None) -> _Clusters:
         """Cluster the newest candidates, separately for each agent and user."""
-        rule = self._rule
+        rule = self._rule if similarity is None else replace(self._rule, similarity=similarity)
         rows, matrix = row_vectors(self._reading, self._of_kinds(rule.kinds))
         # Rows ascend with time, and near pairs cost quadratic time: only the newest are compared.
         rows, matrix = rows[-candidates:], matrix[-candidates:]
@@ -186,11 +200,10 @@ class _Candidates:
             links = self._links(rows[places]) if rule.algorithm == "linked" else None
             fine, refused = find_clusters(members, matrix[places], rule, links, steps)
             good, bad = good + fine, bad + refused
-        known = {record.id for record in self._ours}
         considered = sum(map(len, owned.values()))
         return _Clusters(
-            tuple(cluster for cluster in good if cluster.id not in known),
-            tuple(cluster.id for cluster in good if cluster.id in known),
+            tuple(good),
+            frozenset(record.id for record in self._ours),
             tuple(bad),
             considered,
             self._standing.count - considered,
@@ -242,6 +255,30 @@ class _Candidates:
             if not {(one, record.agent, record.user) for one in members.get(record.id, ())}
             <= standing
         ]
+
+
+def _nearest_clusters(view: _Candidates, candidates: int, lower: Sequence[float]) -> _Clusters:
+    """The clusters at the similarity of the rule; where it has none, those at lower ones.
+
+    The nearest come first, and a memory is a member of one of them. What was rejected on the way
+    is left out then.
+    """
+    clusters = view.clusters(candidates)
+    if clusters.good or not clusters.considered:
+        return clusters
+    good: list[Cluster] = []
+    taken = set[str]()
+    for similarity in lower:
+        below = view.clusters(candidates, similarity)
+        clusters = below if below.rejected or not clusters.rejected else clusters
+        for cluster in below.good:
+            if taken.isdisjoint(cluster.ids):
+                taken.update(cluster.ids)
+                good.append(cluster)
+    if not good:
+        return clusters
+    note = f"nothing came together at similarity {Rule().similarity:g}; this did at {lower[0]:g} to"
+    return replace(clusters, good=tuple(good), rejected=(), remark=f"{note} {lower[-1]:g}")
 
 
 def _write(

@@ -18,7 +18,7 @@ from memoriter.core.times import to_datetime
 from memoriter.memory.build_query import build_query
 from memoriter.memory.engine import Engine
 from memoriter.memory.search import search
-from memoriter.text.likeness import likeness_of
+from memoriter.text.likeness import Likening, likeness_of
 from memoriter.write.writer import Writer
 
 CANDIDATES: Final = 20
@@ -26,6 +26,11 @@ CANDIDATES: Final = 20
 _WORDS: Final = 48
 """So many words of a new text are searched for."""
 _MOST: Final = 100
+_LOOSELY: Final = 3
+"""So many of the best hits are compared by what they are about, not only by their wording."""
+_SURE: Final = ("copy", "other value")
+"""What a new memory replaces if the caller says so; `may replace` is only reported."""
+_ORDER: Final = get_args(Likening)
 
 
 def similar_records(
@@ -39,10 +44,10 @@ def similar_records(
     near: list[SimilarRecord] = []
     query = " ".join(words[:_WORDS])
     for hit in search(engine, *build_query(query, CANDIDATES, {}, scope, engine.clock.now)):
-        like = likeness_of(new, hit.record.text)
+        like = likeness_of(new, hit.record.text, loosely=hit.rank <= _LOOSELY)
         if like is not None:
             near.append(SimilarRecord(hit.record, *like))
-    return tuple(sorted(near, key=lambda each: each.relation != "copy"))[:limit]
+    return tuple(sorted(near, key=lambda each: _ORDER.index(each.relation)))[:limit]
 
 
 def remember_beside(
@@ -60,9 +65,10 @@ def remember_beside(
     if on_similar == "skip" and copies:
         head = engine.log.head(writer.tenant)
         return Commit(writer.tenant, head.seq, to_datetime(head.time), copies[:1], near=near)
-    if on_similar == "supersede" and near:
+    sure = [each.id for each in near if each.relation in _SURE]
+    if on_similar == "supersede" and sure:
         given = fields.get("supersedes") or ()
         others = [given] if isinstance(given, str) else listed(given)
-        ids = dict.fromkeys([*others, *(each.id for each in near)])
+        ids = dict.fromkeys([*others, *sure])
         fields = {**fields, "supersedes": list(ids)}
     return replace(writer.remember(fields), near=near)

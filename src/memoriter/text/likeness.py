@@ -17,10 +17,11 @@ from difflib import SequenceMatcher
 from typing import Final, Literal, NamedTuple
 
 from memoriter.core.fold import fold
+from memoriter.text.changes import change_of
 from memoriter.text.copies import are_copies, compared_text
 from memoriter.text.stops import ENGLISH_STOPS, word_table
 
-Likening = Literal["copy", "other value"]
+Likening = Literal["copy", "other value", "may replace"]
 _LONGEST: Final = 80
 """Longer texts are compared as copies only: they say more than one thing."""
 _LEAST: Final = 2
@@ -55,8 +56,10 @@ class Likeness(NamedTuple):
     """What only the older one says."""
 
 
-def likeness_of(new: str, old: str) -> Likeness | None:
+def likeness_of(new: str, old: str, *, loosely: bool = False) -> Likeness | None:
     """How a new text relates to an older one; None if it neither copies nor replaces it.
+
+    `loosely` also compares what the texts are about (`text.changes`), not only their wording.
 
     >>> likeness_of("Prod SSH port is 49222", "The prod SSH port is 22")
     Likeness(relation='other value', shared=('prod', 'ssh', 'port'), here='49222', there='22')
@@ -67,7 +70,11 @@ def likeness_of(new: str, old: str) -> Likeness | None:
     clauses = [_CLAUSE.split(text)[:_CLAUSES] for text in (new, old)]
     pairs = [(new, old), *((one, two) for one in clauses[0] for two in clauses[1])]
     likes = (_other_value(_words(one), _words(two)) for one, two in pairs)
-    return next((each for each in likes if each is not None), None)
+    like = next((each for each in likes if each is not None), None)
+    if like is not None or not loosely:
+        return like
+    change = change_of(new, old)
+    return None if change is None else Likeness("may replace", *change)
 
 
 def _other_value(one: Sequence[str], two: Sequence[str]) -> Likeness | None:

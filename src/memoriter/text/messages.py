@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple, cast
 ROLES: Final = frozenset(
     {"user", "assistant", "system", "tool", "human", "developer", "function", "model"}
 )
+FOREIGN_ROLES: Final = frozenset({"tool", "function"})
+"""Roles whose text came from outside: it is trusted less than what was said."""
 _ROLE_NAMES: Final = {"human": "user", "model": "assistant"}
 
 

@@ -24,9 +24,10 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("Discord webhook", r"https://discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}"),
     ("Stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9]{24,}"),
     ("Anthropic key", r"\bsk-ant-[\w-]{20,}"),
-    ("OpenAI key", r"\bsk-(?!ant-)(?:[a-z0-9]{1,10}-)?[A-Za-z0-9_-]{20,}"),
+    ("OpenAI key", r"\bsk-(?!ant-)(?=[\w-]{0,200}\d)(?:[a-z0-9]{1,10}-)?[A-Za-z0-9_-]{20,}"),
     ("Google API key", r"\bAIza[\w-]{35}"),
     ("Google OAuth secret", r"\bGOCSPX-[\w-]{20,}|\bya29\.[\w-]{20,}"),
+    ("Docker token", r"\bdckr_[po]at_[\w-]{20,}"),
     ("npm token", r"\bnpm_[A-Za-z0-9]{36}"),
     ("PyPI token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
     ("SendGrid key", r"\bSG\.[\w-]{16,}\.[\w-]{16,}"),
@@ -66,17 +67,35 @@ _PATTERNS: Final = tuple((kind, re.compile(shape)) for kind, shape in _SHAPES)
 _URL: Final = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'`<>]{0,100}:([^\s/@\"'`<>]{3,200})@"
 )
+_COMMANDS: Final = tuple(
+    re.compile(shape)
+    for shape in (
+        r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,60}:([^\s\"']{4,200})",
+        r"\bdocker login\b[^\n]{0,100}?\s(?:-p|--password)[ =][\"']?([^\s\"']{4,200})",
+        r"\bmysql(?:dump)?\b[^\n]{0,100}?\s-p([^\s\"']{4,200})",
+        r"\bsshpass\s+-p\s*[\"']?([^\s\"']{4,200})",
+        r"\blogin\s+\S{1,100}\s+password\s+(\S{4,200})",
+    )
+)
+"""Commands that take a password as an option, and lines of a `.netrc`."""
 _NAMES: Final = (
-    r"passw(?:or)?d|passphrase|passwd|pwd|secret|api[ _-]?key|access[ _-]?key|secret[ _-]?key"
-    r"|auth[ _-]?token|access[ _-]?token|refresh[ _-]?token|client[ _-]?secret|token"
+    r"passw(?:or)?d|passphrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
+    r"|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token"
+    r"|refresh[ _-]?token|client[ _-]?secret|token"
 )
 _VALUE: Final = r"([\"'`]?)([^\s\"'`,;(){}\[\]<>]{6,200})\2"
+_QUOTED: Final = re.compile(
+    rf"(?i)(?:{_NAMES})[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}"
+    r"([\"'])((?=[^\s\"']{0,200}\d)[^\s\"']{20,200})\1"
+)
+"""A long value in quotes may have brackets and other signs."""
 _ASSIGNED: Final = re.compile(rf"(?i)({_NAMES})[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}{_VALUE}")
 _SPOKEN: Final = re.compile(
-    rf"(?i)\b({_NAMES})(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
+    rf"(?i)\b({_NAMES})(?!\s(?:hash|policy|manager|field|file|reset|format|type|limit|budget|count))"
+    rf"(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
 )
 _PLACEHOLDER: Final = re.compile(
-    r"(?i)^(?:\$|%|\*+$|\.+$|x{3,}|<|your|my[-_]|example|changeme|change-me|placeholder|dummy|test$"
+    r"(?i)^(?:\$|%|\{|[~.]?/\w|\*+$|\.+$|x{3,}|<|your|my[-_]|example|changeme|change-me|placeholder|dummy|test$"
     r"|redacted|none|null|true|false|process\.env|os\.environ|env\.|config\.|settings\.)"
 )
 _IDENTIFIER: Final = re.compile(r"^[A-Za-z_]+(?:[._][A-Za-z0-9_]+)*$|^[a-z]+(?:-[a-z0-9]+)*$")
@@ -95,6 +114,8 @@ def secret_kinds(text: str) -> tuple[str, ...]:
     kinds = [kind for kind, pattern in _PATTERNS if pattern.search(text)]
     if any(_is_secret(match[1]) for match in _URL.finditer(text)):
         kinds.append("password in a URL")
+    if any(_is_secret(match[1]) for shape in _COMMANDS for match in shape.finditer(text)):
+        kinds.append("password in a command")
     if not kinds and _is_assigned(text):
         kinds.append("password or key")
     return tuple(kinds)
@@ -102,6 +123,8 @@ def secret_kinds(text: str) -> tuple[str, ...]:
 
 def _is_assigned(text: str) -> bool:
     """Whether a value is given to something called a password, a key or a token."""
+    if any(_is_secret(match[2]) for match in _QUOTED.finditer(text)):
+        return True
     for pattern in (_ASSIGNED, _SPOKEN):
         for match in pattern.finditer(text):
             quoted, value = match[2] in ("'", '"'), match[3].rstrip(".!?")

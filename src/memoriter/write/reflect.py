@@ -127,7 +127,8 @@ class Reflected:
     """How many were not: older than the newest `candidates`, of another kind, without a vector."""
     dry_run: bool = False
     remark: str | None = None
-    """Why nothing came together, and what would; None if something did."""
+    """Why nothing came together and what would, or at which similarity below the default something
+    did; None if there is nothing to say."""
 
     def __repr__(self) -> str:
         made = f"{len(self.created)} created, {len(self.kept)} kept"

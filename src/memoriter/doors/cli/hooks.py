@@ -99,7 +99,10 @@ def _hook_reply(payload: Mapping[str, Any], block: str) -> dict[str, Any]:
 
 
 def _stdin() -> str:
-    return sys.stdin.read(_LONGEST)
+    text = sys.stdin.read(_LONGEST + 1)
+    if len(text) > _LONGEST:
+        raise InputError(f"stdin: more than {_LONGEST // 2**20} million characters")
+    return text
 
 
 def _payload(text: str, event: str) -> dict[str, Any] | None:
@@ -121,7 +124,8 @@ def _prompt(text: str) -> tuple[str, dict[str, Any] | None]:
     prompt = payload.get("prompt")
     if not isinstance(prompt, str):
         raise InputError("stdin: no text under `prompt`", hint="is this a UserPromptSubmit hook?")
-    return prompt, payload
+    # A program that cuts a text may leave half of a character behind.
+    return prompt.encode("utf-8", "replace").decode(), payload
 
 
 def _block(prompt: str, at: ScopedOptions, how: HookOptions, *, tagged: bool) -> str:

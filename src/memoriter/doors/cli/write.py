@@ -122,6 +122,7 @@ def _stdin() -> str:
     "import",
     "memoriter import notes.jsonl todo.txt",
     "memoriter import old.db --dry-run",
+    "memoriter import conversations.json",
     "memoriter import backup.export --store new.db",
     lists={"format": complete_format},
 )
@@ -381,4 +382,6 @@ def reflect(at: ScopedOptions, how: ReflectOptions) -> None:
     """Sum up clusters of related memories as reflections, without a language model."""
     with opened_memory(at, "read" if how.dry_run else "change") as memory:
         report = memory.reflect(dry_run=how.dry_run, **how.declared)
-    show(report.to_dict(), lambda: render.reports.reflection_report(report), as_json=at.json)
+        members = [id for each in report.created for id in each.members]
+        texts = {id: memory.get(id).text for id in members}
+    show(report.to_dict(), lambda: render.reports.reflection_report(report, texts), as_json=at.json)

@@ -22,6 +22,9 @@ _KILO: Final = 1000
 _FIRST: Final = 10
 """How many refused rows are shown; `--json` has them all."""
 
+_MEMBERS: Final = 8
+"""So many members of a cluster are shown."""
+
 
 class ImportReports:
     """The reports of several files, one below the other."""
@@ -62,8 +65,11 @@ def _counts(counts: Counts, verb: str) -> str:
     )
 
 
-def reflection_report(report: Reflected) -> RenderableType:
-    """How many reflections were made, kept and retired, and which clusters were rejected."""
+def reflection_report(report: Reflected, texts: Mapping[str, str]) -> RenderableType:
+    """How many reflections were made, kept and retired, and which clusters were rejected.
+
+    `texts` has what the members of new reflections say.
+    """
     make, keep, retire = (
         ("would make", "keep", "retire") if report.dry_run else ("made", "kept", "retired")
     )
@@ -81,13 +87,24 @@ def reflection_report(report: Reflected) -> RenderableType:
     if report.left_out:
         lines.append(Text(f"  {report.left_out} were left out: older, or without a vector", WARN))
     for each in report.created:
-        members = ", ".join(map(one_line, each.members))
-        lines += [Text(f"  {one_line(each.summary)}"), Text(f"    {each.id} · {members}", DIM)]
+        lines += [Text(f"  {one_line(each.summary)}"), Text(f"    {each.id}", DIM)]
+        lines += [
+            Text(
+                f"    {one_line(member)}  {one_line(texts[member])}",
+                no_wrap=True,
+                overflow="ellipsis",
+            )
+            for member in each.members[:_MEMBERS]
+        ]
+        if len(each.members) > _MEMBERS:
+            lines.append(Text(f"    and {len(each.members) - _MEMBERS} more", DIM))
     for id in report.retired:
         lines.append(Text(f"  retired {one_line(id)}: it lost a member", DIM))
     for each in report.rejected:
-        members = ", ".join(map(one_line, each.members))
-        lines.append(Text(f"  not summed up: {members}: {each.reason}", DIM))
+        members = ", ".join(map(one_line, each.members[:_MEMBERS]))
+        more = len(each.members) - _MEMBERS
+        also = f" and {more} more" if more > 0 else ""
+        lines.append(Text(f"  not summed up: {members}{also}: {each.reason}", DIM))
     return Group(*lines)
 
 

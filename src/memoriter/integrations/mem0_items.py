@@ -1,0 +1,92 @@
+"""Messages, memories and versions in the fields of mem0, from and to ours."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+from memoriter.core.record import Record
+from memoriter.core.times import iso
+from memoriter.text.messages import Message, parse_message
+
+OWN: Final = "mem0"
+"""The field of the metadata that holds what only mem0 has."""
+
+
+def own_fields(record: Record) -> dict[str, Any]:
+    """What mem0's methods keep beside the text: role, actor and the caller's metadata."""
+    return cast("dict[str, Any]", record.metadata.get(OWN, {}))
+
+
+def turns_of(messages: Any) -> list[Message]:
+    """The messages that have text; those of the system are instructions, not memories."""
+    if isinstance(messages, str):
+        messages = {"role": "user", "content": messages}
+    if not isinstance(messages, dict | list):
+        raise ValueError("messages must be str, dict, or list[dict]")  # noqa: TRY004  # as mem0
+    rows: Any = [messages] if isinstance(messages, dict) else messages
+    turns = [parse_message(row) for row in rows]
+    return [turn for turn in turns if turn.text and turn.role != "system"]
+
+
+def with_metadata(record: Record, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Our metadata of a memory whose own gained something."""
+    own = own_fields(record)
+    return {OWN: {**own, "metadata": {**own.get("metadata", {}), **metadata}}}
+
+
+def draft_of(turn: Message, metadata: dict[str, Any] | None, options: dict[str, Any]) -> Any:
+    """The draft of a message, with the times among the options of `add`."""
+    own = {"role": turn.role, "actor": turn.speaker, "metadata": metadata or {}}
+    times = {"created": options.get("timestamp"), "expires": options.get("expiration_date")}
+    dated = {name: time for name, time in times.items() if time is not None}
+    return {"text": turn.text, "role": turn.role or "user", "metadata": {OWN: own}, **dated}
+
+
+def item_of(record: Record) -> dict[str, Any]:
+    """A memory in mem0's fields."""
+    own = own_fields(record)
+    optional = {
+        "user_id": record.user,
+        "agent_id": None if record.agent == "default" else record.agent,
+        "run_id": record.session,
+        "actor_id": own.get("actor"),
+        "role": own.get("role"),
+        "expiration_date": record.expires and iso(record.expires)[:10],
+        "metadata": own.get("metadata"),
+    }
+    return {
+        "id": record.id,
+        "memory": record.text,
+        "hash": hashlib.md5(record.text.encode(), usedforsecurity=False).hexdigest(),
+        "created_at": iso(record.created),
+        "updated_at": iso(record.committed),
+        **{name: value for name, value in optional.items() if value},
+    }
+
+
+def event_of(record: Record) -> dict[str, Any]:
+    """A memory that was added."""
+    item = item_of(record)
+    kept = {name: item[name] for name in ("actor_id", "role") if name in item}
+    return {"id": record.id, "memory": record.text, "event": "ADD", **kept}
+
+
+def history_of(versions: Sequence[Record]) -> list[dict[str, Any]]:
+    """The versions of a memory, oldest first."""
+    return [
+        {
+            "id": f"{record.id}:{record.row}",
+            "memory_id": record.id,
+            "old_memory": versions[at - 1].text if at else None,
+            "new_memory": record.text,
+            "event": "UPDATE" if at else "ADD",
+            "created_at": iso(versions[0].created),
+            "updated_at": iso(record.committed) if at else None,
+            "is_deleted": False,
+            "actor_id": own_fields(record).get("actor"),
+            "role": own_fields(record).get("role"),
+        }
+        for at, record in enumerate(versions)
+    ]

@@ -1,0 +1,153 @@
+"""What a hook recalled never comes back as a memory, in the transcript of any host."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import memoriter
+from memoriter.doors.cli.main import app
+from memoriter.doors.transcripts import conversation_of
+from memoriter.memory.facade import Memory
+
+FACT = "Prod SSH port is 49222"
+ASKED = "Which port for ssh?"
+TIME = "2026-03-01T10:00:00Z"
+
+
+def hook(verb: str, payload: Any, store: Path) -> str:
+    given = payload if isinstance(payload, str) else json.dumps(payload)
+    done = CliRunner().invoke(app, ["hooks", verb, "--store", str(store)], input=given)
+    assert done.exit_code != 2, done.output  # 2 would make an agent drop the prompt
+    assert "Traceback" not in done.output
+    return done.stdout if done.exit_code == 0 else done.stderr
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "m.db"
+    with memoriter.open(path) as memory:
+        memory.remember(FACT)
+    return path
+
+
+def texts(store: Path) -> list[str]:
+    with memoriter.open(store) as memory:
+        return [record.text for record in memory.browse("oldest", limit=100).records]
+
+
+def claude(content: Any, uuid: str = "u1", role: str = "user") -> dict[str, Any]:
+    message = {"role": role, "content": content}
+    return {"type": role, "uuid": uuid, "timestamp": TIME, "message": message}
+
+
+def codex(text: str) -> dict[str, Any]:
+    content = [{"type": "input_text", "text": text}]
+    item = {"type": "message", "role": "user", "content": content}
+    return {"timestamp": TIME, "type": "response_item", "payload": item}
+
+
+def transcripts(block: str) -> dict[str, list[dict[str, Any]]]:
+    """The prompt with a block, as each program may have kept it."""
+    half = len(block) // 2
+    escaped = block.replace("<", "&lt;").replace(">", "&gt;")
+    gemini = {"id": "1", "timestamp": TIME, "type": "user"}
+    return {
+        "claude before": [claude(f"{block}\n{ASKED}")],
+        "claude reminder": [claude(f"{ASKED}\n<system-reminder>\n{block}\n</system-reminder>")],
+        "claude hook tag": [
+            claude(f"<user-prompt-submit-hook>{block}</user-prompt-submit-hook>\n{ASKED}")
+        ],
+        "claude parts": [
+            claude([{"type": "text", "text": block}, {"type": "text", "text": ASKED}])
+        ],
+        "claude alone": [claude(block, "b"), claude(ASKED)],
+        "claude cut": [claude(ASKED), claude(block[:half], "c")],
+        "claude echoed": [claude(ASKED), claude(f"You gave me:\n{block}", "e", "assistant")],
+        "codex before": [codex(f"{block}\n\n{ASKED}")],
+        "codex alone": [codex(block), codex(ASKED)],
+        "gemini context": [
+            {**gemini, "content": f"{ASKED}\n\n<hook_context>{escaped}</hook_context>"}
+        ],
+        "gemini parts": [{**gemini, "content": [{"text": ASKED}, {"text": block}]}],
+    }
+
+
+def test_a_recalled_block_is_not_captured(store: Path, tmp_path: Path) -> None:
+    prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": ASKED}
+    block = json.loads(hook("recall", prompt, store))["hookSpecificOutput"]["additionalContext"]
+    assert FACT in block
+    path = tmp_path / "t.jsonl"
+    for name, rows in transcripts(block).items():
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        payload = {"hook_event_name": "Stop", "session_id": name, "transcript_path": str(path)}
+        hook("capture", payload, store)
+        with memoriter.open(store) as memory:
+            turns = memory.browse(where={"session": name}).records
+        spoken = {record.text for record in turns}
+        assert ASKED in spoken, name
+        assert spoken <= {ASKED, "You gave me:"}, name
+
+
+def test_a_block_in_a_prompt_of_cursor_is_not_captured(store: Path) -> None:
+    base = {"conversation_id": "c", "generation_id": "g", "hook_event_name": "beforeSubmitPrompt"}
+    block = json.loads(hook("recall", {**base, "prompt": ASKED}, store))["additional_context"]
+    hook("capture", {**base, "prompt": f"{block}\n{ASKED}"}, store)
+    assert sorted(texts(store)) == [FACT, ASKED]
+
+
+BAD = [
+    "", "\x00", "null", "5", "[1]", "{", "[" * 50_000, '{"prompt": 5, "transcript_path": 7}',
+    '{"prompt": "a", "prompt": "b"}', '{"messages": {"a": 1}}', '{"messages": [5, null]}',
+    '{"conversation_id": 5, "prompt": ["a"], "text": {}}', '{"transcript_path": "/"}',
+    '{"session_id": {"a": 1}, "transcript_path": "/nowhere"}',
+    '{"messages": [{"role": 5, "content": {"a": []}}]}',
+]  # fmt: skip
+
+
+def test_a_bad_payload_changes_nothing_and_stops_no_agent(store: Path) -> None:
+    for payload in BAD:
+        hook("capture", payload, store)
+    assert texts(store) == [FACT]
+
+
+def test_half_a_character_costs_no_turn(store: Path) -> None:
+    turns = '[{"role": "user", "content": "cut \\ud83d", "id": "\\ud83d", "name": "\\ud83d"}]'
+    hook("capture", f'{{"session": "s", "messages": {turns}}}', store)
+    assert texts(store) == [FACT, "cut ?"]
+    shown = hook("recall", '{"prompt": "\\ud83d which port for ssh?"}', store)
+    assert FACT in json.loads(shown)["hookSpecificOutput"]["additionalContext"]
+
+
+def test_a_payload_beyond_the_limit_is_refused_in_words(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoriter.doors.cli.hooks._LONGEST", 2**20)
+    prompt = json.dumps({"prompt": "x " * 2**19})
+    for verb in ("recall", "capture"):
+        assert "stdin: more than 1 million characters" in hook(verb, prompt, store)
+
+
+def test_two_hooks_at_once_write_each_turn_once(store: Path, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(claude(f"turn {n}", f"u{n}")) + "\n" for n in range(40)))
+    payload = {"session_id": "s", "transcript_path": str(path), "hook_event_name": "Stop"}
+    start = threading.Barrier(3)
+
+    def capture(memory: Memory) -> None:
+        heard = conversation_of(payload)
+        start.wait()
+        memory.remember_messages(heard.messages, session=heard.session)
+
+    with memoriter.open(store) as one, memoriter.open(store) as two, memoriter.open(store) as three:
+        threads = [threading.Thread(target=capture, args=(each,)) for each in (one, two, three)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(texts(store)) == sorted([FACT, *(f"turn {n}" for n in range(40))])
