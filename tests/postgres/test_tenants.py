@@ -19,6 +19,7 @@ from memoriter.store.postgres.segments import PostgresSegments
 from memoriter.store.postgres.store import Postgres
 from memoriter.testing.acts import batch, forget_act, make_key, put, vector
 from memoriter.testing.fakes import HandClock
+from memoriter.testing.whole import whole
 
 NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 _SHARED = ("memoriter.spaces", "memoriter.format", "memoriter.notes")
@@ -58,13 +59,15 @@ def use_the_log(log: Postgres) -> None:
         "key": make_key("k"),
     }
     log.commit(batch(put("a", "secret", **rich), put("b", refs=(0,)), tenant="ann"))
-    log.restore("copy", log.dump("bob"))
+    log.restore("copy", whole(log, "bob"))
     log.append("copy2", Dump(Head(), [], [], [], [], [], [], [], [], [], []), Head())
     part = log.stretch("ann", 0, 99)
     log.stretch("ann", part.head.seq, 99)
-    for read in (log.head, log.unerased, log.embedded, log.manifests, log.dump):
+    for read in (log.head, log.unerased, log.manifests):
         read("ann")
     list(log.words("ann"))
+    list(log.embedded("ann"))
+    whole(log, "ann")
     list(log.deltas("ann", 0, part.head.seq, ("words/1", "toy/1")))
     log.seq_at("ann", 2**60)
     log.records("ann", [1])
@@ -73,6 +76,7 @@ def use_the_log(log: Postgres) -> None:
     log.edges("ann", 0, 99)
     log.agents("ann", 99)
     log.debts("ann", 9)
+    log.owe("ann", 0, 9, log.debts("ann", 9))
     log.keys("ann", ["k"])
     log.mend("ann", part.words, part.vectors[:1])
     log.publish("ann", "i", Manifest(), Manifest((SegmentRef("x", 0, 1, 1),), 0))
@@ -126,7 +130,7 @@ def test_no_statement_reaches_a_row_of_another_tenant(
                     db.execute("SELECT set_config('memoriter.tenant', %s, true)", (setting,))
                 assert reached(db, sql, values) == [], sql
                 db.rollback()
-    dump = log.dump("ann")
+    dump = whole(log, "ann")
     assert {record.id for record in dump.records} == {"b", "c"}, "and nothing was changed"
     log.close()
 

@@ -8,9 +8,11 @@ enough: nobody else changes a row of the tenant while its head is locked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, cast
 
-from memoriter.core.batch import Batch
+from memoriter.core.batch import Batch, Commit
+from memoriter.core.times import to_datetime
 from memoriter.store.acts import key_of, named_ids
 from memoriter.store.checks import (
     checked_head,
@@ -19,12 +21,13 @@ from memoriter.store.checks import (
     manifest_row,
     unassigned_position,
 )
-from memoriter.store.port import Dump, Head, Manifest
+from memoriter.store.port import Dump, Head, Manifest, TenantRows
 from memoriter.store.postgres.arrays import BigInts, Blobs, Texts, columns
 from memoriter.store.postgres.reader import KEYS, MANIFEST
 from memoriter.store.postgres.schema import COLUMNS
 from memoriter.store.postgres.sessions import PgConnection, execute
 from memoriter.store.rows import (
+    TABLES,
     CommitRow,
     DebtRow,
     KeyRow,
@@ -35,6 +38,7 @@ from memoriter.store.rows import (
     read_tomb,
 )
 from memoriter.store.sequence import CurrentRow, Sequenced
+from memoriter.store.snapshots import portions
 from memoriter.store.stretches import rows_to_append
 
 _LOCK: Final = """
@@ -149,10 +153,7 @@ class PostgresLedger:
         """Write the rows of a settled batch, and let the next batch of the group see them."""
         _erase(self._connection, self._tenant, new)
         _write(self._connection, self._tenant, new)
-        spaces = {row.generation for row in (*new.words, *new.vectors, *new.debts, *new.paid)}
-        for each in sorted(spaces - self.spaces):
-            open_space(self._connection, each)
-        self.spaces |= spaces
+        self._fill((*new.words, *new.vectors, *new.debts, *new.paid))
         self.head = new.head
         self._current |= dict.fromkeys(new.erased_ids)
         self._current |= {row.id: CurrentRow(row.row, row.position) for row in new.records}
@@ -162,24 +163,43 @@ class PostgresLedger:
                 self._keys[name] = row._replace(asked=b"", id="")
         self._keys |= {row.key: row for row in new.keys}
 
+    def _fill(self, rows: Sequence[WordsRow | VectorRow | DebtRow]) -> None:
+        """Register the generations of rows."""
+        spaces = {row.generation for row in rows}
+        for each in sorted(spaces - self.spaces):
+            open_space(self._connection, each)
+        self.spaces |= spaces
+
+    def restore(self, rows: TenantRows) -> Sequenced:
+        """Write all rows of an empty tenant, portion by portion; returns its end."""
+        db, tenant, head = self._connection, self._tenant, replace(rows.head, published=0)
+        end = Sequenced(head, Commit(tenant, head.seq, to_datetime(head.time), ()))
+        for table in TABLES:
+            for some in portions(rows.rows(table)):
+                insert_rows(db, tenant, table, some)
+                if table in ("vectors", "debts"):
+                    self._fill(some)
+                if table == "chain":
+                    end.chain = some[-1:]
+        _move(db, tenant, head)
+        note_erasure(db, tenant, head.seq)  # an export holds nothing that was forgotten
+        return end
+
     def append(self, part: Dump) -> Sequenced:
-        """Write a stretch of another store's log; one without commits replaces the debts."""
+        """Write a stretch of another store's log; one without commits moves the head."""
         db, tenant = self._connection, self._tenant
         gone = BigInts(row for tomb in part.tombs for row in read_tomb(tomb).rows)
         sql = "SELECT DISTINCT id FROM memoriter.records WHERE tenant=%s AND row=ANY(%s)"
         ids = [record_id for (record_id,) in self._all(sql, gone)] if gone else []
-        if not part.commits:
-            execute(db, "DELETE FROM memoriter.debts WHERE tenant=%s", (tenant,))
         new = rows_to_append(tenant, part, self.head, ids)
         self.write(new)
-        insert_commits(db, tenant, part.commits[:-1] if new.advances else part.commits)
+        insert_rows(db, tenant, "commits", part.commits[:-1] if new.advances else part.commits)
         _move(db, tenant, new.head)
         return new
 
 
 def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
     head = new.head
-    commits = [CommitRow(head.seq, head.time)] if new.advances else []
     insert_rows(db, tenant, "chain", new.chain)
     insert_rows(db, tenant, "records", new.records)
     insert_rows(db, tenant, "words", new.words)
@@ -188,9 +208,8 @@ def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
     insert_rows(db, tenant, "edges", new.edges)
     insert_rows(db, tenant, "agents", new.agents)
     insert_rows(db, tenant, "tombs", new.tombs)
-    insert_rows(db, tenant, "keys", [(*key, bookkeeping_sum(tenant, key)) for key in new.keys])
-    insert_rows(db, tenant, "debts", [(*debt, bookkeeping_sum(tenant, debt)) for debt in new.debts])
-    insert_commits(db, tenant, commits)
+    insert_rows(db, tenant, "keys", new.keys)
+    insert_rows(db, tenant, "debts", new.debts)
     if new.paid:
         execute(
             db,
@@ -203,6 +222,7 @@ def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
             ),
         )
     if new.advances:
+        insert_rows(db, tenant, "commits", [CommitRow(head.seq, head.time)])
         _move(db, tenant, head)
 
 
@@ -211,8 +231,10 @@ def _move(db: PgConnection, tenant: str, head: Head) -> None:
 
 
 def insert_rows(db: PgConnection, tenant: str, table: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Insert rows of one tenant into a table."""
+    """Insert rows of one tenant into a table; bookkeeping gets its checksums."""
     if rows:
+        if table in ("commits", "keys", "debts"):
+            rows = [(*row, bookkeeping_sum(tenant, row)) for row in cast("Sequence[Any]", rows)]
         kinds = [kind for _, kind in COLUMNS[table]]
         execute(db, _INSERTS[table], (tenant, *columns(kinds, rows)))
 
@@ -222,12 +244,6 @@ _INSERTS: Final = {
     f"FROM unnest({', '.join(f'%s::{kind}[]' for _, kind in kinds)})"
     for table, kinds in COLUMNS.items()
 }
-
-
-def insert_commits(db: PgConnection, tenant: str, commits: Sequence[CommitRow]) -> None:
-    """Insert commits with their checksums."""
-    rows = [(*commit, bookkeeping_sum(tenant, commit)) for commit in commits]
-    insert_rows(db, tenant, "commits", rows)
 
 
 def open_space(db: PgConnection, generation: str) -> None:
@@ -309,6 +325,15 @@ def mend_rows(
             "ON CONFLICT (tenant, row, generation) DO UPDATE SET sum=excluded.sum",
             (tenant, *debt, bookkeeping_sum(tenant, debt)),
         )
+
+
+def replace_debts(
+    db: PgConnection, tenant: str, span: tuple[int, int], debts: Sequence[DebtRow]
+) -> None:
+    """Replace the debts of the rows in a span."""
+    sql = "DELETE FROM memoriter.debts WHERE tenant=%s AND row>%s AND row<=%s"
+    execute(db, sql, (tenant, *span))
+    insert_rows(db, tenant, "debts", debts)
 
 
 def replace_manifest(

@@ -8,10 +8,11 @@ each transaction to another backend.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Final, LiteralString, TypeVar, cast
 
 import psycopg
@@ -22,6 +23,7 @@ from memoriter.core.errors import Unavailable, Unsupported
 from memoriter.store.postgres.address import Address
 from memoriter.store.postgres.arrays import register
 from memoriter.store.postgres.errors import driver_error, first_line
+from memoriter.store.snapshots import PORTION
 
 PgConnection = psycopg.Connection[tuple[Any, ...]]
 Values = Sequence[object] | Mapping[str, object]
@@ -65,6 +67,18 @@ class Contradiction(Exception):
 def execute(connection: PgConnection, sql: str, values: Values = ()) -> psycopg.Cursor[Any]:
     """Execute a statement of ours; rows come in binary."""
     return connection.execute(cast("LiteralString", sql), values, binary=True)
+
+
+def each(connection: PgConnection, sql: str, values: Values) -> Iterator[Any]:
+    """The rows of a statement, `PORTION` at a time, by a cursor of the server's."""
+    with connection.cursor(f"rows_{next(_NUMBERS)}") as cursor:
+        cursor.itersize = PORTION
+        cursor.execute(cast("LiteralString", sql), values, binary=True)
+        yield from cursor
+
+
+_NUMBERS: Final = itertools.count()
+"""Numbers of cursors: several may be open in one transaction."""
 
 
 def control(connection: PgConnection, word: LiteralString) -> None:
@@ -190,6 +204,19 @@ class PgSessions:
                 roll_back(connection)
                 raise
             return [cursor.fetchall() for cursor in cursors]
+
+    @contextlib.contextmanager
+    def snapshot(self, tenant: str) -> Generator[PgConnection]:
+        """A transaction that only reads, from one snapshot, for as long as the block lasts."""
+        with self.held() as connection:
+            try:
+                control(connection, _SNAPSHOT)
+                execute(connection, OWN, (tenant,))
+                yield connection
+            except psycopg.Error as error:
+                raise driver_error(error, self.at) from error
+            finally:
+                roll_back(connection)
 
     def every_head(self, query: Statement) -> list[Any]:
         """The rows of a query over the heads of all tenants."""

@@ -15,17 +15,17 @@ from typing import Final
 
 from memoriter.core.batch import Batch, Commit
 from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable
-from memoriter.store.checks import require_empty, rows_to_restore
+from memoriter.store.checks import require_empty
 from memoriter.store.group_commit import GroupCommit, PendingBatch
-from memoriter.store.port import Dump, Head, Manifest
+from memoriter.store.port import Dump, Head, Manifest, TenantRows
 from memoriter.store.postgres.address import Address
 from memoriter.store.postgres.in_doubt import Trace, was_written
 from memoriter.store.postgres.ledger import (
     PostgresLedger,
-    insert_commits,
     mend_rows,
     note_erasure,
     open_space,
+    replace_debts,
     replace_manifest,
 )
 from memoriter.store.postgres.migrations import prepare_tables
@@ -38,7 +38,7 @@ from memoriter.store.postgres.sessions import (
     PgSessions,
     execute,
 )
-from memoriter.store.rows import VectorRow, WordsRow
+from memoriter.store.rows import DebtRow, VectorRow, WordsRow
 from memoriter.store.sequence import Sequenced, settle
 from memoriter.store.stretches import require_end
 
@@ -220,14 +220,16 @@ class Postgres(PostgresReader):
             written.append(ledger.append(part))
         self._saw(tenant, written[0].head)
 
-    def restore(self, tenant: str, dump: Dump) -> None:
-        """Write a dump into an empty tenant; Conflict if it has been written to."""
+    def owe(self, tenant: str, after: int, upto: int, debts: Sequence[DebtRow]) -> None:
+        """Replace the debts of the rows in (after, upto]."""
+        self._in_own_transaction(tenant, lambda db: replace_debts(db, tenant, (after, upto), debts))
+
+    def restore(self, tenant: str, rows: TenantRows) -> None:
+        """Write all rows of a tenant into an empty one; Conflict if it has been written to."""
         self._must_write()
-        new = rows_to_restore(tenant, dump)
-        with self._alone(tenant, [new]) as db:
+        written: list[Sequenced] = []
+        with self._alone(tenant, written) as db:
             ledger = PostgresLedger(db, tenant, ())
             require_empty(tenant, ledger.head)
-            ledger.write(new)
-            execute(db, "DELETE FROM memoriter.commits WHERE tenant=%s", (tenant,))
-            insert_commits(db, tenant, dump.commits)
-            note_erasure(db, tenant, dump.head.seq)  # a dump holds nothing that was forgotten
+            written.append(ledger.restore(rows))
+        self._saw(tenant, written[0].head)
