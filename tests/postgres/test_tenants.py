@@ -15,6 +15,7 @@ from tests.property.worlds import open_toy
 import memoriter
 from memoriter.memory.tenants import Tenants
 from memoriter.store.port import Dump, Head, Manifest, SegmentRef
+from memoriter.store.postgres.answers import PostgresAnswers
 from memoriter.store.postgres.segments import PostgresSegments
 from memoriter.store.postgres.store import Postgres
 from memoriter.testing.acts import batch, forget_act, make_key, put, vector
@@ -38,6 +39,7 @@ def every_statement(url: str, monkeypatch: pytest.MonkeyPatch, cache: Any) -> li
     log = Postgres(url)
     use_the_log(log)
     use_the_segments(PostgresSegments(log.sessions, cache))
+    use_the_answers(PostgresAnswers(log.sessions))
     log.close()
     monkeypatch.undo()
     return [
@@ -86,6 +88,11 @@ def use_the_log(log: Postgres) -> None:
     log.commit(batch(put("c", "again", **rich), tenant="ann"))
     log.scrub("ann", 1)
     log.close_space("words/1")
+
+
+def use_the_answers(home: PostgresAnswers) -> None:
+    home.keep("ann", "h", b"secret")
+    home.find("ann", "h")
 
 
 def use_the_segments(home: PostgresSegments) -> None:
