@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.inside import log_of
@@ -48,8 +49,10 @@ def test_no_more_than_a_few_portions_are_held(
     monkeypatch.setattr(scrub, "_CHUNK", 2**16)  # how much of a file is cleaned at a time
     (tmp_path / "two").mkdir()
     place, other, out = place_in(tmp_path), place_in(tmp_path / "two"), tmp_path / "out.jsonl"
-    rows = [{"text": f"port {n}", "metadata": {"long": "x" * EACH}} for n in range(COUNT)]
     with memoriter.open(place, embedder=None, maintenance="manual") as memory:
+        rows: list[Any] = [
+            {"text": f"port {n}", "metadata": {"long": "x" * EACH}} for n in range(COUNT)
+        ]
         for n in range(0, COUNT, 4):
             memory.remember_many(rows[n : n + 4])
         del rows

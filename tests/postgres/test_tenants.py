@@ -18,6 +18,7 @@ from memoriter.store.port import Dump, Head, Manifest, SegmentRef
 from memoriter.store.postgres.answers import PostgresAnswers
 from memoriter.store.postgres.segments import PostgresSegments
 from memoriter.store.postgres.store import Postgres
+from memoriter.store.postgres.wire import Wire
 from memoriter.testing.acts import batch, forget_act, make_key, put, vector
 from memoriter.testing.fakes import HandClock
 from memoriter.testing.whole import whole
@@ -29,13 +30,13 @@ _SHARED = ("memoriter.spaces", "memoriter.format", "memoriter.notes")
 def every_statement(url: str, monkeypatch: pytest.MonkeyPatch, cache: Any) -> list[tuple[str, Any]]:
     """What the store executes for tenant `ann` when every method of it is called."""
     seen: dict[str, Any] = {}
-    execute = psycopg.Connection.execute
+    execute = Wire.execute
 
-    def noted(self: Any, query: Any, params: Any = None, **more: Any) -> Any:
-        seen.setdefault(str(query), params)
-        return execute(self, query, params, **more)
+    def noted(self: Any, sql: str, values: Any = (), **more: Any) -> Any:
+        seen.setdefault(sql, values)
+        return execute(self, sql, values, **more)
 
-    monkeypatch.setattr(psycopg.Connection, "execute", noted)
+    monkeypatch.setattr(Wire, "execute", noted)
     log = Postgres(url)
     use_the_log(log)
     use_the_segments(PostgresSegments(log.sessions, cache))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from memoriter.core.errors import Unavailable
-from memoriter.store.postgres.sessions import CommitLost, NotReplicated, PgSessions, execute
+from memoriter.store.postgres.sessions import CommitLost, NotReplicated, PgSessions
 
 _KEEP: Final = """
     INSERT INTO memoriter.answers VALUES (%s, %s, now(), %s)
@@ -29,8 +29,8 @@ class PostgresAnswers:
         """Keep what an answer was made of, and drop what is older than an hour."""
         try:
             with self._sessions.write(tenant) as db:
-                execute(db, _KEEP, (tenant, handle, body))
-                execute(db, _DROP, (tenant,))
+                db.execute(_KEEP, (tenant, handle, body))
+                db.execute(_DROP, (tenant,))
         except (CommitLost, NotReplicated) as lost:
             raise Unavailable(f"{self._sessions.at} was lost", hint="try again") from lost
 

@@ -25,7 +25,7 @@ from memoriter.store.port import Dump, Head, Manifest, TenantRows
 from memoriter.store.postgres.arrays import BigInts, Blobs, Texts, columns
 from memoriter.store.postgres.reader import KEYS, MANIFEST
 from memoriter.store.postgres.schema import COLUMNS
-from memoriter.store.postgres.sessions import PgConnection, execute
+from memoriter.store.postgres.wire import Wire
 from memoriter.store.rows import (
     TABLES,
     CommitRow,
@@ -67,7 +67,7 @@ _MOVE: Final = """
 class PostgresLedger:
     """The `Ledger` of one tenant over an open write transaction, for a group of batches."""
 
-    def __init__(self, connection: PgConnection, tenant: str, batches: Sequence[Batch]) -> None:
+    def __init__(self, connection: Wire, tenant: str, batches: Sequence[Batch]) -> None:
         self._connection = connection
         self._tenant = tenant
         ids = dict.fromkeys(name for batch in batches for name in named_ids(batch.acts))
@@ -79,14 +79,14 @@ class PostgresLedger:
         """Lock the head, made now for a new tenant, and read what the batches name."""
         db, tenant = self._connection, self._tenant
         while True:
-            head = execute(db, _LOCK, (tenant,))
-            beside = execute(db, _BESIDE, {"t": tenant})
-            current = execute(db, _CURRENT, (tenant, Texts(ids)))
-            keys = execute(db, KEYS, (tenant, Texts(names)))
+            head = db.execute(_LOCK, (tenant,))
+            beside = db.execute(_BESIDE, {"t": tenant})
+            current = db.execute(_CURRENT, (tenant, Texts(ids)))
+            keys = db.execute(KEYS, (tenant, Texts(names)))
             fields = head.fetchone()
             if fields is not None:
                 break
-            execute(db, _NEW, (tenant,))
+            db.execute(_NEW, (tenant,))
         *last, beyond, spaces = beside.fetchone() or (None,) * 6
         checked = checked_head(tenant, *fields, *last)
         if beyond:
@@ -101,7 +101,7 @@ class PostgresLedger:
         return {row[0]: check_bookkeeping(self._tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
     def _all(self, sql: str, *values: object) -> list[Any]:
-        return execute(self._connection, sql, (self._tenant, *values)).fetchall()
+        return self._connection.execute(sql, (self._tenant, *values)).fetchall()
 
     def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         """The latest version of each of these records."""
@@ -198,7 +198,7 @@ class PostgresLedger:
         return new
 
 
-def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
+def _write(db: Wire, tenant: str, new: Sequenced) -> None:
     head = new.head
     insert_rows(db, tenant, "chain", new.chain)
     insert_rows(db, tenant, "records", new.records)
@@ -211,8 +211,7 @@ def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
     insert_rows(db, tenant, "keys", new.keys)
     insert_rows(db, tenant, "debts", new.debts)
     if new.paid:
-        execute(
-            db,
+        db.execute(
             "DELETE FROM memoriter.debts d USING unnest(%s, %s) AS p(row, generation) "
             "WHERE d.tenant=%s AND d.row=p.row AND d.generation=p.generation",
             (
@@ -226,17 +225,17 @@ def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
         _move(db, tenant, head)
 
 
-def _move(db: PgConnection, tenant: str, head: Head) -> None:
-    execute(db, _MOVE, (head.seq, head.time, head.positions, head.link, tenant))
+def _move(db: Wire, tenant: str, head: Head) -> None:
+    db.execute(_MOVE, (head.seq, head.time, head.positions, head.link, tenant))
 
 
-def insert_rows(db: PgConnection, tenant: str, table: str, rows: Sequence[Sequence[Any]]) -> None:
+def insert_rows(db: Wire, tenant: str, table: str, rows: Sequence[Sequence[Any]]) -> None:
     """Insert rows of one tenant into a table; bookkeeping gets its checksums."""
     if rows:
         if table in ("commits", "keys", "debts"):
             rows = [(*row, bookkeeping_sum(tenant, row)) for row in cast("Sequence[Any]", rows)]
         kinds = [kind for _, kind in COLUMNS[table]]
-        execute(db, _INSERTS[table], (tenant, *columns(kinds, rows)))
+        db.execute(_INSERTS[table], (tenant, *columns(kinds, rows)))
 
 
 _INSERTS: Final = {
@@ -246,33 +245,30 @@ _INSERTS: Final = {
 }
 
 
-def open_space(db: PgConnection, generation: str) -> None:
+def open_space(db: Wire, generation: str) -> None:
     """Register a generation, if it is not."""
-    execute(db, "INSERT INTO memoriter.spaces VALUES (%s) ON CONFLICT DO NOTHING", (generation,))
+    db.execute("INSERT INTO memoriter.spaces VALUES (%s) ON CONFLICT DO NOTHING", (generation,))
 
 
-def _erase(db: PgConnection, tenant: str, new: Sequenced) -> None:
+def _erase(db: Wire, tenant: str, new: Sequenced) -> None:
     """Delete what a forget erases."""
     if not new.tombs:
         return
     rows = BigInts(new.erased_rows)
     for table in ("records", "words", "vectors", "mentions", "debts"):
         sql = f"DELETE FROM memoriter.{table} WHERE tenant=%s AND row=ANY(%s)"  # noqa: S608  # ours
-        execute(db, sql, (tenant, rows))
-    execute(
-        db,
+        db.execute(sql, (tenant, rows))
+    db.execute(
         "DELETE FROM memoriter.edges WHERE tenant=%s AND seq=ANY(%s)",
         (tenant, BigInts(new.erased_edges)),
     )
-    named = execute(
-        db,
+    named = db.execute(
         "SELECT key, asked, seq, time, id, debt FROM memoriter.keys WHERE tenant=%s AND id=ANY(%s)",
         (tenant, Texts(new.erased_ids)),
     ).fetchall()
     if named:
         blank = [KeyRow(*row)._replace(asked=b"", id="") for row in named]
-        execute(
-            db,
+        db.execute(
             "UPDATE memoriter.keys k SET asked='', id='', sum=b.sum "
             "FROM unnest(%s, %s) AS b(key, sum) WHERE k.tenant=%s AND k.key=b.key",
             (
@@ -283,26 +279,22 @@ def _erase(db: PgConnection, tenant: str, new: Sequenced) -> None:
         )
 
 
-def note_erasure(db: PgConnection, tenant: str, upto: int) -> None:
+def note_erasure(db: Wire, tenant: str, upto: int) -> None:
     """Note that what was forgotten up to a number is erased."""
-    execute(
-        db,
+    db.execute(
         "INSERT INTO memoriter.erasures VALUES (%s,%s,%s) "
         "ON CONFLICT (tenant) DO UPDATE SET upto=excluded.upto, sum=excluded.sum",
         (tenant, upto, erasure_sum(tenant, upto)),
     )
 
 
-def mend_rows(
-    db: PgConnection, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]
-) -> None:
+def mend_rows(db: Wire, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
     """Replace words, and turn lost vectors into debts."""
     if words:
         words = list({(row.row, row.generation): row for row in words}.values())
         kinds = [kind for _, kind in COLUMNS["words"]]
         # Joined with records, so that a row forgotten since it was read gets no words.
-        execute(
-            db,
+        db.execute(
             "INSERT INTO memoriter.words SELECT r.tenant, w.* "
             "FROM unnest(%s, %s, %s, %s) AS w(row, generation, body, sum) "
             "JOIN memoriter.records r ON r.tenant=%s AND r.row=w.row "
@@ -314,42 +306,35 @@ def mend_rows(
             open_space(db, generation)
     for vector in lost:
         debt = DebtRow(vector.row, vector.generation)
-        execute(
-            db,
+        db.execute(
             "DELETE FROM memoriter.vectors WHERE tenant=%s AND generation=%s AND seq=%s AND row=%s",
             (tenant, vector.generation, vector.seq, vector.row),
         )
-        execute(
-            db,
+        db.execute(
             "INSERT INTO memoriter.debts VALUES (%s,%s,%s,%s) "
             "ON CONFLICT (tenant, row, generation) DO UPDATE SET sum=excluded.sum",
             (tenant, *debt, bookkeeping_sum(tenant, debt)),
         )
 
 
-def replace_debts(
-    db: PgConnection, tenant: str, span: tuple[int, int], debts: Sequence[DebtRow]
-) -> None:
+def replace_debts(db: Wire, tenant: str, span: tuple[int, int], debts: Sequence[DebtRow]) -> None:
     """Replace the debts of the rows in a span."""
     sql = "DELETE FROM memoriter.debts WHERE tenant=%s AND row>%s AND row<=%s"
-    execute(db, sql, (tenant, *span))
+    db.execute(sql, (tenant, *span))
     insert_rows(db, tenant, "debts", debts)
 
 
-def replace_manifest(
-    db: PgConnection, tenant: str, index: str, old: Manifest, new: Manifest
-) -> bool:
+def replace_manifest(db: Wire, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
     """Compare-and-set the manifest of an index; returns whether it was `old`."""
-    row = execute(db, MANIFEST, (tenant, index)).fetchone()
+    row = db.execute(MANIFEST, (tenant, index)).fetchone()
     if (manifest_of(tenant, index, *row) if row else Manifest()) != old:
         return False
-    execute(
-        db,
+    db.execute(
         "INSERT INTO memoriter.manifests VALUES (%s,%s,%s,%s,%s) "
         "ON CONFLICT (tenant, fingerprint) DO UPDATE "
         "SET floor=excluded.floor, segments=excluded.segments, sum=excluded.sum",
         (tenant, index, *manifest_row(tenant, index, new)),
     )
     # Part of the head: other processes see by it that they must reload their segments.
-    execute(db, "UPDATE memoriter.heads SET published=published+1 WHERE tenant=%s", (tenant,))
+    db.execute("UPDATE memoriter.heads SET published=published+1 WHERE tenant=%s", (tenant,))
     return True
