@@ -20,6 +20,7 @@ from memoriter.core.times import to_datetime
 from memoriter.core.words import RecordWords
 from memoriter.store import rows
 from memoriter.store.verify import verify_log
+from memoriter.testing.whole import whole
 
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 
@@ -46,7 +47,7 @@ def test_it_is_one_small_file() -> None:
 
 def test_it_opens_and_verifies(store: Path) -> None:
     with memoriter.open(store, tenant="acme") as memory:
-        dump = log_of(memory).dump("acme")
+        dump = whole(log_of(memory), "acme")
         verify_log("acme", dump)
         head = dump.head
         assert (head.seq, head.positions, head.time, head.link.hex()) == (
@@ -79,7 +80,7 @@ def test_it_goes_on(store: Path) -> None:
         assert memory.maintain().embedded == 2
         more = memory.remember("a new one")
         assert memory.get(more.id).position == EXPECTED["positions"]
-        verify_log("acme", log_of(memory).dump("acme"))
+        verify_log("acme", whole(log_of(memory), "acme"))
 
 
 def test_its_export_loads(store: Path, tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_its_export_loads(store: Path, tmp_path: Path) -> None:
         memoriter.open(tmp_path / "copy.db", tenant="acme") as copy,
     ):
         copy.load(FOLDER / "store.jsonl")
-        ours, theirs = log_of(copy).dump("acme"), log_of(original).dump("acme")
+        ours, theirs = whole(log_of(copy), "acme"), whole(log_of(original), "acme")
         assert replace(ours, words=[]) == replace(theirs, words=[])
         assert alike(answers(copy))
         copy.export(tmp_path / "again.jsonl")

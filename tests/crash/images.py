@@ -35,6 +35,7 @@ from tests.inside import log_of
 
 from memoriter.core.errors import MemoriterError
 from memoriter.store.verify import verify_log
+from memoriter.testing.whole import whole
 
 _HEAD = struct.Struct("<B3xiqqII")
 MODES = ("none", "prefix", "subset", "torn")
@@ -296,7 +297,7 @@ def check(path: Path, acked: int, expected: plan.Expected, depth: int = 1) -> in
     pace.clock.time = plan.LATER
     try:
         with plan.opened(path, pace) as memory:
-            dump = log_of(memory).dump(plan.TENANT)
+            dump = whole(log_of(memory), plan.TENANT)
             verify_log(plan.TENANT, dump)
             seq = dump.head.seq
             if seq < expected.after(acked).seq:
@@ -328,4 +329,4 @@ def _go_on(path: Path, state: plan.State) -> None:
     with plan.opened(path, pace) as memory:
         if memory.get("new7").text != "after the cut 7":
             raise Wrong("lost: what was written after the cut")
-        verify_log(plan.TENANT, log_of(memory).dump(plan.TENANT))
+        verify_log(plan.TENANT, whole(log_of(memory), plan.TENANT))

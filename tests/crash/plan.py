@@ -18,6 +18,7 @@ import memoriter
 from memoriter.memory.facade import Memory
 from memoriter.store.port import Dump
 from memoriter.testing.fakes import SECOND, START, CountedEntropy, HandClock, ToyEmbedder
+from memoriter.testing.whole import whole
 
 WORDS = [
     "port",
@@ -195,7 +196,7 @@ class Expected:
         self.at = {state.seq: state for state in self.states}
 
     def _note(self, memory: Memory) -> None:
-        dump = log_of(memory).dump(TENANT)
+        dump = whole(log_of(memory), TENANT)
         seq = dump.head.seq
         self.states.append(State(seq, spelled(dump), answer(memory, seq) if seq else []))
 

@@ -16,6 +16,7 @@ from memoriter.core.times import to_datetime
 from memoriter.memory.facade import Memory
 from memoriter.store.verify import verify_log
 from memoriter.testing.fakes import SECOND, START, HandClock
+from memoriter.testing.whole import whole
 
 YEAR = 365 * 86_400
 COUNT = 600 if lab.NIGHT else 80
@@ -63,7 +64,7 @@ def test_a_clock_may_do_what_it_likes(name: str, tmp_path: Path, note: Note) -> 
     times = [commit.time for commit in made]
     assert times == sorted(times), "commit time never runs backwards"
     assert all(seen(memory, moment) == shown for moment, shown in views), "known_at is stable"
-    dump = log_of(memory).dump(plan.TENANT)
+    dump = whole(log_of(memory), plan.TENANT)
     verify_log(plan.TENANT, dump)
     assert [row.id for row in dump.records] == ids, "the log keeps the order of commits"
     memory.close()

@@ -16,6 +16,7 @@ import memoriter
 from memoriter.memory.facade import Memory
 from memoriter.store.group_commit import PendingBatch
 from memoriter.testing import acts
+from memoriter.testing.whole import whole
 from memoriter.text.analyzers import analyzer
 
 
@@ -221,7 +222,7 @@ def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
 
 
 def dumped(memory: Memory) -> object:
-    return log_of(memory).dump("default")
+    return whole(log_of(memory), "default")
 
 
 def flip_generation(path: Path, pattern: bytes) -> None:
@@ -319,7 +320,7 @@ def the_doctor_mends_derived_data_only(path: Path) -> None:
 
 def spelled(memory: Memory) -> object:
     """Everything that was written; of vectors, whose they are."""
-    dump = log_of(memory).dump("default")
+    dump = whole(log_of(memory), "default")
     rows = (dump.records, dump.edges, dump.agents, dump.tombs, dump.keys, dump.mentions, dump.chain)
     return rows, sorted((v.row, v.part, v.generation, v.body) for v in dump.vectors)
 

@@ -20,6 +20,7 @@ from tests.inside import log_of
 import memoriter
 from memoriter.core.errors import StorageFull
 from memoriter.store.verify import verify_log
+from memoriter.testing.whole import whole
 
 FIRST, STEPS = 24, 36
 EVERYTHING = 10**9
@@ -123,7 +124,7 @@ def still_reads(memory: memoriter.Memory, kept: list[str]) -> None:
     for _ in range(3):
         with pytest.raises(StorageFull):
             memory.remember_many([f"more {n} " + os.urandom(4000).hex() for n in range(50)])
-    verify_log(plan.TENANT, log_of(memory).dump(plan.TENANT))
+    verify_log(plan.TENANT, whole(log_of(memory), plan.TENANT))
 
 
 def resumes(memory: memoriter.Memory, path: Path, kept: list[str]) -> None:
@@ -134,7 +135,7 @@ def resumes(memory: memoriter.Memory, path: Path, kept: list[str]) -> None:
     memory.close()
     with memoriter.open(path, embedder=None) as again:
         assert {r.id for r in again.browse(limit=10_000).records} == {*kept, name}
-        verify_log(plan.TENANT, log_of(again).dump(plan.TENANT))
+        verify_log(plan.TENANT, whole(log_of(again), plan.TENANT))
 
 
 def test_a_full_disk_stops_writing_and_nothing_else(tmp_path: Path, note: Note) -> None:

@@ -12,6 +12,8 @@ from tests.crash import flips, lab, plan
 from tests.crash.conftest import Note
 from tests.inside import log_of
 
+from memoriter.testing.whole import whole
+
 CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (1, 60)
 STEPS = 60
 HEADS = "damages / changed an answer / told on read / by verify / unseen"
@@ -167,13 +169,13 @@ def test_the_doctor_mends_a_damaged_index_and_nothing_else(kept: flips.Kept, qui
         path = kept.lay(quick / "copy", kept.bytes, derived=True)
         _flip(path.with_name("m.db.idx") / segment.name, rng)
         with flips.opened(path) as memory:
-            before = plan.spelled(log_of(memory).dump(plan.TENANT))
+            before = plan.spelled(whole(log_of(memory), plan.TENANT))
             report = memory.verify_store()
             assert report.derived
             assert not report.problems
             assert memory.doctor().mended
             assert memory.verify_store().sound
-            assert plan.spelled(log_of(memory).dump(plan.TENANT)) == before
+            assert plan.spelled(whole(log_of(memory), plan.TENANT)) == before
         with flips.opened(path) as memory:
             assert kept.ask(memory) == kept.answers[True]
 

@@ -22,6 +22,7 @@ from memoriter.store.sqlite.openers import OPENERS
 from memoriter.store.sqlite.store import Sqlite
 from memoriter.store.verify import verify_log
 from memoriter.testing.acts import batch, forget_act, put
+from memoriter.testing.whole import whole
 
 T = TypeVar("T")
 HISTORIES = 200 if lab.NIGHT else 3
@@ -57,13 +58,13 @@ def test_free_space_of_pages_is_zeroed_and_nothing_else(tmp_path: Path) -> None:
         assert log.scrub("default", 0)
         planted = _plant(path, b"a copy that a split left")
         assert planted > 5
-        before = log.dump("default")
+        before = whole(log, "default")
         assert log.scrub("default", 0)
         assert b"a copy that" not in path.read_bytes()
-        assert log.dump("default") == before
+        assert whole(log, "default") == before
         assert log.damage() == []
         log.commit(batch(put("more"), forget_act("r3")))
-        verify_log("default", log.dump("default"))
+        verify_log("default", whole(log, "default"))
 
 
 def _plant(path: Path, what: bytes) -> int:
@@ -153,7 +154,7 @@ def test_forgetting_works_on_a_full_disk(tmp_path: Path, flush_rows: int) -> Non
                 assert memory.forget(gone, now=True).state == "erased"
             assert memory.status().unerased == 0
             assert memory.forget(kept[30:60]).count == 30, "the reserve was filled again"
-            verify_log("default", log_of(memory).dump("default"))
+            verify_log("default", whole(log_of(memory), "default"))
         files = forgets.files(disk)
         needles = {f'"{kept[3]}"'.encode(): "3", f'"{kept[-1]}"'.encode(): "last"}
         assert forgets.search(files, needles) == []

@@ -21,6 +21,7 @@ from tests.inside import counted_groups, log_of, no_writer, waiting_writers, wri
 
 import memoriter
 from memoriter.store.verify import verify_log
+from memoriter.testing.whole import whole
 
 ENTRIES = 4000 if lab.NIGHT else 800
 """So many are written in all, however long that takes."""
@@ -49,7 +50,7 @@ def settle(path: Path, reports: list[dict[str, Any]]) -> int:
     """Everything acknowledged is there under its number, once, in one unbroken chain."""
     acked = {name: seq for one in reports for name, seq in one.get("acked", [])}
     with memoriter.open(path, embedder=None, maintenance="manual") as memory:
-        dump = log_of(memory).dump(plan.TENANT)
+        dump = whole(log_of(memory), plan.TENANT)
         verify_log(plan.TENANT, dump)
         there = {row.id: row.row for row in dump.records}
         if acked != there or len(dump.records) != len(acked):

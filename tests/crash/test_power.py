@@ -22,6 +22,7 @@ from tests.inside import log_of
 import memoriter
 from memoriter.memory.options import OpenOptions
 from memoriter.store.verify import verify_log
+from memoriter.testing.whole import whole
 
 CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (1, 400, 160)
 HAS_FAST = "durability" in OpenOptions.__annotations__
@@ -126,7 +127,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
         images.lay(cut.files, quick / "image")
         acked = dict(line.split() for line in cut.acks)
         with memoriter.open(quick / "image" / "m.db", embedder=None) as memory:
-            dump = log_of(memory).dump(plan.TENANT)
+            dump = whole(log_of(memory), plan.TENANT)
             verify_log(plan.TENANT, dump)
             there = {row.id: row.row for row in dump.records}
             missing = [name for name, seq in acked.items() if there.get(name) != int(seq)]

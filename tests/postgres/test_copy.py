@@ -17,6 +17,7 @@ from memoriter.memory import copying
 from memoriter.memory.facade import Memory
 from memoriter.store.sqlite.store import Sqlite
 from memoriter.testing.fakes import CountedEntropy, HandClock
+from memoriter.testing.whole import whole
 
 
 def fill(memory: Memory, count: int = 40) -> None:
@@ -80,7 +81,7 @@ def test_a_copy_goes_on_where_it_stopped(
         assert seen == sorted(seen)
         with open_toy(url, clock) as copied:
             assert dump_of(copied) == dump_of(memory)
-            assert [row.id for row in log_of(copied).dump("default").keys if not row.id] == [""]
+            assert [row.id for row in whole(log_of(copied), "default").keys if not row.id] == [""]
         again = memoriter.copy(here, url)
         assert again.already == again.entries
 

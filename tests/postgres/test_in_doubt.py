@@ -18,6 +18,7 @@ from memoriter.core.errors import Unavailable, Unknown
 from memoriter.memory.facade import Memory
 from memoriter.store.postgres import in_doubt
 from memoriter.store.verify import verify_log
+from memoriter.testing.whole import whole
 
 
 def opened(url: str) -> Memory:
@@ -32,7 +33,7 @@ def proxy() -> Iterator[Proxy]:
 
 
 def ids(memory: Memory) -> list[str]:
-    dump = log_of(memory).dump("default")
+    dump = whole(log_of(memory), "default")
     verify_log("default", dump)
     return [record.id for record in dump.records]
 

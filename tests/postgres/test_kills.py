@@ -15,13 +15,14 @@ from tests.postgres.server import new_server
 
 from memoriter.store.port import Log
 from memoriter.store.verify import verify_log
+from memoriter.testing.whole import whole
 
 NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 
 
 def written_ids(log: Log) -> list[str]:
     """The ids of all records, in order; the whole chain is checked."""
-    dump = log.dump("default")
+    dump = whole(log, "default")
     verify_log("default", dump)
     assert [row.seq for row in dump.chain] == list(range(1, dump.head.seq + 1)), "it is dense"
     return [record.id for record in dump.records]

@@ -15,10 +15,13 @@ from tests.property.worlds import open_toy
 import memoriter
 from memoriter.memory.tenants import Tenants
 from memoriter.store.port import Dump, Head, Manifest, SegmentRef
+from memoriter.store.postgres.answers import PostgresAnswers
 from memoriter.store.postgres.segments import PostgresSegments
 from memoriter.store.postgres.store import Postgres
+from memoriter.store.postgres.wire import Wire
 from memoriter.testing.acts import batch, forget_act, make_key, put, vector
 from memoriter.testing.fakes import HandClock
+from memoriter.testing.whole import whole
 
 NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 _SHARED = ("memoriter.spaces", "memoriter.format", "memoriter.notes")
@@ -27,16 +30,17 @@ _SHARED = ("memoriter.spaces", "memoriter.format", "memoriter.notes")
 def every_statement(url: str, monkeypatch: pytest.MonkeyPatch, cache: Any) -> list[tuple[str, Any]]:
     """What the store executes for tenant `ann` when every method of it is called."""
     seen: dict[str, Any] = {}
-    execute = psycopg.Connection.execute
+    execute = Wire.execute
 
-    def noted(self: Any, query: Any, params: Any = None, **more: Any) -> Any:
-        seen.setdefault(str(query), params)
-        return execute(self, query, params, **more)
+    def noted(self: Any, sql: str, values: Any = (), **more: Any) -> Any:
+        seen.setdefault(sql, values)
+        return execute(self, sql, values, **more)
 
-    monkeypatch.setattr(psycopg.Connection, "execute", noted)
+    monkeypatch.setattr(Wire, "execute", noted)
     log = Postgres(url)
     use_the_log(log)
     use_the_segments(PostgresSegments(log.sessions, cache))
+    use_the_answers(PostgresAnswers(log.sessions))
     log.close()
     monkeypatch.undo()
     return [
@@ -58,13 +62,15 @@ def use_the_log(log: Postgres) -> None:
         "key": make_key("k"),
     }
     log.commit(batch(put("a", "secret", **rich), put("b", refs=(0,)), tenant="ann"))
-    log.restore("copy", log.dump("bob"))
+    log.restore("copy", whole(log, "bob"))
     log.append("copy2", Dump(Head(), [], [], [], [], [], [], [], [], [], []), Head())
     part = log.stretch("ann", 0, 99)
     log.stretch("ann", part.head.seq, 99)
-    for read in (log.head, log.unerased, log.embedded, log.manifests, log.dump):
+    for read in (log.head, log.unerased, log.manifests):
         read("ann")
     list(log.words("ann"))
+    list(log.embedded("ann"))
+    whole(log, "ann")
     list(log.deltas("ann", 0, part.head.seq, ("words/1", "toy/1")))
     log.seq_at("ann", 2**60)
     log.records("ann", [1])
@@ -73,6 +79,7 @@ def use_the_log(log: Postgres) -> None:
     log.edges("ann", 0, 99)
     log.agents("ann", 99)
     log.debts("ann", 9)
+    log.owe("ann", 0, 9, log.debts("ann", 9))
     log.keys("ann", ["k"])
     log.mend("ann", part.words, part.vectors[:1])
     log.publish("ann", "i", Manifest(), Manifest((SegmentRef("x", 0, 1, 1),), 0))
@@ -82,6 +89,11 @@ def use_the_log(log: Postgres) -> None:
     log.commit(batch(put("c", "again", **rich), tenant="ann"))
     log.scrub("ann", 1)
     log.close_space("words/1")
+
+
+def use_the_answers(home: PostgresAnswers) -> None:
+    home.keep("ann", "h", b"secret")
+    home.find("ann", "h")
 
 
 def use_the_segments(home: PostgresSegments) -> None:
@@ -126,7 +138,7 @@ def test_no_statement_reaches_a_row_of_another_tenant(
                     db.execute("SELECT set_config('memoriter.tenant', %s, true)", (setting,))
                 assert reached(db, sql, values) == [], sql
                 db.rollback()
-    dump = log.dump("ann")
+    dump = whole(log, "ann")
     assert {record.id for record in dump.records} == {"b", "c"}, "and nothing was changed"
     log.close()
 

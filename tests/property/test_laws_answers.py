@@ -79,6 +79,7 @@ _SCRIPT = """
 import hashlib, memoriter
 from memoriter.testing.fakes import CountedEntropy, HandClock
 from tests.inside import log_of
+from memoriter.testing.whole import whole
 memory = memoriter.open(":memory:", clock=HandClock(), entropy=CountedEntropy())
 memory.remember_many({"text": f"port {n % 7} of ssh cache {n % 3}", "tags": ["ops", f"t{n % 5}"],
     "metadata": {"b": n, "a": [1, n]}} for n in range(60))
@@ -87,7 +88,7 @@ for recipe in ("memoriter", "lexical", "semantic"):
     for text in ("ssh port 3", "cache ops", "memory of ports"):
         result = memory.recall(text, 30, recipe=recipe, where={"tags": {"any": {"ops", "t1"}}})
         state.update(repr(result.to_dict()).encode() + result.receipt.to_bytes())
-state.update(repr(log_of(memory).dump("default")).encode())
+state.update(repr(whole(log_of(memory), "default")).encode())
 print(state.hexdigest())
 """
 

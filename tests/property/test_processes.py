@@ -19,6 +19,7 @@ import memoriter
 from memoriter.embed.vector_space import space_of
 from memoriter.pipeline.load import recipe_of
 from memoriter.store.verify import verify_log
+from memoriter.testing.whole import whole
 
 _WORKER = """
 import json, random, sys
@@ -81,7 +82,7 @@ def check(path: Path, workers: int, count: int) -> None:
         kept = sorted(name for _, _, names in outputs for name in names)
         page = memory.browse("oldest", limit=10_000)
         assert sorted(record.id for record in page.records) == kept
-        dump = log_of(memory).dump("default")
+        dump = whole(log_of(memory), "default")
         verify_log("default", dump)
         assert dump.head.positions == sum(wrote for wrote, _, _ in outputs)
         assert len(dump.tombs) == sum(gone for _, gone, _ in outputs)

@@ -12,6 +12,7 @@ from tests.property.strategies import EXAMPLES, conditions, drafts, wheres
 from tests.property.worlds import open_toy
 
 from memoriter.core.where import parse_where
+from memoriter.testing.whole import whole
 
 
 def browsed(corpus: list[Any], where: object) -> tuple[set[str], list[Any]]:
@@ -19,7 +20,7 @@ def browsed(corpus: list[Any], where: object) -> tuple[set[str], list[Any]]:
     memory.remember_many(corpus)
     records = [
         record
-        for row in log_of(memory).dump("default").records
+        for row in whole(log_of(memory), "default").records
         for record in log_of(memory).versions("default", row.id, 10**6)
     ]
     page = memory.browse(where=where, archived="show", expired="show", limit=100)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from memoriter.pipeline.load import overridden, recipe_of, with_lists
 from memoriter.pipeline.recipe import Recipe
 from memoriter.store.port import Dump
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
+from memoriter.testing.whole import whole
 from memoriter.text.analyzers import analyzer
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.port import Analyzer
@@ -79,7 +80,7 @@ def open_toy(
 
 def dump_of(memory: Memory) -> Dump:
     """The tenant as rows, without the index's own counter."""
-    dump = log_of(memory).dump(memory.scope.tenant)
+    dump = whole(log_of(memory), memory.scope.tenant)
     return replace(dump, head=replace(dump.head, published=0))
 
 

@@ -27,6 +27,7 @@ from memoriter import (
     UnknownRecipe,
 )
 from memoriter.testing.fakes import CountedEntropy, HandClock
+from memoriter.testing.whole import whole
 
 NAN, INF, LONE = float("nan"), float("inf"), "a\ud800b"
 NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  # the mistake to be refused
@@ -50,7 +51,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def dump(memory: Memory) -> object:
-    return log_of(memory).dump("default")  # nothing may be half written
+    return whole(log_of(memory), "default")  # nothing may be half written
 
 
 def refused(

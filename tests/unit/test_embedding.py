@@ -19,6 +19,7 @@ from memoriter.embed.vector_space import embedded_texts, space_of
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START, ToyEmbedder
+from memoriter.testing.whole import whole
 
 
 class Sometimes(ToyEmbedder):
@@ -82,7 +83,7 @@ def test_a_question_that_cannot_be_embedded_is_answered_by_words() -> None:
 def test_long_texts_are_embedded_in_parts_and_the_best_part_counts() -> None:
     with memoriter.open(":memory:", embedder=Other()) as memory:
         memory.remember("cache memory port ssh queue token", id="long")
-        rows = log_of(memory).dump("default").vectors
+        rows = whole(log_of(memory), "default").vectors
         assert [row.part for row in rows] == [0, 1, 2]
         alone = memory.recall("queue token", recipe="semantic")[0].lanes["meaning"].score
     assert alone == pytest.approx(1.0, abs=1e-6)

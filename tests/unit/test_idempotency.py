@@ -11,6 +11,7 @@ from tests.inside import log_of
 
 import memoriter
 from memoriter.memory.facade import Memory
+from memoriter.testing.whole import whole
 
 Act = Callable[[Memory], Any]
 
@@ -99,9 +100,9 @@ def test_a_retry_gets_the_first_commit_and_writes_nothing(name: str, memory: Mem
     act, meanwhile = MEANWHILE[name]
     first = act(memory)
     meanwhile(memory)
-    before = log_of(memory).dump("default")
+    before = whole(log_of(memory), "default")
     assert act(memory) == first
-    assert log_of(memory).dump("default") == before
+    assert whole(log_of(memory), "default") == before
 
 
 OTHERS: dict[str, tuple[Act, Act, Act]] = {

@@ -19,6 +19,7 @@ from memoriter.index.reads import chain_length, codes, numbers, strings
 from memoriter.index.view import View
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START
+from memoriter.testing.whole import whole
 
 _SOME: dict[str, list[Any]] = {
     "importance": [0.0, 0.25, 1.0],
@@ -129,7 +130,7 @@ def test_a_record_keeps_the_row_it_was_born_as(tmp_path: Path, seed: int) -> Non
 
 def _check_births(memory: Memory) -> None:
     first: dict[int, int] = {}
-    for row in log_of(memory).dump("default").records:
+    for row in whole(log_of(memory), "default").records:
         first.setdefault(row.position, row.row)
     view, records = seen(memory)
     born = {

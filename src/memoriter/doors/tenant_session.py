@@ -17,6 +17,7 @@ from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt, Forbidden, MemoriterError, NotFound
 from memoriter.doors.requests import Request
 from memoriter.memory.facade import Memory
+from memoriter.memory.shared_answers import SharedAnswers
 from memoriter.memory.tenants import Tenants
 from memoriter.pipeline.numbers import NO_LIMITS
 from memoriter.why.case import receipt_from
@@ -50,9 +51,16 @@ class Receipts:
     answer itself and few are asked for, so it is made on demand.
     """
 
-    def __init__(self, limit: int = KEPT_BYTES, elsewhere: Elsewhere | None = None) -> None:
+    def __init__(
+        self,
+        limit: int = KEPT_BYTES,
+        elsewhere: Elsewhere | None = None,
+        shared: SharedAnswers | None = None,
+    ) -> None:
         self._limit = limit
         self._elsewhere = elsewhere
+        self._shared = shared
+        """What other machines find too; None if the store keeps none."""
         self._kept: OrderedDict[str, tuple[Result, int]] = OrderedDict()
         """By handle: the answer and its weight in bytes, oldest first."""
         self._weight = 0
@@ -66,12 +74,15 @@ class Receipts:
         handle = handle or handle_of(result)
         weight = weight_of(result)
         with self._lock:
-            if handle not in self._kept and weight <= self._limit:
+            new = handle not in self._kept
+            if new and weight <= self._limit:
                 self._kept[handle] = result, weight
                 self._weight += weight
             while self._weight > self._limit:
                 _, (_, dropped) = self._kept.popitem(last=False)
                 self._weight -= dropped
+        if new and self._shared is not None:
+            self._shared.keep(handle, result)
         return handle
 
     def find(self, handle: str) -> Receipt:
@@ -81,13 +92,17 @@ class Receipts:
         if kept is not None:
             return kept.receipt
         sent = self._elsewhere(handle) if self._elsewhere is not None else None
-        if sent is None:
+        if sent is not None:
+            return receipt_from(sent)
+        made = self._shared.find(handle) if self._shared is not None else None
+        if made is None:
             raise NotFound(
                 f"no receipt is kept under {handle[:80]!r}",
                 hint="recall again and use the handle of that answer, or send the whole receipt",
                 field="receipt",
             )
-        return receipt_from(sent)
+        self.keep(made, handle)
+        return made.receipt
 
     def answer(self, handle: str) -> Result | None:
         """The answer with this handle; None if it is not kept in this process."""
@@ -119,7 +134,7 @@ class TenantSession:
         most: Mapping[str, int] = NO_LIMITS,
     ) -> None:
         self._memory = memory
-        self.receipts = receipts or Receipts()
+        self.receipts = receipts or Receipts(shared=memory.shared_answers)
         self.most = most
         """The largest value that a server takes for an option of a lane, by its name."""
 
@@ -203,8 +218,8 @@ class TenantSessions:
         with self._lock:
             if tenant not in self._kept:
                 elsewhere = partial(self._siblings, tenant) if self._siblings else None
-                receipts = Receipts(elsewhere=elsewhere)
                 memory = self._tenants.memory(tenant)
+                receipts = Receipts(elsewhere=elsewhere, shared=memory.shared_answers)
                 self._kept[tenant] = TenantSession(memory, receipts, self._most)
             self._kept.move_to_end(tenant)
             while len(self._kept) > KEPT_SESSIONS:

@@ -119,7 +119,18 @@ def _copy_tenant(source: Log, target: Log, tenant: str, report: Callable[[int], 
             )
         target.append(tenant, part, head)
         if not part.commits:
-            return
+            return _copy_debts(source, target, tenant)
+
+
+def _copy_debts(source: Log, target: Log, tenant: str) -> None:
+    """Bring over which records owe a vector now: that changes without a commit."""
+    after, debts = 0, source.debts(tenant, STRETCH)
+    while len(debts) == STRETCH:
+        # Up to a row that is whole: the list may end in the middle of one.
+        upto = debts[-1].row - 1
+        target.owe(tenant, after, upto, [debt for debt in debts if debt.row <= upto])
+        after, debts = upto, source.debts(tenant, STRETCH, (upto + 1, ""))
+    target.owe(tenant, after, 2**62, debts)
 
 
 def _compare(source: Log, target: Log, tenant: str) -> None:

@@ -14,6 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memoriter.core.batch import Batch, Commit, RegisterAgent
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import (
@@ -122,7 +125,7 @@ class Embedding(Hinting):
         log, own = self._engine.log, self._engine.vectors
         settings = embedding_settings(log, self._tenant)
         names, alive = embedder_names(settings), self._alive()
-        rows = {space: len(rows & alive) for space, rows in log.embedded(self._tenant).items()}
+        rows = {space: int(mask.sum()) for space, mask in self._embedded(alive).items()}
         if own.embedder is not None:
             names.setdefault(own.name, own.embedder.name)
             rows.setdefault(own.name, 0)
@@ -140,11 +143,24 @@ class Embedding(Hinting):
             if count or space in (own.name, settings["space"])
         ]
 
-    def _alive(self) -> set[int]:
-        """The rows of the current versions of all records."""
+    def _alive(self) -> NDArray[np.int64]:
+        """The rows of the current versions of all records, in their order."""
         view = self._engine.view(self._tenant, None)
         seen = zip(view.segments, view.visible, strict=True)
-        return {row for segment, mask in seen for row in segment.rows[mask].tolist()}
+        rows = [segment.rows[mask].astype(np.int64) for segment, mask in seen]
+        return np.sort(np.concatenate([np.zeros(0, np.int64), *rows]))
+
+    def _embedded(self, alive: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
+        """By space which of these rows, which are sorted, have a vector in it."""
+        masks: dict[str, NDArray[np.bool_]] = {}
+        for part in self._engine.log.embedded(self._tenant):
+            for space, rows in part.items():
+                mask = masks.setdefault(space, np.zeros(alive.size, np.bool_))
+                at = np.searchsorted(alive, rows)
+                known = at < alive.size
+                known[known] = alive[at[known]] == np.asarray(rows)[known]
+                mask[at[known]] = True
+        return masks
 
     def migrate(
         self, embedder: str | Embedder, *, progress: bool | ProgressCallback = False
@@ -174,7 +190,7 @@ class Embedding(Hinting):
                     report(done)
                 lacking = self._lacking(vectors)
         alive, log = self._alive(), self._engine.log
-        rows = len(log.embedded(self._tenant).get(vectors.name, set()) & alive)
+        rows = len(alive) - len(self._lacking(vectors))
         calibration = space_calibration(log.agents(self._tenant, 2**62), vectors.name, name)
         serves = vectors.name == state["space"]
         return Space(vectors.name, name, rows, len(alive), serves, calibration)
@@ -254,8 +270,9 @@ class Embedding(Hinting):
 
     def _lacking(self, vectors: VectorSpace) -> list[int]:
         """The rows without a vector in a space; an empty vector (nothing to embed) counts."""
-        have = self._engine.log.embedded(self._tenant).get(vectors.name, set[int]())
-        return sorted(self._alive() - have)
+        alive = self._alive()
+        have = self._embedded(alive).get(vectors.name)
+        return (alive if have is None else alive[~have]).tolist()
 
 
 _KEPT: Final = 8

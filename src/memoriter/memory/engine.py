@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoriter.core.clock import Clock
 from memoriter.core.errors import Corrupt, Unavailable
@@ -29,6 +29,20 @@ from memoriter.store.port import Log
 from memoriter.text.port import Analyzer
 
 T = TypeVar("T")
+
+
+class AnswerHome(Protocol):
+    """Where a store keeps what answers were made of."""
+
+    def keep(self, tenant: str, handle: str, body: bytes) -> None:
+        """Keep it for a while."""
+        ...
+
+    def find(self, tenant: str, handle: str) -> bytes | None:
+        """What is kept under a handle."""
+        ...
+
+
 IN_MEMORY: Final = 20_000
 """The most records that are analysed in memory for an analyzer whose words are not stored."""
 
@@ -56,6 +70,8 @@ class Engine:
     reranker: Reranker | None = None
     other_spaces: tuple[OtherSpace, ...] = ()
     """The spaces of further embedders, which are searched too."""
+    answers: AnswerHome | None = None
+    """Where the store keeps what answers were made of; None if it does not."""
     pid: int = field(default_factory=os.getpid)
     """The process that opened the store."""
 

@@ -34,11 +34,10 @@ from memoriter.memory.agents import Agents
 from memoriter.memory.browsing import matching_records
 from memoriter.memory.engine import Engine
 from memoriter.store.sqlite.openers import OPENERS
-from memoriter.store.verify import require_undamaged
 from memoriter.write.ceiling import FREE
 from memoriter.write.prepare import prepare
 from memoriter.write.progress import ProgressCallback, show_progress
-from memoriter.write.transfer import export_lines, read_dump, write_lines
+from memoriter.write.transfer import export_lines, read_export, write_lines
 from memoriter.write.writer import BATCH, Writer
 
 LISTED: Final = 10_000
@@ -135,10 +134,10 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
             "load keeps the trust of records, so it needs the right to write every trust",
             hint="load with the command line or the library",
         )
-    dump = read_dump(path, writer.tenant)
-    engine.log.restore(writer.tenant, dump)
-    engine.index_cache.wrote(writer.tenant, len(dump.records))
-    return len({record.position for record in dump.records})
+    export = read_export(path, writer.tenant)
+    engine.log.restore(writer.tenant, export)
+    engine.index_cache.wrote(writer.tenant, export.records)
+    return len(export.positions)
 
 
 def export_file(engine: Engine, scope: Scope, path: Path, where: object) -> int:
@@ -153,8 +152,8 @@ def export_file(engine: Engine, scope: Scope, path: Path, where: object) -> int:
     if own is not None and inside and target.name.startswith(own.name):
         raise InputError(f"{target.name} belongs to the store", hint="name another file")
     if where is None and not scope.filters():
-        dump = require_undamaged(engine.log.dump(scope.tenant))
-        return write_lines(target, export_lines(scope.tenant, dump))
+        with engine.log.snapshot(scope.tenant) as everything:
+            return write_lines(target, export_lines(scope.tenant, everything))
     rows = ({"id": r.id, **content_data(r)} for r in matching_records(engine, scope, where))
     lines = (json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
     return write_lines(target, lines)
@@ -169,8 +168,7 @@ def _restored(engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool
         hint = "an export is restored into an empty tenant"
         raise Conflict(f"tenant {tenant!r} is not empty", hint=hint)
     else:
-        dump = read_dump(path, tenant)
-        count = len({record.position for record in dump.records})
+        count = len(read_export(path, tenant).positions)
     return Imported(str(path), EXPORT, what.why, dry_run, count, Counts(count))
 
 

@@ -10,6 +10,7 @@ from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.memory.engine import Engine
+from memoriter.memory.shared_answers import SharedAnswers
 from memoriter.write.writer import Writer
 
 if TYPE_CHECKING:
@@ -50,6 +51,12 @@ class OpenedMemory(NotAContainer):
     def scope(self) -> Scope:
         """The scope of this memory: tenant, agent, user, session."""
         return self._scope
+
+    @property
+    def shared_answers(self) -> SharedAnswers | None:
+        """The answers that all machines of the store can find; None if the store keeps none."""
+        home = self._engine.answers
+        return None if home is None else SharedAnswers(home, self._engine, self._scope.tenant)
 
     def close(self) -> None:
         """Wait a second at most for upkeep, and close the store; closing twice is fine."""

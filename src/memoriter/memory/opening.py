@@ -28,7 +28,7 @@ from memoriter.kernel.library import kernel_choice
 from memoriter.memory.analyzers import added_analyzers
 from memoriter.memory.embedders import deriver_of, kin_of, vector_space
 from memoriter.memory.embedding import embedding_settings, serving_embedder
-from memoriter.memory.engine import Engine
+from memoriter.memory.engine import AnswerHome, Engine
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import PLACE, OpenOptions
 from memoriter.memory.places import open_place
@@ -71,6 +71,7 @@ class OpenedStore:
     patience: Patience
     upkeep: UpkeepOptions
     stamps: Stamps
+    answers: AnswerHome | None = None
 
     def embedder(self, tenant: str) -> EmbedderLike:
         """The embedder of a tenant: the option of `open`, else the one that was promoted."""
@@ -109,7 +110,7 @@ def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
     )
     # A clock of the caller's may run in another century: its ids must not follow the process's.
     stamps = Stamps() if options.get("clock") else STAMPS
-    return OpenedStore(opened.log, options, reranker, patience, upkeep, stamps)
+    return OpenedStore(opened.log, options, reranker, patience, upkeep, stamps, opened.answers)
 
 
 def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
@@ -134,6 +135,7 @@ def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
         kin=kin,
         reranker=store.reranker,
         other_spaces=other_spaces,
+        answers=store.answers,
     )
 
 

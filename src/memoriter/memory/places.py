@@ -18,6 +18,7 @@ from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
 
 if TYPE_CHECKING:
+    from memoriter.store.postgres.answers import PostgresAnswers
     from memoriter.store.postgres.notes import PostgresNote
     from memoriter.store.postgres.store import Postgres
 
@@ -33,6 +34,8 @@ class OpenedPlace:
     path: Path | None = None
     """The file; None if there is none."""
     writable: bool = True
+    answers: PostgresAnswers | None = None
+    """Where all machines of the store find one another's answers."""
 
 
 def open_place(place: str | Path, *, read_only: bool, durability: Durability) -> OpenedPlace:
@@ -64,13 +67,15 @@ def _on_server(place: str, *, read_only: bool, durability: Durability) -> Opened
             "a store on PostgreSQL is always durable", hint="leave the durability out"
         )
     log = _postgres(place, read_only=read_only)
+    from memoriter.store.postgres.answers import PostgresAnswers  # noqa: PLC0415  # an extra
     from memoriter.store.postgres.segments import (  # noqa: PLC0415  # an extra
         PostgresSegments,
         cache_folder,
     )
 
     segments = PostgresSegments(log.sessions, cache_folder())
-    return OpenedPlace(log, segments, log.shown, None, not read_only)
+    answers = None if read_only else PostgresAnswers(log.sessions)
+    return OpenedPlace(log, segments, log.shown, None, not read_only, answers)
 
 
 def _postgres(place: str, *, read_only: bool) -> Postgres:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, Final
 
-from memoriter.core.batch import Commit
 from memoriter.core.canonical import canonical, checksum
 from memoriter.core.errors import Conflict, Corrupt
-from memoriter.core.times import to_datetime
-from memoriter.store.port import Dump, Head, Manifest, SegmentRef
+from memoriter.store.port import Head, Manifest, SegmentRef
 from memoriter.store.rows import CommitRow, check_bookkeeping
-from memoriter.store.sequence import Sequenced
 
 _log: Final = logging.getLogger(__name__)
 
@@ -79,21 +76,3 @@ def require_empty(tenant: str, head: Head) -> None:
             f"tenant {tenant!r} is not empty: an export can be loaded only into an empty tenant",
             hint="load it into a new tenant or a new store",
         )
-
-
-def rows_to_restore(tenant: str, dump: Dump) -> Sequenced:
-    """The rows of a dump, as a settled batch to write."""
-    return Sequenced(
-        head=replace(dump.head, published=0),
-        commit=Commit(tenant, dump.head.seq, to_datetime(dump.head.time), ()),
-        records=list(dump.records),
-        words=list(dump.words),
-        vectors=list(dump.vectors),
-        mentions=list(dump.mentions),
-        edges=list(dump.edges),
-        agents=list(dump.agents),
-        tombs=list(dump.tombs),
-        chain=list(dump.chain),
-        keys=list(dump.keys),
-        debts=list(dump.debts),
-    )

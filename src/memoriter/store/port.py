@@ -8,8 +8,9 @@ that takes `upto` answers for the view at that sequence number.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from memoriter.core.batch import Batch, Commit
 from memoriter.core.record import Record
@@ -102,9 +103,31 @@ class Unerased:
         )
 
 
+class TenantRows(Protocol):
+    """The rows of a tenant at one moment, read table by table: what export writes, load restores.
+
+    They are read as they are asked for, a portion at a time, so that a tenant may be larger than
+    the memory. Words are not among them: they follow from the records.
+    """
+
+    @property
+    def head(self) -> Head:
+        """The end of the log, not checked."""
+        ...
+
+    @property
+    def damaged(self) -> Sequence[str]:
+        """One message for each commit, key or debt read so far that does not match its checksum."""
+        ...
+
+    def rows(self, table: str) -> Iterator[Any]:
+        """The rows of one of `rows.TABLES`, in its order."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """All rows of a tenant, in sequence: what export writes and load restores."""
+    """Rows of a tenant in memory, in sequence: those of a stretch of its log."""
 
     head: Head
     commits: list[CommitRow]
@@ -118,10 +141,12 @@ class Dump:
     keys: list[KeyRow]
     debts: list[DebtRow]
     words: list[WordsRow] = field(default_factory=list[WordsRow])
-    """Empty in a `dump`, since they follow from the records; `restore` writes them. A `stretch`
-    has those of its records."""
     damaged: list[str] = field(default_factory=list[str])
     """One message for each commit, key or debt that does not match its checksum."""
+
+    def rows(self, table: str) -> Iterator[Any]:
+        """The rows of a table, as `TenantRows` has them."""
+        return iter(getattr(self, table))
 
 
 class Log(Protocol):
@@ -175,8 +200,11 @@ class Log(Protocol):
         """All vectors of a record version."""
         ...
 
-    def embedded(self, tenant: str) -> dict[str, set[int]]:
-        """For each generation the rows that have a vector in it, or are known to need none."""
+    def embedded(self, tenant: str) -> Iterator[dict[str, list[int]]]:
+        """By generation the rows that have a vector in it, or are known to need none.
+
+        In consecutive parts; a row is named once for each generation.
+        """
         ...
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
@@ -187,8 +215,12 @@ class Log(Protocol):
         """The latest state of every registered agent, sorted by name."""
         ...
 
-    def debts(self, tenant: str, limit: int) -> list[DebtRow]:
-        """The oldest debts: record versions that still lack a vector."""
+    def debts(self, tenant: str, limit: int, after: tuple[int, str] = (0, "")) -> list[DebtRow]:
+        """The oldest debts after a row and generation: record versions that lack a vector."""
+        ...
+
+    def owe(self, tenant: str, after: int, upto: int, debts: Sequence[DebtRow]) -> None:
+        """Replace the debts of the rows in (after, upto]."""
         ...
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
@@ -246,14 +278,14 @@ class Log(Protocol):
         """
         ...
 
-    def dump(self, tenant: str) -> Dump:
-        """All rows of a tenant, read in one snapshot."""
+    def snapshot(self, tenant: str) -> AbstractContextManager[TenantRows]:
+        """All rows of a tenant at one moment, to be read by this thread while the block lasts."""
         ...
 
-    def restore(self, tenant: str, dump: Dump) -> None:
-        """Write a dump into an empty tenant, with the same numbers and times.
+    def restore(self, tenant: str, rows: TenantRows) -> None:
+        """Write all rows of a tenant into an empty one, with the same numbers and times.
 
-        Raises Conflict if the tenant has been written to.
+        In one transaction. Raises Conflict if the tenant has been written to.
         """
         ...
 
@@ -268,8 +300,8 @@ class Log(Protocol):
     def append(self, tenant: str, part: Dump, before: Head) -> None:
         """Write a stretch after `before`, in one transaction; what its tombstones name is erased.
 
-        A stretch without commits brings debts, and the count of positions. Raises Conflict if the
-        log does not end in `before`.
+        A stretch without commits brings the count of positions. Raises Conflict if the log does not
+        end in `before`.
         """
         ...
 

@@ -6,25 +6,22 @@ the reference that the contract tests compare other stores with.
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 
 from memoriter.core.batch import Batch, Commit
 from memoriter.core.errors import Unsupported
 from memoriter.core.record import Record
 from memoriter.store.checks import require_empty
-from memoriter.store.port import Delta, Dump, Head, Manifest, Unerased
+from memoriter.store.port import Delta, Dump, Head, Manifest, TenantRows, Unerased
+from memoriter.store.ram_tenant import RamTenant
 from memoriter.store.rows import (
     AgentRow,
-    ChainRow,
-    CommitRow,
     DebtRow,
     EdgeRow,
     KeyRow,
-    MentionRow,
-    RecordRow,
-    TombRow,
     VectorRow,
     WordsRow,
     check_vector,
@@ -32,73 +29,8 @@ from memoriter.store.rows import (
     read_record,
     read_tomb,
 )
-from memoriter.store.sequence import CurrentRow, Sequenced, settle
+from memoriter.store.sequence import settle
 from memoriter.store.stretches import cut, require_end, rows_to_append
-
-
-@dataclass
-class _Tenant:
-    """One tenant's rows, and the `Ledger` that `settle` reads them through."""
-
-    head: Head = field(default_factory=Head)
-    commits: list[CommitRow] = field(default_factory=list[CommitRow])
-    records: list[RecordRow] = field(default_factory=list[RecordRow])
-    words: list[WordsRow] = field(default_factory=list[WordsRow])
-    vector_rows: list[VectorRow] = field(default_factory=list[VectorRow])
-    mentions: list[MentionRow] = field(default_factory=list[MentionRow])
-    edge_rows: list[EdgeRow] = field(default_factory=list[EdgeRow])
-    agent_rows: list[AgentRow] = field(default_factory=list[AgentRow])
-    tombs: list[TombRow] = field(default_factory=list[TombRow])
-    chain: list[ChainRow] = field(default_factory=list[ChainRow])
-    key_rows: list[KeyRow] = field(default_factory=list[KeyRow])
-    debt_rows: list[DebtRow] = field(default_factory=list[DebtRow])
-    manifests: dict[str, Manifest] = field(default_factory=dict[str, Manifest])
-    erased: int = 0
-    """Tombstones up to this number are erased."""
-
-    def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
-        wanted = set(ids)
-        return {r.id: CurrentRow(r.row, r.position) for r in self.records if r.id in wanted}
-
-    def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
-        wanted = set(positions)
-        return {r.position: r.id for r in self.records if r.position in wanted}
-
-    def rows_at(self, position: int) -> list[int]:
-        return [r.row for r in self.records if r.position == position]
-
-    def edges_at(self, position: int) -> list[int]:
-        return [e.seq for e in self.edge_rows if position in (e.source, e.target)]
-
-    def caller_vectors(self, rows: Sequence[int]) -> list[int]:
-        return [v.seq for v in self.vector_rows if v.row in set(rows) and v.form != "unit"]
-
-    def alive(self, rows: Sequence[int]) -> set[int]:
-        return {r.row for r in self.records} & set(rows)
-
-    def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
-        wanted = set(names)
-        return {k.key: k for k in self.key_rows if k.key in wanted}
-
-    def write(self, new: Sequenced) -> None:
-        """Append the rows of a settled batch and delete those that it erases."""
-        rows, edges, ids = set(new.erased_rows), set(new.erased_edges), set(new.erased_ids)
-        paid = set(new.paid)
-        self.records = [r for r in self.records if r.row not in rows] + new.records
-        self.words = [w for w in self.words if w.row not in rows] + new.words
-        self.vector_rows = [v for v in self.vector_rows if v.row not in rows] + new.vectors
-        self.mentions = [m for m in self.mentions if m.row not in rows] + new.mentions
-        self.edge_rows = [e for e in self.edge_rows if e.seq not in edges] + new.edges
-        debts = [d for d in self.debt_rows if d.row not in rows and d not in paid]
-        self.debt_rows = debts + new.debts
-        blank = [k._replace(asked=b"", id="") if k.id in ids else k for k in self.key_rows]
-        self.key_rows = blank + new.keys
-        self.agent_rows += new.agents
-        self.tombs += new.tombs
-        self.chain += new.chain
-        if new.advances:
-            self.commits.append(CommitRow(new.head.seq, new.head.time))
-        self.head = new.head
 
 
 class _ClosableLock:
@@ -127,7 +59,7 @@ class Ram:
     """A `Log` in memory; the methods are documented there."""
 
     def __init__(self) -> None:
-        self._tenants: dict[str, _Tenant] = {}
+        self._tenants: dict[str, RamTenant] = {}
         self._spaces: set[str] = set()
         self._lock = _ClosableLock()
 
@@ -136,8 +68,8 @@ class Ram:
         with self._lock:
             return sorted(self._tenants)
 
-    def _log_of(self, tenant: str) -> _Tenant:
-        return self._tenants.get(tenant) or _Tenant()
+    def _log_of(self, tenant: str) -> RamTenant:
+        return self._tenants.get(tenant) or RamTenant()
 
     def head(self, tenant: str) -> Head:
         """The end of a tenant's log."""
@@ -227,18 +159,25 @@ class Ram:
             latest = {a.agent: a for a in self._log_of(tenant).agent_rows if a.seq <= upto}
             return [latest[name] for name in sorted(latest)]
 
-    def embedded(self, tenant: str) -> dict[str, set[int]]:
-        """For each generation the rows that have a vector in it."""
-        rows: dict[str, set[int]] = {}
+    def embedded(self, tenant: str) -> Iterator[dict[str, list[int]]]:
+        """By generation the rows that have a vector in it, as one part."""
+        rows: dict[str, list[int]] = {}
         with self._lock:
-            for vector in self._log_of(tenant).vector_rows:
-                rows.setdefault(vector.generation, set()).add(vector.row)
-        return rows
+            vectors = self._log_of(tenant).vector_rows
+            for generation, row in sorted({(v.generation, v.row) for v in vectors}):
+                rows.setdefault(generation, []).append(row)
+        yield rows
 
-    def debts(self, tenant: str, limit: int) -> list[DebtRow]:
-        """The oldest debts."""
+    def debts(self, tenant: str, limit: int, after: tuple[int, str] = (0, "")) -> list[DebtRow]:
+        """The oldest debts after a row and generation."""
         with self._lock:
-            return sorted(self._log_of(tenant).debt_rows)[:limit]
+            return sorted(d for d in self._log_of(tenant).debt_rows if d > after)[:limit]
+
+    def owe(self, tenant: str, after: int, upto: int, debts: Sequence[DebtRow]) -> None:
+        """Replace the debts of the rows in (after, upto]."""
+        with self._lock:
+            log = self._log_of(tenant)
+            log.debt_rows = [d for d in log.debt_rows if not after < d.row <= upto] + [*debts]
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
         """What was written under these idempotency keys."""
@@ -320,50 +259,25 @@ class Ram:
             self._log_of(tenant).erased = upto
             return True
 
-    def dump(self, tenant: str) -> Dump:
-        """All rows of a tenant."""
+    @contextlib.contextmanager
+    def snapshot(self, tenant: str) -> Generator[TenantRows]:
+        """All rows of a tenant, copied."""
         with self._lock:
-            log = self._log_of(tenant)
-            return Dump(
-                head=log.head,
-                commits=list(log.commits),
-                chain=list(log.chain),
-                records=list(log.records),
-                vectors=list(log.vector_rows),
-                mentions=list(log.mentions),
-                edges=list(log.edge_rows),
-                agents=list(log.agent_rows),
-                tombs=list(log.tombs),
-                keys=sorted(log.key_rows),
-                debts=sorted(log.debt_rows),
-            )
+            rows = self._log_of(tenant).dump()
+        yield rows
 
-    def restore(self, tenant: str, dump: Dump) -> None:
-        """Write a dump into an empty tenant; Conflict if it has been written to."""
+    def restore(self, tenant: str, rows: TenantRows) -> None:
+        """Write all rows of a tenant into an empty one; Conflict if it has been written to."""
         with self._lock:
             require_empty(tenant, self._log_of(tenant).head)
-            self._tenants[tenant] = _Tenant(
-                head=replace(dump.head, published=0),
-                commits=list(dump.commits),
-                records=list(dump.records),
-                words=list(dump.words),
-                vector_rows=list(dump.vectors),
-                mentions=list(dump.mentions),
-                edge_rows=list(dump.edges),
-                agent_rows=list(dump.agents),
-                tombs=list(dump.tombs),
-                chain=list(dump.chain),
-                key_rows=list(dump.keys),
-                debt_rows=list(dump.debts),
-                erased=dump.head.seq,
-            )
-            rows = (*dump.words, *dump.vectors, *dump.debts)
-            self._spaces |= {row.generation for row in rows}
+            self._tenants[tenant] = log = RamTenant.of(rows)
+            self._spaces |= {row.generation for row in (*log.vector_rows, *log.debt_rows)}
 
     def stretch(self, tenant: str, after: int, limit: int) -> Dump:
         """The rows of the commits after a number."""
         with self._lock:
-            return cut(self.dump(tenant), self._log_of(tenant).words, after, limit)
+            log = self._log_of(tenant)
+            return cut(log.dump(), log.words, after, limit)
 
     def append(self, tenant: str, part: Dump, before: Head) -> None:
         """Write a stretch after `before`."""
@@ -375,8 +289,6 @@ class Ram:
             known = len(log.commits)
             log.write(rows_to_append(tenant, part, before, ids))
             log.commits[known:] = part.commits
-            if not part.commits:
-                log.debt_rows = sorted(part.debts)
             self._tenants[tenant] = log
             rows = (*part.words, *part.vectors, *part.debts)
             self._spaces |= {row.generation for row in rows}

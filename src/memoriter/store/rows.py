@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from memoriter.core.canonical import canonical, checksum, digest
 from memoriter.core.errors import Corrupt
@@ -131,6 +131,21 @@ class CommitRow(NamedTuple):
     seq: int
     time: int
 
+
+TABLES: Final[dict[str, Callable[..., Any]]] = {
+    "commits": CommitRow,
+    "chain": ChainRow,
+    "records": RecordRow,
+    "vectors": VectorRow,
+    "mentions": MentionRow,
+    "edges": EdgeRow,
+    "agents": AgentRow,
+    "tombs": TombRow,
+    "keys": KeyRow,
+    "debts": DebtRow,
+}
+"""The tables of a tenant that an export has, in its order. Rows are in the order of their numbers,
+keys in that of their names."""
 
 SaltedRow = TypeVar("SaltedRow", EdgeRow, AgentRow, TombRow)
 Bookkeeping = TypeVar("Bookkeeping", CommitRow, KeyRow, DebtRow)

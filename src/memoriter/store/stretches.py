@@ -14,7 +14,7 @@ from memoriter.core.batch import Commit
 from memoriter.core.errors import Conflict, Corrupt
 from memoriter.core.times import to_datetime
 from memoriter.store.port import Dump, Head
-from memoriter.store.rows import CommitRow, DebtRow, WordsRow, genesis, next_link, read_tomb
+from memoriter.store.rows import CommitRow, WordsRow, genesis, next_link, read_tomb
 from memoriter.store.sequence import Sequenced
 from memoriter.store.verify import entry_digests
 
@@ -36,8 +36,8 @@ def head_at(dump: Dump) -> Head:
     return Head(last.seq, last.time, positions, link)
 
 
-def rest_of(head: Head, debts: list[DebtRow]) -> Dump:
-    """What is left at the end of a log: its head, and all its debts."""
+def rest_of(head: Head) -> Dump:
+    """What is left at the end of a log: its head."""
     return Dump(
         head=head,
         commits=[],
@@ -49,7 +49,7 @@ def rest_of(head: Head, debts: list[DebtRow]) -> Dump:
         agents=[],
         tombs=[],
         keys=[],
-        debts=debts,
+        debts=[],
     )
 
 
@@ -57,7 +57,7 @@ def cut(dump: Dump, words: Sequence[WordsRow], after: int, limit: int) -> Dump:
     """The stretch of a whole tenant that begins after a number; empty at its end."""
     commits = [commit for commit in dump.commits if commit.seq > after]
     if not commits:
-        return rest_of(dump.head, dump.debts)
+        return rest_of(dump.head)
     span = range(after + 1, end_of(commits, after + limit) + 1)
 
     def by_seq(rows: Sequence[StretchRow]) -> list[StretchRow]:
@@ -85,7 +85,7 @@ def verify_stretch(tenant: str, part: Dump, before: Head) -> None:
 
     Conflict if it does not continue the log that ends in `before`.
     """
-    made, link = entry_digests(tenant, part), before.link or genesis(tenant)
+    made, link = dict(entry_digests(tenant, part)), before.link or genesis(tenant)
     for at, entry in enumerate(part.chain):
         link = next_link(link, entry.seq, entry.kind, entry.digest)
         if link != entry.link:

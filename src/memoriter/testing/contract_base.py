@@ -26,6 +26,7 @@ from memoriter.testing.acts import (
     vector,
 )
 from memoriter.testing.fakes import START
+from memoriter.testing.whole import whole
 
 T = "default"
 
@@ -58,11 +59,11 @@ class StoreTestBase:
 
     def refused(self, log: Log, error: type[Exception], *acts: Act) -> None:
         """The batch is refused and leaves no trace."""
-        before = log.dump(T), log.tenants()
+        before = whole(log, T), log.tenants()
         with pytest.raises(error):
             log.commit(batch(*acts))
-        assert (log.dump(T), log.tenants()) == before
-        verify_log(T, log.dump(T))
+        assert (whole(log, T), log.tenants()) == before
+        verify_log(T, whole(log, T))
 
 
 class NumberTests(StoreTestBase):
@@ -77,7 +78,7 @@ class NumberTests(StoreTestBase):
         assert log.latest("nobody", "a", 9) is None
         assert log.agents("nobody", 9) == log.debts("nobody", 9) == []
         assert log.manifest("nobody", "x") == Manifest()
-        assert log.dump("nobody").records == []
+        assert whole(log, "nobody").records == []
 
     def test_every_entry_takes_the_next_number(self, log: Log) -> None:
         """Records, vectors, mentions, edges, agents and tombstones share one sequence."""
@@ -85,7 +86,7 @@ class NumberTests(StoreTestBase):
         assert first == Commit(T, 4, to_datetime(START), ("a",))
         second = log.commit(batch(put("b"), link_act("b", "a"), enrol("bot"), forget_act("a")))
         assert second == Commit(T, 8, to_datetime(START), ("b", "b", "bot", "a"))
-        dump = log.dump(T)
+        dump = whole(log, T)
         assert [row.row for row in dump.records] == [5]
         assert [row.seq for row in dump.chain] == [1, 5, 6, 7, 8]
 
@@ -95,7 +96,7 @@ class NumberTests(StoreTestBase):
         log.commit(batch(put("b", "changed", replaces=2)))
         log.commit(batch(forget_act("a")))
         log.commit(batch(put("d"), put("a", "again")))
-        places = {row.id: row.position for row in log.dump(T).records}
+        places = {row.id: row.position for row in whole(log, T).records}
         assert places == {"b": 1, "c": 2, "d": 3, "a": 4}
         assert log.head(T).positions == 1 + max(places.values())
 
@@ -160,9 +161,9 @@ class NumberTests(StoreTestBase):
     def test_nothing_to_write_is_no_commit(self, log: Log) -> None:
         """An empty batch takes no number and no time."""
         log.commit(batch(put("a")))
-        before = log.dump(T)
+        before = whole(log, T)
         assert log.commit(batch(now=START + 9)) == Commit(T, 1, to_datetime(START), ())
-        assert log.dump(T) == before
+        assert whole(log, T) == before
 
 
 class KeyTests(StoreTestBase):
@@ -172,9 +173,9 @@ class KeyTests(StoreTestBase):
         """However often, whatever came between."""
         first = log.commit(batch(put("a", key=make_key("k"), owes=(SPACE,))))
         log.commit(batch(put("b"), now=START + 5))
-        before = log.dump(T)
+        before = whole(log, T)
         assert log.commit(batch(put("other", key=make_key("k")), now=START + 9)) == first
-        assert log.dump(T) == before
+        assert whole(log, T) == before
 
     def test_another_payload_under_the_key_conflicts(self, log: Log) -> None:
         """And nothing is written, not even the acts before it."""
@@ -205,7 +206,7 @@ class KeyTests(StoreTestBase):
         assert log.commit(batch(link_act("a", "b", key=make_key("l")))) == linked
         gone = log.commit(batch(forget_act("a", make_key("f"))))
         assert log.commit(batch(forget_act("a", make_key("f")))) == gone
-        digests = {row.key: row.asked for row in log.dump(T).keys}
+        digests = {row.key: row.asked for row in whole(log, T).keys}
         assert digests["k"] == b"", "the request of a forgotten record is forgotten too"
 
     def test_keys_belong_to_a_tenant(self, log: Log) -> None:

@@ -24,7 +24,7 @@ from memoriter.why.later import Later
 from memoriter.why.remarks import remarks_of
 from memoriter.why.result import Hit, Result
 from memoriter.why.what_if import what_if
-from memoriter.why.write_receipt import write_receipt
+from memoriter.why.write_receipt import write_case, write_receipt
 
 
 def answer(ran: Ran, ctx: Context) -> Result:
@@ -71,6 +71,7 @@ def answer(ran: Ran, ctx: Context) -> Result:
         tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget,
         relevance=best, strength=judged.strength(best), remarks=judged.remarks(ctx, hits),
         timings=ran.spent, _rescored=lambda overrides: what_if(ran, ctx, overrides, answer),
+        _write_case=partial(write_case, ran, ctx),
     )  # fmt: skip
 
 

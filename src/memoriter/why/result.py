@@ -214,6 +214,7 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
     timings: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
     """Milliseconds by step, for people; in no receipt and in no data."""
     _rescored: Callable[[Mapping[str, object]], Result] | None = field(default=None, compare=False)
+    _write_case: Callable[[], Mapping[str, object]] = field(default=dict, compare=False)
 
     def __repr__(self) -> str:
         strength = "" if self.strength is None else f"{strength_text(self.strength)}, "
@@ -223,6 +224,11 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
     def receipt(self) -> Receipt:
         """Every input of this ranking with a digest; built on first access."""
         return self._write_receipt()
+
+    @property
+    def case(self) -> Mapping[str, object]:
+        """What the search was made of: the parts of the receipt that are needed to run it again."""
+        return self._write_case()
 
     def what_if(self, overrides: Mapping[str, object]) -> Result:
         """The answer of the same search with some numbers of the recipe changed.

@@ -56,10 +56,7 @@ def write_receipt(
     return sealed(
         {
             "receipt": VERSION,
-            "recipe": {"fingerprint": recipe.fingerprint, "data": recipe.to_data()},
-            "query": ctx.query.to_dict(),
-            "view": {"tenant": ran.plan.tenant, "seq": ran.plan.seq},
-            "outcomes": _outcomes(ran, ctx),
+            **write_case(ran, ctx),
             "skipped": {s.name: s.skipped for s in ran.plan.steps if s.skipped is not None},
             **_coverage(ran),
             **_question(ran),
@@ -74,6 +71,17 @@ def write_receipt(
             "vectors": _vectors(ran, ctx, rows),
         }
     )
+
+
+def write_case(ran: Ran, ctx: Context) -> dict[str, object]:
+    """What a search was made of, as data: all that `case.Case` needs to run it again."""
+    recipe = ran.plan.recipe
+    return {
+        "recipe": {"fingerprint": recipe.fingerprint, "data": recipe.to_data()},
+        "query": ctx.query.to_dict(),
+        "view": {"tenant": ran.plan.tenant, "seq": ran.plan.seq},
+        "outcomes": _outcomes(ran, ctx),
+    }
 
 
 def _filtered(recipe: Recipe, ctx: Context, rows: Rows) -> dict[str, object]:

@@ -8,15 +8,17 @@ reported and left as it is. On a sound store a repair does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from memoriter.core.errors import Corrupt
 from memoriter.core.shown import counted, shown
 from memoriter.index.cache import IndexCache
 from memoriter.index.file import IndexOwner, load_segment
 from memoriter.index.tenant import texts_of
-from memoriter.store.port import Dump, Log, Manifest
+from memoriter.store.port import Log, Manifest, TenantRows
 from memoriter.store.rows import VectorRow, WordsRow, check_vector, check_words, words_sum
 from memoriter.store.segments import Segments
 from memoriter.store.verify import verify_log
@@ -114,15 +116,31 @@ def _examine(context: CheckContext, tenant: str) -> _Findings:
 
 
 def _entries(context: CheckContext, tenant: str, findings: _Findings) -> None:
-    """Check the log of a tenant and the vectors in it."""
-    dump = context.log.dump(tenant)
-    findings.entries = len(dump.chain)
-    findings.problems += dump.damaged
-    # Vectors of embedders are not in the hash chain; they have checksums of their own.
-    bad = {row for row in dump.vectors if row.form == "unit" and _is_bad(tenant, row)}
-    sound = replace(dump, vectors=[row for row in dump.vectors if row not in bad], damaged=[])
-    _vectors(tenant, sound, sorted(bad), context.space, findings)
-    verify_log(tenant, sound)
+    """Check the log of a tenant and the vectors in it, in one snapshot."""
+    with context.log.snapshot(tenant) as rows:
+        findings.entries = sum(1 for _ in rows.rows("chain"))
+        for table in ("commits", "keys", "debts"):  # read for their checksums
+            deque(rows.rows(table), maxlen=0)
+        findings.problems += rows.damaged
+        # Vectors of embedders are not in the hash chain; they have checksums of their own.
+        bad = {row for row in rows.rows("vectors") if row.form == "unit" and _is_bad(tenant, row)}
+        if bad:
+            _vectors(tenant, rows, sorted(bad), context.space, findings)
+        verify_log(tenant, _Sound(rows, bad))
+
+
+class _Sound:
+    """The rows of a tenant without the damaged ones that are reported already."""
+
+    def __init__(self, rows: TenantRows, bad: Collection[VectorRow]) -> None:
+        self.head = rows.head
+        self.damaged: list[str] = []
+        self._rows = rows
+        self._bad = bad
+
+    def rows(self, table: str) -> Iterator[Any]:
+        rows = self._rows.rows(table)
+        return (row for row in rows if row not in self._bad) if table == "vectors" else rows
 
 
 def _is_bad(tenant: str, row: WordsRow | VectorRow) -> bool:
@@ -137,7 +155,7 @@ def _is_bad(tenant: str, row: WordsRow | VectorRow) -> bool:
 
 
 def _vectors(
-    tenant: str, sound: Dump, bad: Sequence[VectorRow], space: str, findings: _Findings
+    tenant: str, rows: TenantRows, bad: Sequence[VectorRow], space: str, findings: _Findings
 ) -> None:
     """Sort damaged vectors: those that can be embedded again are derived, others a problem.
 
@@ -145,8 +163,10 @@ def _vectors(
     space, or a row that does not exist or already has a vector, it is kept: deleting it could lose
     a vector that this memory cannot make.
     """
-    missing = {record.row for record in sound.records}
-    missing -= {row.row for row in sound.vectors if row.generation == space}
+    missing = {record.row for record in rows.rows("records")}
+    for row in rows.rows("vectors"):
+        if row.generation == space and row not in bad:
+            missing.discard(row.row)
     unknown: dict[str, list[VectorRow]] = {}
     for row in bad:
         if row.generation == space and row.row in missing:
@@ -156,8 +176,8 @@ def _vectors(
             unknown.setdefault(row.generation, []).append(row)
     findings.problems += [
         f"tenant {tenant!r}: vectors of space {generation!r} are damaged and cannot be made again "
-        f"here: {len(rows)}, the first of row {rows[0].row}"
-        for generation, rows in unknown.items()
+        f"here: {len(kept)}, the first of row {kept[0].row}"
+        for generation, kept in unknown.items()
     ]
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast, get_type_hints
+from typing import Any, BinaryIO, Final, get_type_hints
 
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadRecord, Corrupt
@@ -21,43 +22,35 @@ from memoriter.core.private_file import replacing
 from memoriter.core.strict_json import strict_json
 from memoriter.store import rows as kinds
 from memoriter.store.io_errors import os_errors
-from memoriter.store.port import Dump, Head
-from memoriter.store.verify import entry_digests, verify_log
+from memoriter.store.port import Head, TenantRows
+from memoriter.store.verify import entry_digests, require_undamaged, verify_log
 
 FORMAT: Final = 1
 PROGRAM: Final = "memoriter"
-_TABLES: Final[dict[str, Callable[..., Any]]] = {
-    "commits": kinds.CommitRow,
-    "chain": kinds.ChainRow,
-    "records": kinds.RecordRow,
-    "vectors": kinds.VectorRow,
-    "mentions": kinds.MentionRow,
-    "edges": kinds.EdgeRow,
-    "agents": kinds.AgentRow,
-    "tombs": kinds.TombRow,
-    "keys": kinds.KeyRow,
-    "debts": kinds.DebtRow,
-}
-_TYPES: Final = {table: get_type_hints(row) for table, row in _TABLES.items()}
+_TYPES: Final = {table: get_type_hints(row) for table, row in kinds.TABLES.items()}
 _BINARY: Final = "b64:"
 
 
-def export_lines(tenant: str, dump: Dump) -> Iterator[bytes]:
-    """The lines of an export, each ending in a line feed."""
+def export_lines(tenant: str, rows: TenantRows) -> Iterator[bytes]:
+    """The lines of an export, each ending in a line feed.
+
+    Raises Corrupt before the last one if a commit, key or debt does not match its checksum.
+    """
     count, running = 0, hashlib.sha256()
-    for line in _lines(tenant, dump):
+    for line in _lines(tenant, rows):
         encoded = canonical(line) + b"\n"
         count += 1
         running.update(encoded)
         yield encoded
+    require_undamaged(rows)
     yield canonical({"end": count, "sha256": running.hexdigest()}) + b"\n"
 
 
-def _lines(tenant: str, dump: Dump) -> Iterator[dict[str, object]]:
-    head = {key: _plain(value) for key, value in asdict(dump.head).items() if key != "published"}
+def _lines(tenant: str, rows: TenantRows) -> Iterator[dict[str, object]]:
+    head = {key: _plain(value) for key, value in asdict(rows.head).items() if key != "published"}
     yield {PROGRAM: FORMAT, "tenant": tenant, "head": head}
-    for table in _TABLES:
-        for row in cast("Sequence[Any]", getattr(dump, table)):
+    for table in kinds.TABLES:
+        for row in rows.rows(table):
             yield {table: {key: _plain(value) for key, value in row._asdict().items()}}
 
 
@@ -78,85 +71,148 @@ def write_lines(target: Path, lines: Iterable[bytes]) -> int:
     return count
 
 
-def read_dump(path: Path, tenant: str) -> Dump:
-    """Read an export and verify every digest and chain link.
+class ExportFile:
+    """The rows of an export, read from the file as they are asked for: see `TenantRows`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.tenant = ""
+        self.head: Head = Head()
+        self.current_name = True
+        """Whether its digests were made with the project's present name."""
+        self.records = 0
+        """How many record versions it has."""
+        self.positions: set[int] = set()
+        """The positions of its records: one for each record, however many versions it has."""
+        self.damaged: list[str] = []
+        """Always empty: the checksum of the file covers every line."""
+        self._runs: list[tuple[str, int, int]] = []
+        """Where lines of one table follow one another: table, first byte, end."""
+        with os_errors(path), path.open("rb") as file:
+            self._state = _state_of(file)
+            self._index(file)
+
+    def rows(self, table: str) -> Iterator[Any]:
+        """The rows of a table; raises Corrupt if the file has changed since it was checked."""
+        with os_errors(self._path), self._path.open("rb") as file:
+            if _state_of(file) != self._state:
+                raise Corrupt(f"{self._path.name} was changed while it was read", hint="try again")
+            for name, start, end in self._runs:
+                if name == table:
+                    file.seek(start)
+                    while file.tell() < end:
+                        yield _row_of(strict_json(file.readline().decode()))[1]
+
+    def _index(self, file: BinaryIO) -> None:
+        """Read every line once; raises Corrupt if they do not match their checksum."""
+        name = self._path.name
+        try:
+            sound = self._read_lines(file)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Corrupt(
+                f"{name} is incomplete, or is not an export of memoriter ({error})",
+                hint="copy the file again, or export the tenant again",
+            ) from None
+        if not sound:
+            raise Corrupt(
+                f"{name} does not match its checksum",
+                hint="copy the file again, or export the tenant again",
+            )
+
+    def _read_lines(self, file: BinaryIO) -> bool:
+        """Note what is where; returns whether the last line has the checksum of the others."""
+        line, running, count = file.readline(), hashlib.sha256(), 0
+        while following := file.readline():
+            running.update(line)
+            content = strict_json(line.decode())
+            if count == 0:
+                self._read_first(content)
+            else:
+                self._note(content, file.tell() - len(following), len(line))
+            line, count = following, count + 1
+        last = strict_json(line.decode())
+        return last["end"] == count and last["sha256"] == running.hexdigest()
+
+    def _read_first(self, first: dict[str, Any]) -> None:
+        # The remaining key is the name of the program; an earlier name is read too.
+        ((program, version),) = [p for p in first.items() if p[0] not in ("head", "tenant")]
+        if version != FORMAT:
+            raise Corrupt(
+                f"{self._path.name} has export format {version}, this version reads {FORMAT}"
+            )
+        types = get_type_hints(Head)
+        self.head = Head(**{key: _rich(value, types[key]) for key, value in first["head"].items()})
+        self.tenant = name_of(first["tenant"], "tenant", BadRecord)
+        self.current_name = program == PROGRAM
+
+    def _note(self, content: dict[str, Any], end: int, size: int) -> None:
+        table, row = _row_of(content)
+        if table == "records":
+            self.records += 1
+            self.positions.add(row.position)
+        if self._runs and self._runs[-1][0] == table:
+            self._runs[-1] = (table, self._runs[-1][1], end)
+        else:
+            self._runs.append((table, end - size, end))
+
+
+def _state_of(file: BinaryIO) -> tuple[int, int, int]:
+    """What changes when somebody writes to a file, or puts another in its place."""
+    state = os.fstat(file.fileno())
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def _row_of(content: dict[str, Any]) -> tuple[str, Any]:
+    ((table, row),) = content.items()
+    return table, kinds.TABLES[table](**{k: _rich(v, _TYPES[table][k]) for k, v in row.items()})
+
+
+def read_export(path: Path, tenant: str) -> ExportFile:
+    """Read an export and verify every digest and chain link; its rows are not held in memory.
 
     Raises BadRecord if the file cannot be read or is of another tenant, Corrupt if it is damaged.
     """
-    try:
-        lines = path.read_bytes().splitlines(keepends=True)
-    except OSError as error:
-        raise BadRecord(f"{path}: {error.strerror}", hint="check the path") from None
-    export = _read(lines, path.name)
+    if not path.is_file():
+        raise BadRecord(f"{path}: there is no such file", hint="check the path")
+    export = ExportFile(path)
     if export.tenant != tenant:
         raise BadRecord(
             f"{path.name} holds tenant {export.tenant!r}, this memory is of {tenant!r}",
             hint=f"digests cover the tenant: open the memory with tenant={export.tenant!r}",
             field="tenant",
         )
-    dump = Dump(export.head, **export.tables)
     if not export.current_name:
-        dump = _rechained(tenant, dump)
-    verify_log(tenant, dump)
-    return dump
+        export = _Rechained(path)
+    verify_log(tenant, export)
+    return export
 
 
-def _rechained(tenant: str, dump: Dump) -> Dump:
+class _Rechained(ExportFile):
     """The same rows with new digests and chain links.
 
     Digests contain the project's name, so those of an export under its earlier name do not match;
     the SHA-256 of the file has proved that the rows are intact. Forgotten rows keep their digest,
     since their content is gone.
     """
-    made, link, chain = entry_digests(tenant, dump), kinds.genesis(tenant), list[kinds.ChainRow]()
-    for entry in dump.chain:
-        kind, mark = made.get(entry.seq, (entry.kind, entry.digest))
-        link = kinds.next_link(link, entry.seq, kind, mark)
-        chain.append(kinds.ChainRow(entry.seq, kind, mark, link))
-    head = replace(dump.head, link=link) if chain else dump.head
-    return replace(dump, head=head, chain=chain)
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        for entry in self._chain():
+            self.head = replace(self.head, link=entry.link)
 
-class _Export(NamedTuple):
-    """The parsed lines of an export."""
+    def rows(self, table: str) -> Iterator[Any]:
+        return self._chain() if table == "chain" else super().rows(table)
 
-    head: Head
-    tables: dict[str, Any]
-    tenant: str
-    current_name: bool
-    """Whether its digests were made with the project's present name."""
-
-
-def _read(lines: list[bytes], name: str) -> _Export:
-    """Parse the lines of an export; raises Corrupt if they do not match their checksum."""
-    try:
-        first, *middle, last = [strict_json(line.decode()) for line in lines]
-        sound = last["end"] == len(lines) - 1
-        sound = sound and last["sha256"] == hashlib.sha256(b"".join(lines[:-1])).hexdigest()
-        # The remaining key is the name of the program; an earlier name is read too.
-        ((program, version),) = [p for p in first.items() if p[0] not in ("head", "tenant")]
-        if version != FORMAT:
-            raise Corrupt(f"{name} has export format {version}, this version reads {FORMAT}")
-        tables: dict[str, list[Any]] = {table: [] for table in _TABLES}
-        for line in middle:
-            ((table, row),) = line.items()
-            tables[table].append(
-                _TABLES[table](**{k: _rich(v, _TYPES[table][k]) for k, v in row.items()})
-            )
-        types = get_type_hints(Head)
-        head = Head(**{key: _rich(value, types[key]) for key, value in first["head"].items()})
-        origin = name_of(first["tenant"], "tenant", BadRecord)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Corrupt(
-            f"{name} is incomplete, or is not an export of memoriter ({error})",
-            hint="copy the file again, or export the tenant again",
-        ) from None
-    if not sound:
-        raise Corrupt(
-            f"{name} does not match its checksum",
-            hint="copy the file again, or export the tenant again",
-        )
-    return _Export(head, tables, origin, program == PROGRAM)
+    def _chain(self) -> Iterator[kinds.ChainRow]:
+        made, link = entry_digests(self.tenant, self), kinds.genesis(self.tenant)
+        seq, digest = next(made, (0, None))
+        for entry in super().rows("chain"):
+            kind, mark = entry.kind, entry.digest
+            while digest is not None and seq <= entry.seq:
+                kind, mark = digest if seq == entry.seq else (kind, mark)
+                seq, digest = next(made, (0, None))
+            link = kinds.next_link(link, entry.seq, kind, mark)
+            yield kinds.ChainRow(entry.seq, kind, mark, link)
 
 
 def _rich(value: Any, kind: type) -> Any:

@@ -19,7 +19,6 @@ from memoriter.store.postgres.sessions import (
     NotReplicated,
     PgSessions,
     Statement,
-    execute,
 )
 from memoriter.store.sequence import Sequenced
 
@@ -56,8 +55,8 @@ def was_written(sessions: PgSessions, tenant: str, trace: Trace | None) -> bool:
     while True:
         try:
             with sessions.write(tenant) as db:
-                execute(db, _FENCE, (tenant,))
-                there = trace is not None and bool(execute(db, *trace.query).fetchall())
+                db.execute(_FENCE, (tenant,))
+                there = trace is not None and bool(db.execute(*trace.query).fetchall())
         except (CommitLost, NotReplicated, Unavailable) as error:
             if time.monotonic() > until:
                 raise Unknown(

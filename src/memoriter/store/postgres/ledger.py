@@ -8,9 +8,11 @@ enough: nobody else changes a row of the tenant while its head is locked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, cast
 
-from memoriter.core.batch import Batch
+from memoriter.core.batch import Batch, Commit
+from memoriter.core.times import to_datetime
 from memoriter.store.acts import key_of, named_ids
 from memoriter.store.checks import (
     checked_head,
@@ -19,12 +21,13 @@ from memoriter.store.checks import (
     manifest_row,
     unassigned_position,
 )
-from memoriter.store.port import Dump, Head, Manifest
+from memoriter.store.port import Dump, Head, Manifest, TenantRows
 from memoriter.store.postgres.arrays import BigInts, Blobs, Texts, columns
 from memoriter.store.postgres.reader import KEYS, MANIFEST
 from memoriter.store.postgres.schema import COLUMNS
-from memoriter.store.postgres.sessions import PgConnection, execute
+from memoriter.store.postgres.wire import Wire
 from memoriter.store.rows import (
+    TABLES,
     CommitRow,
     DebtRow,
     KeyRow,
@@ -35,6 +38,7 @@ from memoriter.store.rows import (
     read_tomb,
 )
 from memoriter.store.sequence import CurrentRow, Sequenced
+from memoriter.store.snapshots import portions
 from memoriter.store.stretches import rows_to_append
 
 _LOCK: Final = """
@@ -63,7 +67,7 @@ _MOVE: Final = """
 class PostgresLedger:
     """The `Ledger` of one tenant over an open write transaction, for a group of batches."""
 
-    def __init__(self, connection: PgConnection, tenant: str, batches: Sequence[Batch]) -> None:
+    def __init__(self, connection: Wire, tenant: str, batches: Sequence[Batch]) -> None:
         self._connection = connection
         self._tenant = tenant
         ids = dict.fromkeys(name for batch in batches for name in named_ids(batch.acts))
@@ -75,14 +79,14 @@ class PostgresLedger:
         """Lock the head, made now for a new tenant, and read what the batches name."""
         db, tenant = self._connection, self._tenant
         while True:
-            head = execute(db, _LOCK, (tenant,))
-            beside = execute(db, _BESIDE, {"t": tenant})
-            current = execute(db, _CURRENT, (tenant, Texts(ids)))
-            keys = execute(db, KEYS, (tenant, Texts(names)))
+            head = db.execute(_LOCK, (tenant,))
+            beside = db.execute(_BESIDE, {"t": tenant})
+            current = db.execute(_CURRENT, (tenant, Texts(ids)))
+            keys = db.execute(KEYS, (tenant, Texts(names)))
             fields = head.fetchone()
             if fields is not None:
                 break
-            execute(db, _NEW, (tenant,))
+            db.execute(_NEW, (tenant,))
         *last, beyond, spaces = beside.fetchone() or (None,) * 6
         checked = checked_head(tenant, *fields, *last)
         if beyond:
@@ -97,7 +101,7 @@ class PostgresLedger:
         return {row[0]: check_bookkeeping(self._tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
     def _all(self, sql: str, *values: object) -> list[Any]:
-        return execute(self._connection, sql, (self._tenant, *values)).fetchall()
+        return self._connection.execute(sql, (self._tenant, *values)).fetchall()
 
     def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         """The latest version of each of these records."""
@@ -149,10 +153,7 @@ class PostgresLedger:
         """Write the rows of a settled batch, and let the next batch of the group see them."""
         _erase(self._connection, self._tenant, new)
         _write(self._connection, self._tenant, new)
-        spaces = {row.generation for row in (*new.words, *new.vectors, *new.debts, *new.paid)}
-        for each in sorted(spaces - self.spaces):
-            open_space(self._connection, each)
-        self.spaces |= spaces
+        self._fill((*new.words, *new.vectors, *new.debts, *new.paid))
         self.head = new.head
         self._current |= dict.fromkeys(new.erased_ids)
         self._current |= {row.id: CurrentRow(row.row, row.position) for row in new.records}
@@ -162,24 +163,43 @@ class PostgresLedger:
                 self._keys[name] = row._replace(asked=b"", id="")
         self._keys |= {row.key: row for row in new.keys}
 
+    def _fill(self, rows: Sequence[WordsRow | VectorRow | DebtRow]) -> None:
+        """Register the generations of rows."""
+        spaces = {row.generation for row in rows}
+        for each in sorted(spaces - self.spaces):
+            open_space(self._connection, each)
+        self.spaces |= spaces
+
+    def restore(self, rows: TenantRows) -> Sequenced:
+        """Write all rows of an empty tenant, portion by portion; returns its end."""
+        db, tenant, head = self._connection, self._tenant, replace(rows.head, published=0)
+        end = Sequenced(head, Commit(tenant, head.seq, to_datetime(head.time), ()))
+        for table in TABLES:
+            for some in portions(rows.rows(table)):
+                insert_rows(db, tenant, table, some)
+                if table in ("vectors", "debts"):
+                    self._fill(some)
+                if table == "chain":
+                    end.chain = some[-1:]
+        _move(db, tenant, head)
+        note_erasure(db, tenant, head.seq)  # an export holds nothing that was forgotten
+        return end
+
     def append(self, part: Dump) -> Sequenced:
-        """Write a stretch of another store's log; one without commits replaces the debts."""
+        """Write a stretch of another store's log; one without commits moves the head."""
         db, tenant = self._connection, self._tenant
         gone = BigInts(row for tomb in part.tombs for row in read_tomb(tomb).rows)
         sql = "SELECT DISTINCT id FROM memoriter.records WHERE tenant=%s AND row=ANY(%s)"
         ids = [record_id for (record_id,) in self._all(sql, gone)] if gone else []
-        if not part.commits:
-            execute(db, "DELETE FROM memoriter.debts WHERE tenant=%s", (tenant,))
         new = rows_to_append(tenant, part, self.head, ids)
         self.write(new)
-        insert_commits(db, tenant, part.commits[:-1] if new.advances else part.commits)
+        insert_rows(db, tenant, "commits", part.commits[:-1] if new.advances else part.commits)
         _move(db, tenant, new.head)
         return new
 
 
-def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
+def _write(db: Wire, tenant: str, new: Sequenced) -> None:
     head = new.head
-    commits = [CommitRow(head.seq, head.time)] if new.advances else []
     insert_rows(db, tenant, "chain", new.chain)
     insert_rows(db, tenant, "records", new.records)
     insert_rows(db, tenant, "words", new.words)
@@ -188,12 +208,10 @@ def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
     insert_rows(db, tenant, "edges", new.edges)
     insert_rows(db, tenant, "agents", new.agents)
     insert_rows(db, tenant, "tombs", new.tombs)
-    insert_rows(db, tenant, "keys", [(*key, bookkeeping_sum(tenant, key)) for key in new.keys])
-    insert_rows(db, tenant, "debts", [(*debt, bookkeeping_sum(tenant, debt)) for debt in new.debts])
-    insert_commits(db, tenant, commits)
+    insert_rows(db, tenant, "keys", new.keys)
+    insert_rows(db, tenant, "debts", new.debts)
     if new.paid:
-        execute(
-            db,
+        db.execute(
             "DELETE FROM memoriter.debts d USING unnest(%s, %s) AS p(row, generation) "
             "WHERE d.tenant=%s AND d.row=p.row AND d.generation=p.generation",
             (
@@ -203,18 +221,21 @@ def _write(db: PgConnection, tenant: str, new: Sequenced) -> None:
             ),
         )
     if new.advances:
+        insert_rows(db, tenant, "commits", [CommitRow(head.seq, head.time)])
         _move(db, tenant, head)
 
 
-def _move(db: PgConnection, tenant: str, head: Head) -> None:
-    execute(db, _MOVE, (head.seq, head.time, head.positions, head.link, tenant))
+def _move(db: Wire, tenant: str, head: Head) -> None:
+    db.execute(_MOVE, (head.seq, head.time, head.positions, head.link, tenant))
 
 
-def insert_rows(db: PgConnection, tenant: str, table: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Insert rows of one tenant into a table."""
+def insert_rows(db: Wire, tenant: str, table: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows of one tenant into a table; bookkeeping gets its checksums."""
     if rows:
+        if table in ("commits", "keys", "debts"):
+            rows = [(*row, bookkeeping_sum(tenant, row)) for row in cast("Sequence[Any]", rows)]
         kinds = [kind for _, kind in COLUMNS[table]]
-        execute(db, _INSERTS[table], (tenant, *columns(kinds, rows)))
+        db.execute(_INSERTS[table], (tenant, *columns(kinds, rows)))
 
 
 _INSERTS: Final = {
@@ -224,39 +245,30 @@ _INSERTS: Final = {
 }
 
 
-def insert_commits(db: PgConnection, tenant: str, commits: Sequence[CommitRow]) -> None:
-    """Insert commits with their checksums."""
-    rows = [(*commit, bookkeeping_sum(tenant, commit)) for commit in commits]
-    insert_rows(db, tenant, "commits", rows)
-
-
-def open_space(db: PgConnection, generation: str) -> None:
+def open_space(db: Wire, generation: str) -> None:
     """Register a generation, if it is not."""
-    execute(db, "INSERT INTO memoriter.spaces VALUES (%s) ON CONFLICT DO NOTHING", (generation,))
+    db.execute("INSERT INTO memoriter.spaces VALUES (%s) ON CONFLICT DO NOTHING", (generation,))
 
 
-def _erase(db: PgConnection, tenant: str, new: Sequenced) -> None:
+def _erase(db: Wire, tenant: str, new: Sequenced) -> None:
     """Delete what a forget erases."""
     if not new.tombs:
         return
     rows = BigInts(new.erased_rows)
     for table in ("records", "words", "vectors", "mentions", "debts"):
         sql = f"DELETE FROM memoriter.{table} WHERE tenant=%s AND row=ANY(%s)"  # noqa: S608  # ours
-        execute(db, sql, (tenant, rows))
-    execute(
-        db,
+        db.execute(sql, (tenant, rows))
+    db.execute(
         "DELETE FROM memoriter.edges WHERE tenant=%s AND seq=ANY(%s)",
         (tenant, BigInts(new.erased_edges)),
     )
-    named = execute(
-        db,
+    named = db.execute(
         "SELECT key, asked, seq, time, id, debt FROM memoriter.keys WHERE tenant=%s AND id=ANY(%s)",
         (tenant, Texts(new.erased_ids)),
     ).fetchall()
     if named:
         blank = [KeyRow(*row)._replace(asked=b"", id="") for row in named]
-        execute(
-            db,
+        db.execute(
             "UPDATE memoriter.keys k SET asked='', id='', sum=b.sum "
             "FROM unnest(%s, %s) AS b(key, sum) WHERE k.tenant=%s AND k.key=b.key",
             (
@@ -267,26 +279,22 @@ def _erase(db: PgConnection, tenant: str, new: Sequenced) -> None:
         )
 
 
-def note_erasure(db: PgConnection, tenant: str, upto: int) -> None:
+def note_erasure(db: Wire, tenant: str, upto: int) -> None:
     """Note that what was forgotten up to a number is erased."""
-    execute(
-        db,
+    db.execute(
         "INSERT INTO memoriter.erasures VALUES (%s,%s,%s) "
         "ON CONFLICT (tenant) DO UPDATE SET upto=excluded.upto, sum=excluded.sum",
         (tenant, upto, erasure_sum(tenant, upto)),
     )
 
 
-def mend_rows(
-    db: PgConnection, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]
-) -> None:
+def mend_rows(db: Wire, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
     """Replace words, and turn lost vectors into debts."""
     if words:
         words = list({(row.row, row.generation): row for row in words}.values())
         kinds = [kind for _, kind in COLUMNS["words"]]
         # Joined with records, so that a row forgotten since it was read gets no words.
-        execute(
-            db,
+        db.execute(
             "INSERT INTO memoriter.words SELECT r.tenant, w.* "
             "FROM unnest(%s, %s, %s, %s) AS w(row, generation, body, sum) "
             "JOIN memoriter.records r ON r.tenant=%s AND r.row=w.row "
@@ -298,33 +306,35 @@ def mend_rows(
             open_space(db, generation)
     for vector in lost:
         debt = DebtRow(vector.row, vector.generation)
-        execute(
-            db,
+        db.execute(
             "DELETE FROM memoriter.vectors WHERE tenant=%s AND generation=%s AND seq=%s AND row=%s",
             (tenant, vector.generation, vector.seq, vector.row),
         )
-        execute(
-            db,
+        db.execute(
             "INSERT INTO memoriter.debts VALUES (%s,%s,%s,%s) "
             "ON CONFLICT (tenant, row, generation) DO UPDATE SET sum=excluded.sum",
             (tenant, *debt, bookkeeping_sum(tenant, debt)),
         )
 
 
-def replace_manifest(
-    db: PgConnection, tenant: str, index: str, old: Manifest, new: Manifest
-) -> bool:
+def replace_debts(db: Wire, tenant: str, span: tuple[int, int], debts: Sequence[DebtRow]) -> None:
+    """Replace the debts of the rows in a span."""
+    sql = "DELETE FROM memoriter.debts WHERE tenant=%s AND row>%s AND row<=%s"
+    db.execute(sql, (tenant, *span))
+    insert_rows(db, tenant, "debts", debts)
+
+
+def replace_manifest(db: Wire, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
     """Compare-and-set the manifest of an index; returns whether it was `old`."""
-    row = execute(db, MANIFEST, (tenant, index)).fetchone()
+    row = db.execute(MANIFEST, (tenant, index)).fetchone()
     if (manifest_of(tenant, index, *row) if row else Manifest()) != old:
         return False
-    execute(
-        db,
+    db.execute(
         "INSERT INTO memoriter.manifests VALUES (%s,%s,%s,%s,%s) "
         "ON CONFLICT (tenant, fingerprint) DO UPDATE "
         "SET floor=excluded.floor, segments=excluded.segments, sum=excluded.sum",
         (tenant, index, *manifest_row(tenant, index, new)),
     )
     # Part of the head: other processes see by it that they must reload their segments.
-    execute(db, "UPDATE memoriter.heads SET published=published+1 WHERE tenant=%s", (tenant,))
+    db.execute("UPDATE memoriter.heads SET published=published+1 WHERE tenant=%s", (tenant,))
     return True

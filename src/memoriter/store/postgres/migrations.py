@@ -12,11 +12,9 @@ import psycopg
 
 from memoriter.core.errors import Unsupported
 from memoriter.store.postgres.errors import driver_error
-from memoriter.store.postgres.schema import FORMAT, TABLES
+from memoriter.store.postgres.schema import FORMAT, STEPS, TABLES
 from memoriter.store.postgres.sessions import PgConnection, PgSessions, control, execute, roll_back
 
-STEPS: Final[dict[int, tuple[str, ...]]] = {}
-"""By format: the statements that make the next format of it. There is one format so far."""
 _FORMAT: Final = "SELECT to_regclass('memoriter.format') IS NOT NULL"
 _ONE_AT_A_TIME: Final = "SELECT pg_advisory_xact_lock(hashtextextended('memoriter format', 0))"
 _OLDEST: Final = 140000
@@ -87,7 +85,7 @@ def _bring_forward(connection: PgConnection, at: str) -> None:
         execute(connection, "CREATE SCHEMA IF NOT EXISTS memoriter")
         for statement in TABLES:
             execute(connection, statement)
-        version = FORMAT
+        version = 1
     check_format(version, at)
     for each in range(version, FORMAT):
         for statement in STEPS[each]:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Generator
 
 from memoriter.core.errors import Unknown
-from memoriter.store.postgres.sessions import CommitLost, NotReplicated, PgSessions, execute
+from memoriter.store.postgres.sessions import CommitLost, NotReplicated, PgSessions
 
 
 class PostgresNote:
@@ -33,18 +33,17 @@ class PostgresNote:
         """Hold the note, and yield a function that replaces it when the block ends."""
         try:
             with self._sessions.write("") as db:
-                execute(
-                    db,
+                db.execute(
                     "INSERT INTO memoriter.notes VALUES (%s, 0, '') ON CONFLICT DO NOTHING",
                     (self.name,),
                 )
-                execute(
-                    db, "SELECT 1 FROM memoriter.notes WHERE name=%s FOR UPDATE", (self.name,)
+                db.execute(
+                    "SELECT 1 FROM memoriter.notes WHERE name=%s FOR UPDATE", (self.name,)
                 ).fetchall()
 
                 def replace(body: bytes) -> None:
                     sql = "UPDATE memoriter.notes SET changed=changed+1, body=%s WHERE name=%s"
-                    execute(db, sql, (body, self.name))
+                    db.execute(sql, (body, self.name))
 
                 yield replace
         except (CommitLost, NotReplicated) as lost:

@@ -5,25 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import contextlib
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from memoriter.core.errors import Corrupt, Unavailable
 from memoriter.core.record import Record
 from memoriter.store.checks import checked_head, erasure_sum, manifest_of
-from memoriter.store.port import Delta, Dump, Head, Manifest, Unerased
+from memoriter.store.port import Delta, Dump, Head, Manifest, TenantRows, Unerased
 from memoriter.store.postgres.arrays import BigInts, Texts
-from memoriter.store.postgres.sessions import PgSessions, Statement
+from memoriter.store.postgres.sessions import PgSessions, Statement, each, execute
 from memoriter.store.rows import (
     AgentRow,
-    Bookkeeping,
-    ChainRow,
     CommitRow,
     DebtRow,
     EdgeRow,
     KeyRow,
-    MentionRow,
     RecordRow,
     TombRow,
     VectorRow,
@@ -34,6 +32,7 @@ from memoriter.store.rows import (
     check_words,
     read_record,
 )
+from memoriter.store.snapshots import StoredRows, in_memory
 from memoriter.store.stretches import end_of, head_at, rest_of
 from memoriter.store.verify import require_undamaged
 
@@ -107,23 +106,24 @@ _VECTORS_OF: Final = (
     f"SELECT {_VECTOR} FROM memoriter.vectors WHERE tenant=%s AND row=%s ORDER BY seq"  # noqa: S608  # constants
 )
 _DEBTS: Final = """
-    SELECT row, generation, sum FROM memoriter.debts WHERE tenant=%s
-    ORDER BY row, generation LIMIT %s"""
+    SELECT row, generation, sum FROM memoriter.debts
+    WHERE tenant=%s AND (row, generation)>(%s, %s) ORDER BY row, generation LIMIT %s"""
 _SEQ_AT: Final = """
     SELECT seq, time, sum FROM memoriter.commits WHERE tenant=%s AND time<=%s
     ORDER BY time DESC, seq DESC LIMIT 1"""
-_DUMP: Final = (
-    _all_of("commits", "seq, time, sum", "seq"),
-    _all_of("chain", "seq, kind, digest, link", "seq"),
-    _all_of("records", "row, position, id, committed, salt, body", "row", "row"),
-    _all_of("vectors", _VECTOR, "seq"),
-    _all_of("mentions", "seq, row, name, sum", "seq"),
-    _all_of("edges", "seq, source, target, salt, body", "seq"),
-    _all_of("agents", "seq, agent, salt, body", "seq"),
-    _all_of("tombs", "seq, salt, body", "seq"),
-    _all_of("keys", "key, asked, seq, time, id, debt, sum", "key"),
-    _all_of("debts", "row, generation, sum", "row, generation", "row"),
-)
+_TABLES: Final = {
+    "commits": _all_of("commits", "seq, time, sum", "seq"),
+    "chain": _all_of("chain", "seq, kind, digest, link", "seq"),
+    "records": _all_of("records", "row, position, id, committed, salt, body", "row", "row"),
+    "vectors": _all_of("vectors", _VECTOR, "seq"),
+    "mentions": _all_of("mentions", "seq, row, name, sum", "seq"),
+    "edges": _all_of("edges", "seq, source, target, salt, body", "seq"),
+    "agents": _all_of("agents", "seq, agent, salt, body", "seq"),
+    "tombs": _all_of("tombs", "seq, salt, body", "seq"),
+    "keys": _all_of("keys", "key, asked, seq, time, id, debt, sum", "key"),
+    "debts": _all_of("debts", "row, generation, sum", "row, generation", "row"),
+}
+"""By table of a tenant: the statement that reads it, in the order of an export."""
 _ALL_WORDS: Final = _all_of("words", "row, generation, body, sum", "row, generation", "row")
 _COMMITS: Final = """
     SELECT seq, time FROM memoriter.commits WHERE tenant=%s AND seq>%s ORDER BY seq LIMIT %s"""
@@ -252,13 +252,18 @@ class PostgresReader:
         rows = self._rows(tenant, _VECTORS_OF, row)
         return [check_vector(tenant, VectorRow(*each)) for each in rows]
 
-    def embedded(self, tenant: str) -> dict[str, set[int]]:
-        """For each generation the rows that have a vector in it."""
-        sql = "SELECT DISTINCT generation, row FROM memoriter.vectors WHERE tenant=%s"
-        rows: dict[str, set[int]] = {}
-        for generation, row in self._rows(tenant, sql):
-            rows.setdefault(generation, set()).add(row)
-        return rows
+    def embedded(self, tenant: str) -> Iterator[dict[str, list[int]]]:
+        """By generation the rows that have a vector in it, in parts of `DELTA_SPAN` rows."""
+        sql = (
+            "SELECT DISTINCT generation, row FROM memoriter.vectors "
+            "WHERE tenant=%s AND row>%s AND row<=%s"
+        )
+        last = "SELECT coalesce(max(row), 0) FROM memoriter.vectors WHERE tenant=%s"
+        for after in range(0, self._rows(tenant, last)[0][0], DELTA_SPAN):
+            part: dict[str, list[int]] = {}
+            for generation, row in self._rows(tenant, sql, after, after + DELTA_SPAN):
+                part.setdefault(generation, []).append(row)
+            yield part
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
         """The edges that begin or end at a position, in sequence."""
@@ -271,9 +276,9 @@ class PostgresReader:
         latest = {row[1]: check_entry(tenant, AgentRow(*row[:-1]), row[-1]) for row in rows}
         return [latest[name] for name in sorted(latest)]
 
-    def debts(self, tenant: str, limit: int) -> list[DebtRow]:
-        """The oldest debts."""
-        rows = self._rows(tenant, _DEBTS, limit)
+    def debts(self, tenant: str, limit: int, after: tuple[int, str] = (0, "")) -> list[DebtRow]:
+        """The oldest debts after a row and generation."""
+        rows = self._rows(tenant, _DEBTS, *after, limit)
         return [check_bookkeeping(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
@@ -320,51 +325,27 @@ class PostgresReader:
             return Unerased(upto=head.seq)
         return Unerased.of(tombs, self._rows(tenant, _SINCE, tombs[0].seq)[0][0], head.seq)
 
-    def dump(self, tenant: str) -> Dump:
-        """All rows of a tenant, read in one snapshot."""
-        # The head unchecked, so that a damaged tenant can still be dumped and `verify_log` names
-        # the damage.
-        span = (tenant, 0, 2**62)
-        heads, *tables = self._read(tenant, (HEAD, (tenant,)), *((sql, span) for sql in _DUMP))
-        return _dumped(tenant, Head(*heads[0][:5]) if heads else Head(), tables)
+    @contextlib.contextmanager
+    def snapshot(self, tenant: str) -> Generator[TenantRows]:
+        """All rows of a tenant at one moment, in a transaction that lasts as long as the block."""
+        with self._sessions.snapshot(tenant) as db:
+            # The head unchecked, so that a damaged tenant can still be read and `verify_log` names
+            # the damage.
+            heads = execute(db, HEAD, (tenant,)).fetchall()
+            head = Head(*heads[0][:5]) if heads else Head()
+            span = (tenant, 0, 2**62)
+            yield StoredRows(tenant, head, lambda table: each(db, _TABLES[table], span))
 
     def stretch(self, tenant: str, after: int, limit: int) -> Dump:
         """The rows of the commits after a number, read in one snapshot."""
         heads, rows = self._read(tenant, (HEAD, (tenant,)), (_COMMITS, (tenant, after, limit)))
         if not rows:
-            head = checked_head(tenant, *heads[0]) if heads else Head()
-            return rest_of(head, self.debts(tenant, 2**62))
+            return rest_of(checked_head(tenant, *heads[0]) if heads else Head())
         # The end is chosen before the snapshot that is read: commits do not change any more.
         span = (tenant, after, end_of([CommitRow(*row) for row in rows], after + limit))
-        *tables, words = self._read(tenant, *((sql, span) for sql in (*_DUMP, _ALL_WORDS)))
-        part = require_undamaged(_dumped(tenant, Head(), tables))
+        *tables, words = self._read(
+            tenant, *((sql, span) for sql in (*_TABLES.values(), _ALL_WORDS))
+        )
+        named = dict(zip(_TABLES, tables, strict=True))
+        part = require_undamaged(in_memory(StoredRows(tenant, Head(), named.__getitem__)))
         return replace(part, head=head_at(part), words=[WordsRow(*row) for row in words])
-
-
-def _dumped(tenant: str, head: Head, tables: list[list[Any]]) -> Dump:
-    damaged: list[str] = []
-    commits, chain, records, vectors, mentions, edges, agents, tombs, keys, debts = tables
-
-    def bookkeeping(kind: Callable[..., Bookkeeping], rows: list[Any]) -> list[Bookkeeping]:
-        """All these rows; those that do not match their checksum are added to `damaged`."""
-        for row in rows:
-            try:
-                check_bookkeeping(tenant, kind(*row[:-1]), row[-1])
-            except Corrupt as damage:
-                damaged.append(damage.message)
-        return [kind(*row[:-1]) for row in rows]
-
-    return Dump(
-        head=head,
-        commits=bookkeeping(CommitRow, commits),
-        chain=[ChainRow(*row) for row in chain],
-        records=[RecordRow(*row) for row in records],
-        vectors=[VectorRow(*row) for row in vectors],
-        mentions=[MentionRow(*row) for row in mentions],
-        edges=[EdgeRow(*row) for row in edges],
-        agents=[AgentRow(*row) for row in agents],
-        tombs=[TombRow(*row) for row in tombs],
-        keys=bookkeeping(KeyRow, keys),
-        debts=bookkeeping(DebtRow, debts),
-        damaged=damaged,
-    )

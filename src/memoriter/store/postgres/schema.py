@@ -1,4 +1,4 @@
-"""The tables of a store on PostgreSQL, format 1. They do not change; later formats migrate forward.
+"""The tables of a store on PostgreSQL: those of format 1, and what each later format adds.
 
 Every key begins with the tenant. Row-level security is a second fence behind the `WHERE tenant=`
 of every statement: without the setting `memoriter.tenant` of its transaction a role sees no row,
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 COLUMNS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "commits": (("seq", "bigint"), ("time", "bigint"), ("sum", "bytea")),
@@ -140,6 +140,29 @@ TABLES: Final[tuple[str, ...]] = (
         f"ALTER TABLE memoriter.{table} ALTER COLUMN body SET STORAGE EXTERNAL"
         for table in ("vectors", "chunks")
     ),
-    f"INSERT INTO memoriter.format VALUES ({FORMAT})",  # noqa: S608  # a number
+    "INSERT INTO memoriter.format VALUES (1)",
 )
-"""The statements that make an empty store, in the schema `memoriter`."""
+"""The statements that make an empty store of format 1, in the schema `memoriter`."""
+
+STEPS: Final[dict[int, tuple[str, ...]]] = {
+    1: (
+        # Not in the write-ahead log: what is kept there may be lost, and no write waits for a disk.
+        """CREATE UNLOGGED TABLE memoriter.answers (
+          tenant text COLLATE "C" NOT NULL, handle text COLLATE "C" NOT NULL,
+          kept timestamptz NOT NULL, body bytea NOT NULL, PRIMARY KEY (tenant, handle)
+        )""",
+        *_fenced("answers", _OWN),
+        "CREATE INDEX ON memoriter.answers (tenant, kept)",
+        # Roles that may write records may keep answers: what was granted on the one is granted on
+        # the other.
+        """DO $$ DECLARE each record; BEGIN
+          FOR each IN
+            SELECT DISTINCT grantee, privilege_type FROM information_schema.table_privileges
+            WHERE table_schema='memoriter' AND table_name='records'
+              AND grantee NOT IN (current_user, 'PUBLIC')
+              AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+          LOOP EXECUTE format('GRANT %%s ON memoriter.answers TO %%I', each.privilege_type,
+            each.grantee); END LOOP; END $$""",
+    ),
+}
+"""By format: the statements that make the next format of it."""

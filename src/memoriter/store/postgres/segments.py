@@ -65,17 +65,15 @@ class PostgresSegments:
 
     def _put(self, tenant: str, name: str, parts: Iterable[Blob]) -> None:
         with self._sessions.write(tenant) as db:
-            execute(db, "DELETE FROM memoriter.chunks WHERE tenant=%s AND name=%s", (tenant, name))
+            db.execute("DELETE FROM memoriter.chunks WHERE tenant=%s AND name=%s", (tenant, name))
             size = 0
             for number, chunk in enumerate(_chunks(parts)):
                 size += len(chunk)
-                execute(
-                    db,
+                db.execute(
                     "INSERT INTO memoriter.chunks VALUES (%s,%s,%s,%s)",
                     (tenant, name, number, chunk),
                 )
-            execute(
-                db,
+            db.execute(
                 "INSERT INTO memoriter.segments VALUES (%s,%s,%s) "
                 "ON CONFLICT (tenant, name) DO UPDATE SET size=excluded.size",
                 (tenant, name, size),
@@ -136,8 +134,7 @@ class PostgresSegments:
             try:
                 with self._sessions.write(tenant) as db:
                     for table in ("segments", "chunks"):
-                        execute(
-                            db,
+                        db.execute(
                             f"DELETE FROM memoriter.{table} WHERE tenant=%s AND name=ANY(%s)",  # noqa: S608  # ours
                             (tenant, gone),
                         )

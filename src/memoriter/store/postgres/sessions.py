@@ -8,10 +8,11 @@ each transaction to another backend.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Final, LiteralString, TypeVar, cast
 
 import psycopg
@@ -22,9 +23,9 @@ from memoriter.core.errors import Unavailable, Unsupported
 from memoriter.store.postgres.address import Address
 from memoriter.store.postgres.arrays import register
 from memoriter.store.postgres.errors import driver_error, first_line
+from memoriter.store.postgres.wire import PgConnection, Prepared, Values, Wire, pipelined
+from memoriter.store.snapshots import PORTION
 
-PgConnection = psycopg.Connection[tuple[Any, ...]]
-Values = Sequence[object] | Mapping[str, object]
 Statement = tuple[str, Values]
 """A statement and its parameters."""
 T = TypeVar("T")
@@ -63,8 +64,20 @@ class Contradiction(Exception):
 
 
 def execute(connection: PgConnection, sql: str, values: Values = ()) -> psycopg.Cursor[Any]:
-    """Execute a statement of ours; rows come in binary."""
+    """Execute a statement of ours and wait for its answer; rows come in binary."""
     return connection.execute(cast("LiteralString", sql), values, binary=True)
+
+
+def each(connection: PgConnection, sql: str, values: Values) -> Iterator[Any]:
+    """The rows of a statement, `PORTION` at a time, by a cursor of the server's."""
+    with connection.cursor(f"rows_{next(_NUMBERS)}") as cursor:
+        cursor.itersize = PORTION
+        cursor.execute(cast("LiteralString", sql), values, binary=True)
+        yield from cursor
+
+
+_NUMBERS: Final = itertools.count()
+"""Numbers of cursors: several may be open in one transaction."""
 
 
 def control(connection: PgConnection, word: LiteralString) -> None:
@@ -83,6 +96,9 @@ class PgSessions:
         self._mutex = threading.Lock()
         self._free: dict[str, list[PgConnection]] = {"primary": [], "standby": []}
         self._slots = threading.Semaphore(address.connections)
+        self._statements: weakref.WeakKeyDictionary[PgConnection, Prepared] = (
+            weakref.WeakKeyDictionary()
+        )
         self._closed = False
         # A store that is dropped without close() leaves no connection behind.
         weakref.finalize(self, _close_idle, self._pid, self._free)
@@ -107,7 +123,7 @@ class PgSessions:
             connection = psycopg.connect(
                 make_conninfo(**parameters),
                 autocommit=True,
-                prepare_threshold=2 if self.address.prepare == "on" else None,
+                prepare_threshold=None,  # what is worth preparing goes through `wire`
             )
         except psycopg.Error as error:
             raise driver_error(error, self.at) from error
@@ -179,31 +195,51 @@ class PgSessions:
             # several of them need a snapshot that lasts.
             several = len(queries) > 1
             try:
-                with connection.pipeline():
+                with pipelined(connection, self._prepared(connection)) as wire:
                     if several:
-                        control(connection, _SNAPSHOT)
-                    execute(connection, OWN, (tenant,))
-                    cursors = [execute(connection, *query) for query in queries]
+                        wire.execute(_SNAPSHOT, prepare=False)
+                    wire.execute(OWN, (tenant,))
+                    replies = [wire.execute(*query) for query in queries]
                     if several:
-                        control(connection, "COMMIT")
+                        wire.execute("COMMIT", prepare=False)
             except psycopg.Error:
                 roll_back(connection)
                 raise
-            return [cursor.fetchall() for cursor in cursors]
+            return [reply.fetchall() for reply in replies]
+
+    def _prepared(self, connection: PgConnection) -> Prepared | None:
+        """What is prepared on a connection; None if nothing may be."""
+        if self.address.prepare == "off":
+            return None
+        return self._statements.setdefault(connection, {})
+
+    @contextlib.contextmanager
+    def snapshot(self, tenant: str) -> Generator[PgConnection]:
+        """A transaction that only reads, from one snapshot, for as long as the block lasts."""
+        with self.held() as connection:
+            try:
+                control(connection, _SNAPSHOT)
+                execute(connection, OWN, (tenant,))
+                yield connection
+            except psycopg.Error as error:
+                raise driver_error(error, self.at) from error
+            finally:
+                roll_back(connection)
 
     def every_head(self, query: Statement) -> list[Any]:
         """The rows of a query over the heads of all tenants."""
 
         def work() -> list[Any]:
-            with self.held() as connection, connection.pipeline():
-                execute(connection, EVERY_HEAD)
-                cursor = execute(connection, *query)
-                return cursor.fetchall()
+            with self.held() as connection:
+                with pipelined(connection, self._prepared(connection)) as wire:
+                    wire.execute(EVERY_HEAD)
+                    reply = wire.execute(*query)
+                return reply.fetchall()
 
         return self.retried(work)
 
     @contextlib.contextmanager
-    def write(self, tenant: str) -> Generator[PgConnection]:
+    def write(self, tenant: str) -> Generator[Wire]:
         """A write transaction in pipeline mode: what is executed is sent along, COMMIT too.
 
         Raises CommitLost if the connection was lost when COMMIT may have been sent, NotReplicated
@@ -212,12 +248,15 @@ class PgSessions:
         with self.held() as connection:
             committing = False
             try:
-                with warnings_of(connection) as warned, connection.pipeline():
-                    control(connection, "BEGIN")
-                    execute(connection, WRITING, (tenant, f"{WAIT_S}s", f"{IDLE_S}s"))
-                    yield connection
+                with (
+                    warnings_of(connection) as warned,
+                    pipelined(connection, self._prepared(connection)) as wire,
+                ):
+                    wire.execute("BEGIN", prepare=False)
+                    wire.execute(WRITING, (tenant, f"{WAIT_S}s", f"{IDLE_S}s"))
+                    yield wire
                     committing = True
-                    control(connection, "COMMIT")
+                    wire.execute("COMMIT", prepare=False)
             except psycopg.OperationalError as error:
                 roll_back(connection)
                 if committing and (connection.closed or error.sqlstate in _LOST):

@@ -15,17 +15,17 @@ from typing import Final
 
 from memoriter.core.batch import Batch, Commit
 from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable
-from memoriter.store.checks import require_empty, rows_to_restore
+from memoriter.store.checks import require_empty
 from memoriter.store.group_commit import GroupCommit, PendingBatch
-from memoriter.store.port import Dump, Head, Manifest
+from memoriter.store.port import Dump, Head, Manifest, TenantRows
 from memoriter.store.postgres.address import Address
 from memoriter.store.postgres.in_doubt import Trace, was_written
 from memoriter.store.postgres.ledger import (
     PostgresLedger,
-    insert_commits,
     mend_rows,
     note_erasure,
     open_space,
+    replace_debts,
     replace_manifest,
 )
 from memoriter.store.postgres.migrations import prepare_tables
@@ -34,11 +34,10 @@ from memoriter.store.postgres.sessions import (
     CommitLost,
     Contradiction,
     NotReplicated,
-    PgConnection,
     PgSessions,
-    execute,
 )
-from memoriter.store.rows import VectorRow, WordsRow
+from memoriter.store.postgres.wire import Wire
+from memoriter.store.rows import DebtRow, VectorRow, WordsRow
 from memoriter.store.sequence import Sequenced, settle
 from memoriter.store.stretches import require_end
 
@@ -128,7 +127,7 @@ class Postgres(PostgresReader):
         )
 
     @contextlib.contextmanager
-    def _changing(self, tenant: str, written: Sequence[Sequenced]) -> Generator[PgConnection]:
+    def _changing(self, tenant: str, written: Sequence[Sequenced]) -> Generator[Wire]:
         """A write transaction; if its answer was lost, the truth is found out."""
         try:
             with self._sessions.write(tenant) as db:
@@ -140,7 +139,7 @@ class Postgres(PostgresReader):
                 ) from lost
 
     @contextlib.contextmanager
-    def _alone(self, tenant: str, written: Sequence[Sequenced] = ()) -> Generator[PgConnection]:
+    def _alone(self, tenant: str, written: Sequence[Sequenced] = ()) -> Generator[Wire]:
         """A write transaction that is not a batch; Corrupt if stored rows contradict it."""
         try:
             with self._changing(tenant, written) as db:
@@ -148,7 +147,7 @@ class Postgres(PostgresReader):
         except Contradiction as damage:
             raise self._damaged(tenant, damage) from damage
 
-    def _in_own_transaction(self, tenant: str, change: Callable[[PgConnection], object]) -> None:
+    def _in_own_transaction(self, tenant: str, change: Callable[[Wire], object]) -> None:
         """A change that may be repeated without harm, behind the lock on the head."""
         self._must_write()
         with self._alone(tenant) as db:
@@ -167,17 +166,15 @@ class Postgres(PostgresReader):
         tenants = self.tenants()
         with self._alone("") as db:
             # No commit may run beside it: it could bring words of the generation back.
-            execute(db, "LOCK TABLE memoriter.heads IN EXCLUSIVE MODE")
+            db.execute("LOCK TABLE memoriter.heads IN EXCLUSIVE MODE")
             used = False
             for tenant in tenants:
-                execute(db, "SELECT set_config('memoriter.tenant', %s, true)", (tenant,))
-                execute(
-                    db,
+                db.execute("SELECT set_config('memoriter.tenant', %s, true)", (tenant,))
+                db.execute(
                     "DELETE FROM memoriter.words WHERE tenant=%s AND generation=%s",
                     (tenant, generation),
                 )
-                rows = execute(
-                    db,
+                rows = db.execute(
                     "SELECT EXISTS (SELECT 1 FROM memoriter.vectors WHERE tenant=%(t)s "
                     "AND generation=%(g)s) OR EXISTS (SELECT 1 FROM memoriter.debts "
                     "WHERE tenant=%(t)s AND generation=%(g)s)",
@@ -185,7 +182,7 @@ class Postgres(PostgresReader):
                 ).fetchall()
                 used = used or rows[0][0]
             if not used:
-                execute(db, "DELETE FROM memoriter.spaces WHERE fingerprint=%s", (generation,))
+                db.execute("DELETE FROM memoriter.spaces WHERE fingerprint=%s", (generation,))
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
         """Replace words, and turn lost vectors into debts."""
@@ -220,14 +217,16 @@ class Postgres(PostgresReader):
             written.append(ledger.append(part))
         self._saw(tenant, written[0].head)
 
-    def restore(self, tenant: str, dump: Dump) -> None:
-        """Write a dump into an empty tenant; Conflict if it has been written to."""
+    def owe(self, tenant: str, after: int, upto: int, debts: Sequence[DebtRow]) -> None:
+        """Replace the debts of the rows in (after, upto]."""
+        self._in_own_transaction(tenant, lambda db: replace_debts(db, tenant, (after, upto), debts))
+
+    def restore(self, tenant: str, rows: TenantRows) -> None:
+        """Write all rows of a tenant into an empty one; Conflict if it has been written to."""
         self._must_write()
-        new = rows_to_restore(tenant, dump)
-        with self._alone(tenant, [new]) as db:
+        written: list[Sequenced] = []
+        with self._alone(tenant, written) as db:
             ledger = PostgresLedger(db, tenant, ())
             require_empty(tenant, ledger.head)
-            ledger.write(new)
-            execute(db, "DELETE FROM memoriter.commits WHERE tenant=%s", (tenant,))
-            insert_commits(db, tenant, dump.commits)
-            note_erasure(db, tenant, dump.head.seq)  # a dump holds nothing that was forgotten
+            written.append(ledger.restore(rows))
+        self._saw(tenant, written[0].head)

@@ -18,8 +18,9 @@ from memoriter.store.checks import (
     manifest_row,
     unassigned_position,
 )
-from memoriter.store.port import Dump, Head, Manifest
+from memoriter.store.port import Dump, Head, Manifest, TenantRows
 from memoriter.store.rows import (
+    TABLES,
     CommitRow,
     DebtRow,
     KeyRow,
@@ -30,6 +31,7 @@ from memoriter.store.rows import (
     read_tomb,
 )
 from memoriter.store.sequence import CurrentRow, Sequenced
+from memoriter.store.snapshots import portions
 from memoriter.store.sqlite.reader import HEAD, KEYS, MANIFEST, NUMBER
 from memoriter.store.sqlite.schema import ERASURES
 from memoriter.store.stretches import rows_to_append
@@ -140,41 +142,77 @@ def write(db: apsw.Connection, tenant: str, new: Sequenced) -> int:
     """Write the rows of a settled batch, and move the head; returns the tenant's number."""
     number = number_of(db, tenant)
     _erase(db, tenant, number, new)
-    spaces = {w.generation for w in new.words} | {v.generation for v in new.vectors}
-    spaces |= {d.generation for d in new.debts} | {d.generation for d in new.paid}
-    space = {name: generation_of(db, name) for name in sorted(spaces)}
-    rows: dict[str, Sequence[tuple[apsw.SQLiteValue, ...]]] = {
+    commits = [CommitRow(new.head.seq, new.head.time)] if new.advances else []
+    tables = {
         "chain": new.chain,
         "records": new.records,
-        "words": [(space[w.generation], w.row, w.body, w.sum) for w in new.words],
-        "vectors": [
-            (v.seq, v.row, v.part, space[v.generation], v.form, v.body, v.sum) for v in new.vectors
-        ],
+        "words": new.words,
+        "vectors": new.vectors,
         "mentions": new.mentions,
         "edges": new.edges,
         "agents": new.agents,
         "tombs": new.tombs,
-        "keys": [(*key, bookkeeping_sum(tenant, key)) for key in new.keys],
-        "debts": [(d.row, space[d.generation], bookkeeping_sum(tenant, d)) for d in new.debts],
-        "commits": _commit_rows(
-            tenant, [CommitRow(new.head.seq, new.head.time)] if new.advances else []
-        ),
+        "keys": new.keys,
+        "debts": new.debts,
+        "commits": commits,
     }
-    for table, values in rows.items():
-        insert(db, table, number, values)
-    paid = [(number, debt.row, space[debt.generation]) for debt in new.paid]
-    if paid:
+    space: dict[str, int] = {}
+    for table, rows in tables.items():
+        insert(db, table, number, _stored(db, tenant, table, rows, space))
+    if new.paid:
+        space |= {name: generation_of(db, name) for name in {debt.generation for debt in new.paid}}
+        paid = [(number, debt.row, space[debt.generation]) for debt in new.paid]
         db.executemany("DELETE FROM debts WHERE tenant=? AND row=? AND generation=?", paid)
-    head = new.head
+    _move(db, number, new.head)
+    return number
+
+
+def _stored(
+    db: apsw.Connection, tenant: str, table: str, rows: Sequence[Any], space: dict[str, int]
+) -> Sequence[tuple[apsw.SQLiteValue, ...]]:
+    """Rows as a table holds them: generations by number (see `space`), checksums of bookkeeping."""
+    if table in ("words", "vectors", "debts"):
+        for name in sorted({row.generation for row in rows}.difference(space)):
+            space[name] = generation_of(db, name)
+    match table:
+        case "words":
+            return [(space[w.generation], w.row, w.body, w.sum) for w in rows]
+        case "vectors":
+            return [
+                (v.seq, v.row, v.part, space[v.generation], v.form, v.body, v.sum) for v in rows
+            ]
+        case "debts":
+            return [(d.row, space[d.generation], bookkeeping_sum(tenant, d)) for d in rows]
+        case "keys" | "commits":
+            return [(*row, bookkeeping_sum(tenant, row)) for row in rows]
+        case _:
+            return rows
+
+
+def _move(db: apsw.Connection, number: int, head: Head) -> None:
     db.execute(
         "UPDATE tenants SET seq=?, time=?, positions=?, link=? WHERE tenant=?",
         (head.seq, head.time, head.positions, head.link, number),
     )
-    return number
 
 
-def _commit_rows(tenant: str, commits: Sequence[CommitRow]) -> list[tuple[apsw.SQLiteValue, ...]]:
-    return [(*commit, bookkeeping_sum(tenant, commit)) for commit in commits]
+def restore(db: apsw.Connection, tenant: str, rows: TenantRows) -> None:
+    """Write all rows of an empty tenant, portion by portion."""
+    number, space = number_of(db, tenant), dict[str, int]()
+    for table in TABLES:
+        for some in portions(rows.rows(table)):
+            insert(db, table, number, _stored(db, tenant, table, some, space))
+    _move(db, number, rows.head)
+    mark_erased(db, tenant, rows.head.seq)  # an export holds nothing that was forgotten
+
+
+def replace_debts(
+    db: apsw.Connection, tenant: str, span: tuple[int, int], debts: Sequence[DebtRow]
+) -> None:
+    """Replace the debts of the rows in a span."""
+    number = number_of(db, tenant)
+    db.execute("DELETE FROM debts WHERE tenant=? AND row>? AND row<=?", (number, *span))
+    insert(db, "debts", number, _stored(db, tenant, "debts", debts, {}))
 
 
 def insert(
@@ -185,13 +223,6 @@ def insert(
         marks = ",".join("?" * (len(rows[0]) + 1))
         sql = f"INSERT INTO {table} VALUES ({marks})"  # noqa: S608  # a table of ours
         db.executemany(sql, [(tenant, *row) for row in rows])
-
-
-def rewrite_commits(db: apsw.Connection, tenant: str, commits: Sequence[CommitRow]) -> None:
-    """Replace a restored tenant's commits by those of its dump."""
-    number = number_of(db, tenant)
-    db.execute("DELETE FROM commits WHERE tenant=?", (number,))
-    insert(db, "commits", number, _commit_rows(tenant, commits))
 
 
 def mend(
@@ -270,16 +301,14 @@ def swap_manifest(
 
 
 def append(db: apsw.Connection, tenant: str, part: Dump, before: Head) -> None:
-    """Write a stretch of another store's log; one without commits replaces the debts."""
+    """Write a stretch of another store's log; one without commits moves the head."""
     number = number_of(db, tenant)
     gone = json.dumps([row for tomb in part.tombs for row in read_tomb(tomb).rows])
     sql = (
         "SELECT DISTINCT id FROM records WHERE tenant=? AND row IN (SELECT value FROM json_each(?))"
     )
     ids: list[Any] = db.execute(sql, (number, gone)).fetchall()
-    if not part.commits:
-        db.execute("DELETE FROM debts WHERE tenant=?", (number,))
     new = rows_to_append(tenant, part, before, [record_id for (record_id,) in ids])
     write(db, tenant, new)
     more = part.commits[:-1] if new.advances else part.commits
-    insert(db, "commits", number, _commit_rows(tenant, more))
+    insert(db, "commits", number, _stored(db, tenant, "commits", more, {}))

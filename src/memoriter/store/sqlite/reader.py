@@ -6,27 +6,25 @@ connection.
 
 from __future__ import annotations
 
+import heapq
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Final
 
 import apsw
 
-from memoriter.core.errors import Corrupt
 from memoriter.core.record import Record
 from memoriter.store.checks import checked_head, erasure_sum, manifest_of
 from memoriter.store.port import Delta, Dump, Head, Manifest, Unerased
 from memoriter.store.rows import (
     AgentRow,
-    Bookkeeping,
-    ChainRow,
     CommitRow,
     DebtRow,
     EdgeRow,
     KeyRow,
-    MentionRow,
     RecordRow,
     TombRow,
     VectorRow,
@@ -37,6 +35,7 @@ from memoriter.store.rows import (
     check_words,
     read_record,
 )
+from memoriter.store.snapshots import StoredRows, in_memory
 from memoriter.store.sqlite.schema import OWNED
 from memoriter.store.stretches import end_of, head_at, rest_of
 from memoriter.store.verify import require_undamaged
@@ -69,6 +68,10 @@ class SqliteReader(ABC):
     @abstractmethod
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
+
+    @abstractmethod
+    def _each(self, sql: str, *values: apsw.SQLiteValue) -> Iterator[Any]:
+        """The rows of a query one by one, within a read transaction."""
 
     def tenants(self) -> list[str]:
         """The names of all tenants that ever wrote, sorted."""
@@ -182,13 +185,19 @@ class SqliteReader(ABC):
         """All vectors of a record version."""
         return self._vectors(tenant, "r.row=? ORDER BY r.seq", self._number_of(tenant), row)
 
-    def embedded(self, tenant: str) -> dict[str, set[int]]:
-        """For each generation the rows that have a vector in it."""
-        sql = f"SELECT g.fingerprint, r.row FROM vectors r {_SPACE} WHERE r.tenant=?"  # noqa: S608  # constants
-        rows: dict[str, set[int]] = {}
-        for generation, row in self._rows(sql, self._number_of(tenant)):
-            rows.setdefault(generation, set()).add(row)
-        return rows
+    def embedded(self, tenant: str) -> Iterator[dict[str, list[int]]]:
+        """By generation the rows that have a vector in it, in parts of `DELTA_SPAN` rows."""
+        sql = (
+            f"SELECT DISTINCT g.fingerprint, r.row FROM vectors r {_SPACE} "  # noqa: S608  # constants
+            "WHERE r.tenant=? AND r.row>? AND r.row<=?"
+        )
+        number = self._number_of(tenant)
+        last = self._rows("SELECT coalesce(max(row), 0) FROM vectors WHERE tenant=?", number)[0][0]
+        for after in range(0, last, DELTA_SPAN):
+            part: dict[str, list[int]] = {}
+            for generation, row in self._rows(sql, number, after, after + DELTA_SPAN):
+                part.setdefault(generation, []).append(row)
+            yield part
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
         """The edges that begin or end at a position, in sequence."""
@@ -206,13 +215,14 @@ class SqliteReader(ABC):
         latest = {row[1]: check_entry(tenant, AgentRow(*row[:-1]), row[-1]) for row in rows}
         return [latest[name] for name in sorted(latest)]
 
-    def debts(self, tenant: str, limit: int) -> list[DebtRow]:
-        """The oldest debts."""
+    def debts(self, tenant: str, limit: int, after: tuple[int, str] = (0, "")) -> list[DebtRow]:
+        """The oldest debts after a row and generation."""
         sql = (
             f"SELECT r.row, g.fingerprint, r.sum FROM debts r {_SPACE} "  # noqa: S608  # constants
-            "WHERE r.tenant=? ORDER BY r.row, g.fingerprint LIMIT ?"
+            "WHERE r.tenant=? AND r.row>=? AND (r.row, g.fingerprint)>(?,?) "
+            "ORDER BY r.row, g.fingerprint LIMIT ?"
         )
-        rows = self._rows(sql, self._number_of(tenant), limit)
+        rows = self._rows(sql, self._number_of(tenant), after[0], *after, limit)
         return [check_bookkeeping(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
@@ -292,9 +302,9 @@ class SqliteReader(ABC):
         sql = "SELECT seq, time FROM commits WHERE tenant=? AND seq>? ORDER BY seq LIMIT ?"
         commits = [CommitRow(*row) for row in self._rows(sql, number, after, limit)]
         if not commits:
-            return rest_of(head, self.debts(tenant, 2**62))
+            return rest_of(head)
         upto = end_of(commits, after + limit)
-        part = require_undamaged(self._dump(tenant, (after, upto)))
+        part = require_undamaged(in_memory(self._stored(tenant, (after, upto))))
         sql = (
             f"SELECT r.row, g.fingerprint, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
             "WHERE r.tenant=? AND r.row>? AND r.row<=? ORDER BY r.row, g.fingerprint"
@@ -302,50 +312,44 @@ class SqliteReader(ABC):
         words = [WordsRow(*row) for row in self._rows(sql, number, after, upto)]
         return replace(part, head=head_at(part), words=words)
 
-    def _dump(self, tenant: str, span: tuple[int, int] = (0, 2**62)) -> Dump:
-        """The rows of a tenant in (after, upto], the head unchecked; within a read transaction."""
-        # Unchecked, so that a damaged tenant can still be dumped and `verify_log` names the damage.
+    def _stored(self, tenant: str, span: tuple[int, int] = (0, 2**62)) -> StoredRows:
+        """The rows of a tenant in (after, upto]; to be read within a read transaction."""
+        # The head is unchecked, so that a damaged tenant can still be read and `verify_log` names
+        # the damage.
         heads = self._rows(_HEAD, tenant)
         number, head = (heads[0][0], Head(*heads[0][1:6])) if heads else (-1, Head())
 
-        def table(columns: str, source: str, order: str, by: str = "seq") -> list[Any]:
-            sql = (
-                f"SELECT {columns} FROM {source} "  # noqa: S608  # constants
-                f"WHERE r.tenant=? AND r.{by}>? AND r.{by}<=? ORDER BY {order}"
-            )
-            return self._rows(sql, number, *span)
+        def read(table: str) -> Iterator[Any]:
+            if table == "vectors":  # their index begins with the generation: no sorting in memory
+                every = self._rows("SELECT generation FROM generations")
+                parts = [self._each(_VECTORS, number, one, *span) for (one,) in every]
+                return heapq.merge(*parts, key=itemgetter(0))
+            return self._each(_TABLES[table], number, *span)
 
-        damaged: list[str] = []
+        return StoredRows(tenant, head, read)
 
-        def bookkeeping(kind: type[Bookkeeping], rows: list[Any]) -> list[Bookkeeping]:
-            """All these rows; those that do not match their checksum are added to `damaged`."""
-            for row in rows:
-                try:
-                    check_bookkeeping(tenant, kind(*row[:-1]), row[-1])
-                except Corrupt as damage:
-                    damaged.append(damage.message)
-            return [kind(*row[:-1]) for row in rows]
 
-        debts = table(
-            "r.row, g.fingerprint, r.sum", f"debts r {_SPACE}", "r.row, g.fingerprint", "row"
-        )
-        return Dump(
-            head=head,
-            commits=bookkeeping(CommitRow, table("seq, time, sum", "commits r", "seq")),
-            chain=[ChainRow(*row) for row in table("seq, kind, digest, link", "chain r", "seq")],
-            records=[RecordRow(*row) for row in table(_RECORD, "records r", "row", "row")],
-            vectors=[VectorRow(*row) for row in table(_VECTOR, f"vectors r {_SPACE}", "r.seq")],
-            mentions=[
-                MentionRow(*row) for row in table("seq, row, name, sum", "mentions r", "seq")
-            ],
-            edges=[
-                EdgeRow(*row) for row in table("seq, source, target, salt, body", "edges r", "seq")
-            ],
-            agents=[AgentRow(*row) for row in table("seq, agent, salt, body", "agents r", "seq")],
-            tombs=[TombRow(*row) for row in table("seq, salt, body", "tombs r", "seq")],
-            keys=bookkeeping(
-                KeyRow, table("key, asked, seq, time, id, debt, sum", "keys r", "key")
-            ),
-            debts=bookkeeping(DebtRow, debts),
-            damaged=damaged,
-        )
+def _table(columns: str, source: str, order: str = "seq", by: str = "seq") -> str:
+    return (
+        f"SELECT {columns} FROM {source} "  # noqa: S608  # constants
+        f"WHERE r.tenant=? AND r.{by}>? AND r.{by}<=? ORDER BY {order}"
+    )
+
+
+_TABLES: Final = {
+    "commits": _table("seq, time, sum", "commits r"),
+    "chain": _table("seq, kind, digest, link", "chain r"),
+    "records": _table(_RECORD, "records r", "row", "row"),
+    "mentions": _table("seq, row, name, sum", "mentions r"),
+    "edges": _table("seq, source, target, salt, body", "edges r"),
+    "agents": _table("seq, agent, salt, body", "agents r"),
+    "tombs": _table("seq, salt, body", "tombs r"),
+    "keys": _table("key, asked, seq, time, id, debt, sum", "keys r", "key"),
+    "debts": _table(
+        "r.row, g.fingerprint, r.sum", f"debts r {_SPACE}", "r.row, g.fingerprint", "row"
+    ),
+}
+"""By table of a tenant: the statement that reads it, in the order of an export."""
+_VECTORS: Final = f"""
+    SELECT {_VECTOR} FROM vectors r {_SPACE}
+    WHERE r.tenant=? AND r.generation=? AND r.seq>? AND r.seq<=? ORDER BY r.seq"""  # noqa: S608  # constants

@@ -6,20 +6,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 import apsw
 
 from memoriter.core.batch import Batch, Commit, Forget
 from memoriter.core.errors import Corrupt, Forbidden, MemoriterError
-from memoriter.store.checks import require_empty, rows_to_restore
+from memoriter.store.checks import require_empty
 from memoriter.store.fsync import fsync_file
 from memoriter.store.group_commit import GroupCommit, PendingBatch
 from memoriter.store.io_errors import os_errors
-from memoriter.store.port import Dump, Head, Manifest
-from memoriter.store.rows import VectorRow, WordsRow
+from memoriter.store.port import Dump, Head, Manifest, TenantRows
+from memoriter.store.rows import DebtRow, VectorRow, WordsRow
 from memoriter.store.sequence import Sequenced, settle
+from memoriter.store.snapshots import LONG_READ_S
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.ledger import (
     SqliteLedger,
@@ -29,7 +31,8 @@ from memoriter.store.sqlite.ledger import (
     head_of,
     mark_erased,
     mend,
-    rewrite_commits,
+    replace_debts,
+    restore,
     swap_manifest,
     write,
 )
@@ -168,10 +171,11 @@ class Sqlite(SqliteTransactions):
 
     # -- whole tenants -------------------------------------------------------------------------
 
-    def dump(self, tenant: str) -> Dump:
-        """All rows of a tenant, read in one snapshot."""
-        with self._snapshot():
-            return self._dump(tenant)
+    @contextlib.contextmanager
+    def snapshot(self, tenant: str) -> Generator[TenantRows]:
+        """All rows of a tenant at one moment; the write-ahead log grows while it is read."""
+        with self._snapshot(LONG_READ_S):
+            yield self._stored(tenant)
 
     def stretch(self, tenant: str, after: int, limit: int) -> Dump:
         """The rows of the commits after a number, read in one snapshot."""
@@ -185,11 +189,13 @@ class Sqlite(SqliteTransactions):
             require_end(tenant, head_of(db, tenant)[1], before)
             append(db, tenant, part, before)
 
-    def restore(self, tenant: str, dump: Dump) -> None:
-        """Write a dump into an empty tenant; Conflict if it has been written to."""
+    def owe(self, tenant: str, after: int, upto: int, debts: Sequence[DebtRow]) -> None:
+        """Replace the debts of the rows in (after, upto]."""
+        self._in_own_transaction(lambda db: replace_debts(db, tenant, (after, upto), debts))
+
+    def restore(self, tenant: str, rows: TenantRows) -> None:
+        """Write all rows of a tenant into an empty one; Conflict if it has been written to."""
         self._must_write()
         with self._queue.exclusive(), self._write_transaction() as db:
             require_empty(tenant, head_of(db, tenant)[1])
-            write(db, tenant, rows_to_restore(tenant, dump))
-            rewrite_commits(db, tenant, dump.commits)
-            mark_erased(db, tenant, dump.head.seq)  # a dump holds nothing that was forgotten
+            restore(db, tenant, rows)

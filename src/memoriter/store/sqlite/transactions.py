@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -320,10 +320,10 @@ class SqliteTransactions(SqliteReader):
         return error
 
     @contextlib.contextmanager
-    def _snapshot(self) -> Generator[apsw.Connection]:
+    def _snapshot(self, seconds: float = READ_LIMIT_S) -> Generator[apsw.Connection]:
         """This thread's connection, inside one read transaction (a snapshot)."""
         with self._driver_errors():
-            db = self._thread_connection().within(READ_LIMIT_S)
+            db = self._thread_connection().within(seconds)
             try:
                 db.execute("BEGIN")
                 yield db
@@ -340,6 +340,13 @@ class SqliteTransactions(SqliteReader):
                 return connection.within(READ_LIMIT_S).execute(sql, values).fetchall()
             finally:
                 connection.check(self._path)
+
+    def _each(self, sql: str, *values: apsw.SQLiteValue) -> Iterator[Any]:
+        """The rows of a query one by one, within `_snapshot`."""
+        with self._driver_errors():
+            connection = self._thread_connection()
+            yield from connection.connection.execute(sql, values)
+            connection.check(self._path)
 
     def close(self) -> None:
         """Close every connection. Idempotent; does nothing in a forked child, which has none."""
