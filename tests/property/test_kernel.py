@@ -87,9 +87,8 @@ class Words:
 
     @property
     def leaves(self) -> calls.WordLeaves:
-        return calls.WordLeaves(
-            self.weights, range(len(self.postings)), self.postings, self.lengths
-        )
+        lengths = calls.FieldLengths(self.lengths)
+        return calls.WordLeaves(self.weights, range(len(self.postings)), self.postings, lengths)
 
     def scores(self) -> np.ndarray:
         """The score of each row; NaN if nothing matches it."""

@@ -20,6 +20,7 @@ from memoriter.index.columns import dictionary_of
 from memoriter.index.match import NearPattern, PhrasePattern, occurrences
 from memoriter.index.segment import Postings, Segment
 from memoriter.index.view import View
+from memoriter.kernel.calls import FieldLengths
 from memoriter.text.port import Analyzer
 
 REGISTRY: Final = "agent_registry"
@@ -147,11 +148,17 @@ class FieldStats:
             return self._registry_lengths[n][docs]
         return self.view.segments[n].lengths[field, docs]
 
-    def field_lengths(self, n: int) -> dict[int, NDArray[np.int32]]:
-        """By listed field, its length in each row of the n-th segment, in tokens."""
+    def field_lengths(self, n: int) -> FieldLengths:
+        """By listed field, its length in each row of the n-th segment, for the native kernel."""
         segment = self.view.segments[n]
-        out = {field: segment.lengths[field] for field in self._own}
-        return out if self._registry is None else {**out, self._registry: self._registry_lengths[n]}
+        known = segment.memo.get(("lengths", self._own)) if self._registry is None else None
+        if known is None:
+            lengths = {field: segment.lengths[field] for field in self._own}
+            if self._registry is not None:
+                return FieldLengths({**lengths, self._registry: self._registry_lengths[n]})
+            known = FieldLengths(lengths)
+            segment.remember(("lengths", self._own), known)
+        return known
 
     def row_lengths(self, n: int) -> NDArray[np.int64]:
         """For each row of the n-th segment the summed length of all listed fields."""

@@ -23,7 +23,7 @@ from memoriter.index.log_arrays import sample_of
 from memoriter.index.sessions import SessionKeys, Sessions, session_keys
 from memoriter.index.trigrams import Spellings
 from memoriter.index.windows import Windows
-from memoriter.kernel.calls import ByteVectors, byte_vectors
+from memoriter.kernel.calls import ByteVectors, ListAddresses, byte_vectors, list_addresses
 from memoriter.rank.codes import NARROWEST, WIDEST, Codes, codes_of
 
 LIVE: Final = np.iinfo(np.int64).max
@@ -37,13 +37,18 @@ _REMEMBERED: Final = 65_536
 """How many entries each cache of a segment has at most; a full one is emptied."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Postings:
     """A posting list, sorted by row, then field: rows as places in the segment, term counts."""
 
     docs: NDArray[np.int32]
     fields: NDArray[np.uint8]
     tfs: NDArray[np.int32]
+
+    @cached_property
+    def addresses(self) -> ListAddresses:
+        """The list as the native kernel takes it."""
+        return list_addresses(self.docs, self.fields, self.tfs)
 
     def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Postings:
         """The postings at these indices, or under this mask."""

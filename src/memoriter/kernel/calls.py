@@ -5,9 +5,9 @@ Every one has a twin in numpy where it is used; `tests/property/test_kernel.py` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +28,50 @@ class PlacedScores(NamedTuple):
     scores: Doubles
 
 
+class ListAddresses(NamedTuple):
+    """Where the arrays of a posting list are in memory, and how many postings it has."""
+
+    docs: int
+    fields: int
+    tfs: int
+    size: int
+    held: tuple[NDArray[Any], ...]
+    """The arrays, which must outlive the call."""
+
+
+def list_addresses(
+    docs: NDArray[np.integer], fields: NDArray[np.integer], tfs: NDArray[np.integer]
+) -> ListAddresses:
+    """A posting list for the library: places of rows ascending, fields, term counts."""
+    held = (_packed(docs, _INT32), _packed(fields, _UINT8), _packed(tfs, _INT32))
+    return ListAddresses(*map(address, held), docs.size, held)
+
+
+def _packed(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An array of this type without gaps; where one value is repeated, an array that is kept."""
+    if array.size > 1 and array.strides == (0,):
+        return _repeated(int(array[0]), dtype, array.size)
+    return np.ascontiguousarray(array, dtype)
+
+
+def _repeated(value: int, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
+    known = _REPEATED.get((value, dtype))
+    if known is None or known.size < size:
+        known = _REPEATED[value, dtype] = np.full(1 << (size - 1).bit_length(), value, dtype)
+    return known[:size]
+
+
+_INT32: Final = np.dtype(np.int32)
+_UINT8: Final = np.dtype(np.uint8)
+_REPEATED: Final[dict[tuple[int, np.dtype[Any]], NDArray[Any]]] = {}
+"""Arrays of one value each, for lists whose postings all have the same field or count."""
+
+
 class PostingList(Protocol):
-    """A posting list of a segment: places of rows ascending, fields, term counts."""
+    """A posting list of a segment, which keeps its addresses."""
 
     @property
-    def docs(self) -> NDArray[np.integer]: ...  # noqa: D102
-    @property
-    def fields(self) -> NDArray[np.integer]: ...  # noqa: D102
-    @property
-    def tfs(self) -> NDArray[np.integer]: ...  # noqa: D102
+    def addresses(self) -> ListAddresses: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +88,28 @@ class LeafWeights:
     b: float
 
 
+class FieldLengths:
+    """By field, the length of each row of a segment, as the library takes them."""
+
+    def __init__(self, lengths: Mapping[int, NDArray[np.int32]]) -> None:
+        pointers = np.zeros(FIELD_NUMBERS, np.uintp)
+        packed = {field: np.ascontiguousarray(each) for field, each in lengths.items()}
+        for field, each in packed.items():
+            pointers[field] = address(each)
+        self._held = (pointers, packed)
+        self.given = address(pointers)
+
+
 class _Lists:
     """Posting lists as the library takes them: (docs, fields, tfs, sizes)."""
 
     def __init__(self, postings: Sequence[PostingList]) -> None:
-        docs = [np.ascontiguousarray(each.docs, np.int32) for each in postings]
-        fields = [np.ascontiguousarray(each.fields, np.uint8) for each in postings]
-        tfs = [np.ascontiguousarray(each.tfs, np.int32) for each in postings]
-        pointers = np.array([list(map(address, some)) for some in (docs, fields, tfs)], np.uintp)
-        sizes = np.array([each.size for each in docs], np.int64)
-        self._held = (docs, fields, tfs, pointers, sizes)
-        self.given = (*(address(each) for each in pointers), address(sizes))
+        lists = [each.addresses for each in postings]
+        table = np.array([each[:4] for each in lists], np.int64).reshape(-1, 4).T.copy()
+        first, step = address(table), table.strides[0]
+        self._held = (lists, table)
+        self.size = sum(each.size for each in lists)
+        self.given = (first, first + step, first + 2 * step, first + 3 * step)
 
 
 def term_counts(
@@ -85,21 +131,17 @@ class WordLeaves:
         weights: LeafWeights,
         nth: Sequence[int],
         postings: Sequence[PostingList],
-        lengths: dict[int, NDArray[np.int32]],
+        lengths: FieldLengths,
     ) -> None:
         lists = _Lists(postings)
-        self.size = sum(each.docs.size for each in postings)
+        self.size = lists.size
         """How many postings there are."""
         whole = len(nth) == weights.times.size
         factors = weights.factors if whole else weights.factors[list(nth)]
         times = weights.times if whole else weights.times[list(nth)]
-        by_field = np.zeros(FIELD_NUMBERS, np.uintp)
-        lengths = {field: np.ascontiguousarray(each) for field, each in lengths.items()}
-        for field, each in lengths.items():
-            by_field[field] = address(each)
-        self._held = (lists, factors, times, by_field, lengths)
+        self._held = (lists, factors, times, lengths, weights)
         self._given = (
-            *lists.given, address(factors), address(times), len(nth), address(by_field),
+            *lists.given, address(factors), address(times), len(nth), lengths.given,
             address(weights.means), weights.k1, weights.b,
         )  # fmt: skip
 
