@@ -146,21 +146,21 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     random = np.random.default_rng(seed)
     counts = random.choice([0, 1, 1, 1, 5], rows)
     begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    windows, parts, first, last = int(begins[-1]), [], [], []
+    windows, parts = int(begins[-1]), list[np.ndarray]()
     words = np.sort(random.integers(0, 8, 40)).astype(np.int32)
     shares = snap(random.random(words.size) * 0.2)
     # Within a query word the most similar comes first.
-    order = np.lexsort((-shares, words))
-    shares, at = shares[order], 0
+    shares = shares[np.lexsort((-shares, words))]
     for _ in words:
         own = np.flatnonzero(random.random(windows) < random.choice([0.0, 0.02, 0.5]))
         parts.append(own.astype(np.int32))
-        first.append(at)
-        at += own.size
-        last.append(at)
-    held = np.concatenate([np.zeros(0, np.int32), *parts])
-    spans = (np.array(first, np.int64), np.array(last, np.int64))
-    made = calls.window_scores(fast, held, begins, calls.WindowLists(*spans, words, shares))
+    starts = np.cumsum([0, *(each.size for each in parts)]).astype(np.int64)
+    # Even numbers are words of the segment; it has no windows for the odd ones.
+    tokens = 2 * np.arange(words.size, dtype=np.uint16)
+    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), begins)
+    every = [np.concatenate(pair) for pair in ((tokens + 1, tokens), (words, words), (shares,) * 2)]
+    near = calls.NearWords(*every)
+    made = calls.window_scores(fast, index, near)
     sums = np.zeros(windows)
     for word in range(8):
         most = np.zeros(windows)
@@ -196,7 +196,7 @@ def test_an_estimate_from_bytes_is_within_its_margin(
     bytes_ = calls.byte_vectors(matrix)
     for query in (matrix[0], matrix[-1], unit(np.ones(dimension))):
         assert query is not None
-        estimates, margin = calls.scan_bytes(fast, bytes_, query)
+        estimates, margin = calls.scan_bytes(fast, bytes_, calls.ByteQuery(query))
         assert np.abs(estimates - exact_cosines(matrix, query)).max() <= margin < 0.1
 
 

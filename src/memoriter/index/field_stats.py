@@ -105,7 +105,12 @@ class FieldStats:
 
     def _df(self, n: int, what: PhrasePattern | NearPattern) -> int:
         hits = self.occurrences(n, what)
-        return 0 if hits is None else int(self.view.seen[n].mask[distinct(hits.docs)].sum())
+        if hits is None or not hits.docs.size:
+            return 0
+        seen, docs = self.view.seen[n], hits.docs
+        if seen.count == seen.mask.size:
+            return int(np.count_nonzero(docs[1:] != docs[:-1])) + 1
+        return int(seen.mask[distinct(docs)].sum())
 
     # -- where something occurs ----------------------------------------------------------------
 

@@ -7,6 +7,7 @@ view (`GONE`). `build` makes a segment of a delta of the log, `merge` makes one 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,6 +34,7 @@ GONE: Final = 0
 _SPELT_FROM: Final = 2_048
 """From so many surface words on, their trigrams are stored."""
 _CODES: Final = ("codes.signs", "codes.steps")
+_SOME: Final = 64
 _REMEMBERED: Final = 65_536
 """How many entries each cache of a segment has at most; a full one is emptied."""
 
@@ -143,7 +145,7 @@ class Segment:
         return Sessions.of(self.arrays)
 
     @cached_property
-    def _postings(self) -> dict[str, Postings]:
+    def _postings(self) -> dict[str, Postings | None]:
         """Cache of posting lists, views into the arrays: a search asks for few terms, often."""
         return {}
 
@@ -177,17 +179,26 @@ class Segment:
 
     def ordinal(self, term: str) -> int:
         """The ordinal of a term in the dictionary; -1 if it does not occur."""
-        return self.terms.find(term)
+        before = bisect_right(self._some_terms, term.encode()) - 1
+        return self.terms.find(term, max(before, 0) * _SOME, (before + 1) * _SOME)
+
+    @cached_property
+    def _some_terms(self) -> list[bytes]:
+        """Every 64th term: a term is found among these first."""
+        return [self.terms.raw(at) for at in range(0, len(self.terms), _SOME)]
 
     def postings(self, term: str) -> Postings | None:
         """The posting list of a term; None if it does not occur."""
-        known = self._postings.get(term)
-        ordinal = self.ordinal(term) if known is None else -1
-        if ordinal >= 0:
-            if len(self._postings) >= _REMEMBERED // 16:
-                self._postings.clear()
-            known = self._postings[term] = self.postings_of(ordinal, ordinal + 1)
-        return known
+        try:
+            return self._postings[term]
+        except KeyError:
+            pass
+        if len(self._postings) >= _REMEMBERED // 16:
+            self._postings.clear()
+        ordinal = self.ordinal(term)
+        made = None if ordinal < 0 else self.postings_of(ordinal, ordinal + 1)
+        self._postings[term] = made
+        return made
 
     def postings_of(self, first: int, last: int) -> Postings:
         """The posting lists of the terms with ordinals [first, last), one after the other."""

@@ -27,6 +27,10 @@ class PlacedScores(NamedTuple):
     docs: NDArray[np.int32]
     scores: Doubles
 
+    def floor(self, pool: int, before: float) -> float:
+        """A score that `pool` rows reach, these or those that reach `before`."""
+        return max(before, float(self.scores.min())) if self.scores.size >= pool > 0 else before
+
 
 class ListAddresses(NamedTuple):
     """Where the arrays of a posting list are in memory, and how many postings it has."""
@@ -145,12 +149,15 @@ class WordLeaves:
             address(weights.means), weights.k1, weights.b,
         )  # fmt: skip
 
-    def best(self, fast: Library, mask: Bits, pool: int) -> PlacedScores:
-        """The rows inside a mask that may belong to the best `pool`, in no order."""
+    def best(self, fast: Library, mask: Bits, pool: int, floor: float = -np.inf) -> PlacedScores:
+        """The rows inside a mask that may belong to the best `pool`, in no order.
+
+        `floor` is a score that so many rows of other segments reach.
+        """
         docs, scores = np.empty(mask.size, np.int32), np.empty(mask.size)
         inside = None if mask.all() else address(mask)
         out = (address(docs), address(scores))
-        count = fast.call("words_best", (*self._given, inside, mask.size, pool, *out))
+        count = fast.call("words_best", (*self._given, inside, mask.size, pool, floor, *out))
         return PlacedScores(docs[:count].copy(), scores[:count].copy())
 
     def of(self, fast: Library, docs: NDArray[np.integer]) -> Doubles:
@@ -161,37 +168,48 @@ class WordLeaves:
         return out
 
 
-class WindowLists(NamedTuple):
-    """The windows of words similar to those of a query, query word by query word, best first."""
+class WindowIndex:
+    """The windows of a segment by the words that they have, as the library takes them."""
 
-    first: NDArray[np.int64]
-    """Where each list begins in `holding`."""
-    last: NDArray[np.int64]
-    word: NDArray[np.int32]
-    """The query word that each list belongs to, ascending."""
-    share: Doubles
-    """What a match adds, on the grid."""
+    def __init__(
+        self,
+        tokens: NDArray[np.uint16],
+        starts: NDArray[np.int64],
+        holding: NDArray[np.int32],
+        begins: NDArray[np.int32],
+    ) -> None:
+        self.rows = begins.size - 1
+        held = (np.ascontiguousarray(tokens, np.uint16), np.ascontiguousarray(starts, np.int64))
+        self._held = (*held, _packed(holding, _INT32), _packed(begins, _INT32))
+        tokens_at, *rest = map(address, self._held)
+        self.given = (tokens_at, tokens.size, *rest, self.rows)
 
 
-def window_scores(
-    fast: Library,
-    holding: NDArray[np.int32],
-    begins: NDArray[np.int32],
-    lists: WindowLists,
-) -> Doubles:
+class NearWords:
+    """The words similar to those of a query, query word by query word, the most similar first."""
+
+    def __init__(self, near: NDArray[np.integer], word: NDArray[np.int32], share: Doubles) -> None:
+        self._held = (near.astype(np.uint16), word, share)
+        self.given = (*map(address, self._held), near.size)
+
+
+def window_scores(fast: Library, index: WindowIndex, words: NearWords) -> Doubles:
     """The score of the best window of each row."""
-    out = np.empty(begins.size - 1)
-    holding, begins = (np.ascontiguousarray(each, np.int32) for each in (holding, begins))
-    rest = (lists.first.size, address(begins), out.size, address(out))
-    fast.call("windows", (address(holding), *map(address, lists), *rest))
+    out = np.empty(index.rows)
+    fast.call("windows", (*index.given, *words.given, address(out)))
     return out
 
 
-def best_scores(fast: Library, scores: Doubles, mask: Bits, pool: int) -> PlacedScores:
-    """The rows above 0 inside a mask that may belong to the best `pool`, in no order."""
+def best_scores(
+    fast: Library, scores: Doubles, mask: Bits, pool: int, floor: float = -np.inf
+) -> PlacedScores:
+    """The rows above 0 inside a mask that may belong to the best `pool`, in no order.
+
+    `floor` is a score that so many rows of other segments reach.
+    """
     docs, values = np.empty(mask.size, np.int32), np.empty(mask.size)
     inside = None if mask.all() else address(mask)
-    given = (address(scores), inside, mask.size, pool, address(docs), address(values))
+    given = (address(scores), inside, mask.size, pool, floor, address(docs), address(values))
     count = fast.call("best", given)
     return PlacedScores(docs[:count].copy(), values[:count].copy())
 
@@ -259,20 +277,26 @@ _LEVELS = 2047
 """Steps of a query's largest element: sums of products with bytes stay below 2^31."""
 
 
+class ByteQuery:
+    """A query in whole steps, and the length of what they leave out."""
+
+    def __init__(self, query: NDArray[np.float32]) -> None:
+        wide = query.astype(np.float64)
+        self.step = float(np.abs(wide).max()) / _LEVELS or 1.0
+        self.steps = np.rint(wide / self.step).astype(np.int16)
+        self.rest = float(np.linalg.norm(wide - self.steps * self.step))
+
+
 def scan_bytes(
-    fast: Library, vectors: ByteVectors, query: NDArray[np.float32]
+    fast: Library, vectors: ByteVectors, query: ByteQuery
 ) -> tuple[NDArray[np.float32], float]:
     """(estimates of all dot products with a query, how far one can be off at most).
 
     With v = codes + e and q = steps + f, as real vectors, the estimate codes · steps differs from
     v · q by e · q + codes · f, at most |e| |q| + (|v| + |e|) |f|.
     """
-    wide = query.astype(np.float64)
-    step = float(np.abs(wide).max()) / _LEVELS or 1.0
-    steps = np.rint(wide / step).astype(np.int16)
     out = np.empty(vectors.scales.size, np.float32)
-    held = (address(vectors.codes), address(vectors.scales), out.size, query.size)
-    fast.call("scan_bytes", (*held, address(steps), step, address(out)))
-    left = float(np.linalg.norm(wide - steps * step))
+    held = (address(vectors.codes), address(vectors.scales), out.size, query.steps.size)
+    fast.call("scan_bytes", (*held, address(query.steps), query.step, address(out)))
     # Lengths are 1 up to the grid; estimates are rounded to float32.
-    return out, 1.001 * (vectors.rest + (1.0 + vectors.rest) * left) + 1e-6
+    return out, 1.001 * (vectors.rest + (1.0 + vectors.rest) * query.rest) + 1e-6

@@ -46,6 +46,7 @@ class WordRace:
     def best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
         """(rows, scores) inside the masks, in no order: at least all that belong to the pool."""
         rows, scores = [np.zeros(0, np.int64)], [np.zeros(0)]
+        floor = -np.inf
         for n, mask in enumerate(masks):
             here = self._here(n)
             if here is None:
@@ -58,7 +59,9 @@ class WordRace:
                 met = ~np.isnan(values)
                 docs, values = docs[met], values[met]
             else:
-                docs, values = here.best(self._library, mask, pool)
+                placed = here.best(self._library, mask, pool, floor)
+                floor = placed.floor(pool, floor)
+                docs, values = placed
             rows.append(self._segments[n].rows[docs])
             scores.append(values)
         return np.concatenate(rows), np.concatenate(scores)
