@@ -203,6 +203,21 @@ class FieldStats:
         return Postings(docs, np.full(docs.size, field, np.uint8), row_tfs[docs])
 
 
+def field_stats_of(
+    view: View,
+    fields: Sequence[str],
+    analyzer: Analyzer,
+    among: Among = "all",
+    named: Named = "registered",
+) -> FieldStats:
+    """The statistics of some fields of a view; every search asks for the same, so they are kept."""
+    key = ("field stats", tuple(fields), analyzer.fingerprint, among, named)
+    known = view.memo.get(key)
+    if known is None:
+        known = view.memo[key] = FieldStats(view, fields, analyzer, among, named)
+    return known
+
+
 @lru_cache(maxsize=4096)
 def _analysed(analyzer: Analyzer, text: str) -> RecordWords:
     return analyzer.analyse({"text": (text,)})

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
-from memoriter.index.field_stats import Among, FieldStats, Named
+from memoriter.index.field_stats import Among, Named, field_stats_of
 from memoriter.index.selection import Selection
 from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
@@ -204,7 +204,7 @@ class _Search:
         lane = self._lane
         weights = cast("dict[str, float]", lane.fields)
         reader = self._ctx.wording.analyzer
-        stats = FieldStats(self._ctx.view, tuple(weights), reader, lane.records, lane.agents)
+        stats = field_stats_of(self._ctx.view, tuple(weights), reader, lane.records, lane.agents)
         formula = Formula(
             form=lane.form,
             score=lane.score,

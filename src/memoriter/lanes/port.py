@@ -20,7 +20,7 @@ from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.record import Record
 from memoriter.embed.port import Kindred
-from memoriter.index.field_stats import FieldStats
+from memoriter.index.field_stats import FieldStats, field_stats_of
 from memoriter.index.filter import Fetch
 from memoriter.index.graph import Graph
 from memoriter.index.ids import replaced_by
@@ -208,10 +208,7 @@ class Context:
     @property
     def field_stats(self) -> FieldStats:
         """Statistics of all fields of the view; several steps of a search ask for them."""
-        if "field_stats" not in self.memo:
-            fields = tuple(self.view.fields)
-            self.memo["field_stats"] = FieldStats(self.view, fields, self.wording.analyzer)
-        return cast("FieldStats", self.memo["field_stats"])
+        return field_stats_of(self.view, self.view.fields, self.wording.analyzer)
 
     def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
         """For each row the ids of the readable records that replaced it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, cast
 
@@ -225,6 +226,7 @@ WHOLE: Final = 6.0
 """The deviate that covers the whole question."""
 
 
+@lru_cache(maxsize=64)
 def coverage_of(calibration: Calibration) -> Knots:
     """Cosines as normal deviates of unrelated texts, divided by `WHOLE`; the last slope goes on.
 
