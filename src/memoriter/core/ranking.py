@@ -54,7 +54,7 @@ def among(some: Rows, rows: Rows) -> Mask:
     """
     if not some.size:
         return np.zeros(rows.size, np.bool_)
-    return some[np.minimum(np.searchsorted(some, rows), some.size - 1)] == rows
+    return some[np.minimum(some.searchsorted(rows), some.size - 1)] == rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ GONE: Final = 0
 _SPELT_FROM: Final = 2_048
 """From so many surface words on, their trigrams are stored."""
 _CODES: Final = ("codes.signs", "codes.steps")
-_SOME: Final = 64
+_SOME: Final = 16
 _REMEMBERED: Final = 65_536
 """How many entries each cache of a segment has at most; a full one is emptied."""
 
@@ -184,7 +184,7 @@ class Segment:
 
     @cached_property
     def _some_terms(self) -> list[bytes]:
-        """Every 64th term: a term is found among these first."""
+        """Every 16th term: a term is found among these first."""
         return [self.terms.raw(at) for at in range(0, len(self.terms), _SOME)]
 
     def postings(self, term: str) -> Postings | None:

@@ -110,7 +110,7 @@ class VectorLane(Lane):
         rows = union_rows(each.rows for each in hits)
         values = np.full(rows.size, -np.inf)
         for each in hits:
-            at = np.searchsorted(rows, each.rows)
+            at = rows.searchsorted(each.rows)
             values[at] = np.maximum(values[at], each.values)
         order = ctx.best(values, rows, self.pool if pool is None else pool)
         approximate = any(each.scan == "approximate" for each in hits)
@@ -266,12 +266,12 @@ class _SpaceHits:
         return replace(self, rows=rows[order], cosines=cosines[order])
 
     def has_vectors(self, row: int) -> bool:
-        at = int(np.searchsorted(self.rows, row))
+        at = int(self.rows.searchsorted(row))
         return at < self.rows.size and int(self.rows[at]) == row
 
     def evidence(self, label: str, row: int, *, bare: bool = False) -> Explanation:
         """The cosine of a row times the weight; only the cosine if `bare` and the weight is 1."""
-        at = int(np.searchsorted(self.rows, row))
+        at = int(self.rows.searchsorted(row))
         cosine = float(self.cosines[at])
         leaf = Explanation("cosine", cosine, facts={"distance": 1.0 - cosine})
         if bare and self.weight == 1.0:

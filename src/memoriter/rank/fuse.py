@@ -47,7 +47,7 @@ def align(rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64
     shape = (len(rows), every.size)
     values, ranks = np.full(shape, np.nan), np.full(shape, np.nan)
     for lane, (lane_rows, lane_scores) in enumerate(zip(rows, scores, strict=True)):
-        at = np.searchsorted(every, lane_rows)
+        at = every.searchsorted(lane_rows)
         values[lane, at] = lane_scores
         ranks[lane, at] = np.arange(1, lane_rows.size + 1)
     return Aligned(every, values, ranks)
