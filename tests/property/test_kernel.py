@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 import memoriter
 from memoriter.core.errors import InputError, InvariantError, Unsupported
+from memoriter.index.dictionary import Dictionary
 from memoriter.index.segment import Postings
-from memoriter.kernel import calls
+from memoriter.kernel import calls, terms
 from memoriter.kernel import library as kernel
 from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library
 from memoriter.memory.facade import Memory
@@ -137,6 +138,24 @@ def test_single_rows_score_as_in_the_race(fast: Library, seed: int, rows: int) -
     words = Words(seed, rows)
     some = np.flatnonzero(words.random.random(rows) < words.random.choice([0.01, 0.5, 1.0]))
     assert np.array_equal(words.leaves.of(fast, some), words.scores()[some], equal_nan=True)
+
+
+@given(st.sets(st.text(max_size=4), max_size=40), SEEDS)
+def test_terms_are_found_as_the_dictionary_finds_them(
+    fast: Library, strings: set[str], seed: int
+) -> None:
+    random, known = np.random.default_rng(seed), Dictionary.of(sorted(strings))
+    docs = [np.sort(random.integers(0, 5, random.integers(0, 6))) for _ in known]
+    starts = np.cumsum([0, *(each.size for each in docs)])
+    index = terms.TermIndex(known.blob, known.at, starts, np.concatenate([np.zeros(0), *docs]))
+    wanted = sorted({*strings, *(f"{each}a" for each in strings), "", "\u20ac"})
+    for term, span in zip(
+        wanted, terms.find_terms(fast, index, terms.WantedTerms(wanted)), strict=True
+    ):
+        at = known.find(term)
+        own = docs[at] if at >= 0 else np.zeros(0)
+        first = int(starts[at]) if at >= 0 else 0
+        assert span == (first, first + own.size, np.unique(own).size)
 
 
 @given(SEEDS, st.sampled_from(SIZES))

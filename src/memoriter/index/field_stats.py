@@ -105,12 +105,11 @@ class FieldStats:
 
     def _df(self, n: int, what: PhrasePattern | NearPattern) -> int:
         hits = self.occurrences(n, what)
-        if hits is None or not hits.docs.size:
+        if hits is None:
             return 0
-        seen, docs = self.view.seen[n], hits.docs
-        if seen.count == seen.mask.size:
-            return int(np.count_nonzero(docs[1:] != docs[:-1])) + 1
-        return int(seen.mask[distinct(docs)].sum())
+        seen = self.view.seen[n]
+        whole = seen.count == seen.mask.size
+        return hits.distinct if whole else int(seen.mask[distinct(hits.docs)].sum())
 
     # -- where something occurs ----------------------------------------------------------------
 

@@ -24,7 +24,15 @@ from memoriter.index.log_arrays import sample_of
 from memoriter.index.sessions import SessionKeys, Sessions, session_keys
 from memoriter.index.trigrams import Spellings
 from memoriter.index.windows import Windows
-from memoriter.kernel.calls import ByteVectors, ListAddresses, byte_vectors, list_addresses
+from memoriter.kernel.calls import (
+    ByteVectors,
+    ListAddresses,
+    ListArrays,
+    byte_vectors,
+    list_addresses,
+)
+from memoriter.kernel.library import native_library
+from memoriter.kernel.terms import TermIndex, WantedTerms, find_terms
 from memoriter.rank.codes import NARROWEST, WIDEST, Codes, codes_of
 
 LIVE: Final = np.iinfo(np.int64).max
@@ -51,6 +59,12 @@ class Postings:
     def addresses(self) -> ListAddresses:
         """The list as the native kernel takes it."""
         return list_addresses(self.docs, self.fields, self.tfs)
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different rows it has."""
+        docs = self.docs
+        return int(np.count_nonzero(docs[1:] != docs[:-1])) + 1 if docs.size else 0
 
     def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Postings:
         """The postings at these indices, or under this mask."""
@@ -200,14 +214,40 @@ class Segment:
         self._postings[term] = made
         return made
 
+    def look_up(self, wanted: WantedTerms) -> None:
+        """Find several terms at once: `postings` has them then. Only in the native kernel."""
+        fast, known = native_library(), self._postings
+        if fast is None or all(term in known for term in wanted.terms):
+            return
+        if len(known) + len(wanted.terms) >= _REMEMBERED // 16:
+            known.clear()
+        spans = find_terms(fast, self._term_index, wanted)
+        for term, (first, last, rows) in zip(wanted.terms, spans, strict=True):
+            if term not in known:
+                known[term] = made = self._postings_in(first, last) if last > first else None
+                if made is not None:
+                    vars(made).update(distinct=rows, addresses=self._lists.addresses(first, last))
+
+    @cached_property
+    def _lists(self) -> ListArrays:
+        arrays = self.arrays
+        return ListArrays(*(arrays[f"postings.{name}"] for name in ("docs", "fields", "tfs")))
+
+    @cached_property
+    def _term_index(self) -> TermIndex:
+        starts, docs = self.arrays["postings.starts"], self.arrays["postings.docs"]
+        return TermIndex(self.terms.blob, self.terms.at, starts, docs)
+
     def postings_of(self, first: int, last: int) -> Postings:
         """The posting lists of the terms with ordinals [first, last), one after the other."""
         starts = self.arrays["postings.starts"]
-        span = slice(int(starts[first]), int(starts[last]))
+        return self._postings_in(int(starts[first]), int(starts[last]))
+
+    def _postings_in(self, first: int, last: int) -> Postings:
         return Postings(
-            self.arrays["postings.docs"][span],
-            self.arrays["postings.fields"][span],
-            self.arrays["postings.tfs"][span],
+            self.arrays["postings.docs"][first:last],
+            self.arrays["postings.fields"][first:last],
+            self.arrays["postings.tfs"][first:last],
         )
 
     def places_of(self, first: int, last: int) -> NDArray[np.uint32]:

@@ -71,6 +71,27 @@ _REPEATED: Final[dict[tuple[int, np.dtype[Any]], NDArray[Any]]] = {}
 """Arrays of one value each, for lists whose postings all have the same field or count."""
 
 
+class ListArrays:
+    """All posting lists of a segment, one behind the other."""
+
+    def __init__(
+        self, docs: NDArray[np.integer], fields: NDArray[np.integer], tfs: NDArray[np.integer]
+    ) -> None:
+        self._held = (docs, fields, tfs)
+        types = ((docs, _INT32), (fields, _UINT8), (tfs, _INT32))
+        packed = all(each.dtype == of and each.flags.c_contiguous for each, of in types)
+        self._at = tuple(map(address, self._held)) if packed else None
+
+    def addresses(self, first: int, last: int) -> ListAddresses:
+        """The list of the postings in [first, last)."""
+        if self._at is None:
+            docs, fields, tfs = (each[first:last] for each in self._held)
+            return list_addresses(docs, fields, tfs)
+        docs, fields, tfs = self._at
+        at = (docs + 4 * first, fields + first, tfs + 4 * first)
+        return ListAddresses(*at, last - first, self._held)
+
+
 class PostingList(Protocol):
     """A posting list of a segment, which keeps its addresses."""
 

@@ -210,6 +210,13 @@ class Context:
         """Statistics of all fields of the view; several steps of a search ask for them."""
         return field_stats_of(self.view, self.view.fields, self.wording.analyzer)
 
+    @property
+    def terms(self) -> Sequence[str]:
+        """The different index terms of the question, sorted; several steps ask for them."""
+        if "terms" not in self.memo:
+            self.memo["terms"] = sorted(set(self.wording.analyzer.terms(self.query.text)))
+        return cast("Sequence[str]", self.memo["terms"])
+
     def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
         """For each row the ids of the readable records that replaced it.
 

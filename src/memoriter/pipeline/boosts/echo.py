@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class EchoBoost(Boost):
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the question has enough words."""
-        count = len(_terms(ctx))
+        count = len(ctx.terms)
         if count < self.words:
             return Skipped(f"the question has fewer than {self.words} words", idle=True)
         return Ready(self.shows())
@@ -73,18 +73,11 @@ class EchoBoost(Boost):
         )
 
 
-def _terms(ctx: Context) -> list[str]:
-    """The different index terms of the question."""
-    if "echo terms" not in ctx.memo:
-        ctx.memo["echo terms"] = sorted(set(ctx.wording.analyzer.terms(ctx.query.text)))
-    return cast("list[str]", ctx.memo["echo terms"])
-
-
 def asked_share(ctx: Context, rows: Rows) -> Scores:
     """For each row the share of the words of its text that are words of the question."""
     order = np.argsort(rows)
     matched = np.zeros(rows.size)
-    ordered, field, terms = rows[order], tuple(ctx.view.fields).index(_TEXT), _terms(ctx)
+    ordered, field, terms = rows[order], tuple(ctx.view.fields).index(_TEXT), ctx.terms
     for segment in ctx.view.segments:
         places, here = segment.places(ordered)
         if not places.size:
