@@ -1,7 +1,6 @@
 /* Keeps the best rows while scores arrive, and every row that ties with the last of them. */
 #include "kernel.h"
 
-#include <math.h>
 #include <string.h>
 
 API int64_t kernel_abi(void) { return KERNEL_ABI; }
@@ -23,18 +22,17 @@ CLONES double run_max(const double *values, int64_t size)
     return one;
 }
 
-void best_begin(Best *best, int32_t *docs, double *scores, int64_t pool)
+void best_begin(Best *best, int32_t *docs, double *scores, int64_t pool, double floor)
 {
     best->docs = docs;
     best->scores = scores;
     best->count = 0;
     best->pool = pool;
     best->full = 2 * pool + 1024;
-    best->floor = -INFINITY;
+    best->floor = floor;
 }
 
-/* The `count`-th largest value; reorders the values. */
-static double nth_largest(double *values, int64_t size, int64_t count)
+double nth_largest(double *values, int64_t size, int64_t count)
 {
     int64_t low = 0, high = size - 1, want = count - 1;
     while (low < high) {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KERNEL_ABI 1
+#define KERNEL_ABI 2
 #define API __attribute__((visibility("default")))
 
 /* The best instruction set of the machine is chosen when the library is loaded. */
@@ -44,7 +44,11 @@ enum { RUN = 64 };
 /* The largest of `size` values, at most RUN. */
 double run_max(const double *values, int64_t size);
 
-void best_begin(Best *best, int32_t *docs, double *scores, int64_t pool);
+/* `floor` is a score that the pool reaches already, by rows of other segments; -INFINITY if unknown. */
+void best_begin(Best *best, int32_t *docs, double *scores, int64_t pool, double floor);
+
+/* The `count`-th largest value; reorders the values. */
+double nth_largest(double *values, int64_t size, int64_t count);
 int best_narrow(Best *best, double *room);
 
 /* Adds a row; docs and scores have room for every row of the segment. */

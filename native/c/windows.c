@@ -6,23 +6,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists are those of the similar words, `word[n]` the query word that list n belongs to, in
- * ascending order, and the most similar first. A window counts each query word once, by the first
- * list that has it. Writes the score of each row; returns 0. */
+/* Where the windows of a word begin and end in `holding`; both 0 if no window has it. */
+static void span_of(
+    const uint16_t *tokens, int64_t known, const int64_t *starts, uint16_t wanted, int64_t *first,
+    int64_t *last)
+{
+    int64_t low = 0, high = known;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (tokens[middle] < wanted) low = middle + 1;
+        else high = middle;
+    }
+    int there = low < known && tokens[low] == wanted;
+    *first = there ? starts[low] : 0;
+    *last = there ? starts[low + 1] : 0;
+}
+
+/* `near` are the words similar to those of the query, `word[n]` is the query word that near[n]
+ * belongs to, in ascending order, and the most similar come first. A window counts each query word
+ * once, by the first of them that it has. Writes the score of each row; returns 0. */
 API int64_t kernel_windows(
-    const int32_t *holding, const int64_t *first, const int64_t *last, const int32_t *word,
-    const double *share, int64_t lists, const int32_t *begins, int64_t rows, double *out)
+    const uint16_t *tokens, int64_t known, const int64_t *starts, const int32_t *holding,
+    const int32_t *begins, int64_t rows, const uint16_t *near, const int32_t *word,
+    const double *share, int64_t lists, double *out)
 {
     int64_t windows = begins[rows], wide = windows < BLOCK ? windows : BLOCK;
     double *sums = malloc((size_t)(wide + 1) * sizeof(double));
     int32_t *by = malloc((size_t)(wide + 1) * sizeof(int32_t));
     int64_t *at = malloc((size_t)(lists + 1) * sizeof(int64_t));
-    if (!sums || !by || !at) {
-        free(sums), free(by), free(at);
+    int64_t *last = malloc((size_t)(lists + 1) * sizeof(int64_t));
+    if (!sums || !by || !at || !last) {
+        free(sums), free(by), free(at), free(last);
         return -1;
     }
     memset(out, 0, (size_t)rows * sizeof(double));
-    memcpy(at, first, (size_t)lists * sizeof(int64_t));
+    for (int64_t n = 0; n < lists; n++) span_of(tokens, known, starts, near[n], at + n, last + n);
     int64_t row = 0;
     for (int64_t start = 0; start < windows; start += BLOCK) {
         int64_t end = start + BLOCK < windows ? start + BLOCK : windows;
@@ -52,20 +70,28 @@ API int64_t kernel_windows(
             row++;
         }
     }
-    free(sums), free(by), free(at);
+    free(sums), free(by), free(at), free(last);
     return 0;
 }
 
 /* The rows with a score above 0 inside `mask` (NULL: all) that may belong to the best `pool`;
- * returns their number. */
+ * returns their number. Rows below `floor` are left out: the pool is full without them. */
 API int64_t kernel_best(
-    const double *scores, const uint8_t *mask, int64_t rows, int64_t pool, int32_t *out_docs,
-    double *out_scores)
+    const double *scores, const uint8_t *mask, int64_t rows, int64_t pool, double floor,
+    int32_t *out_docs, double *out_scores)
 {
     double *room = malloc((size_t)(rows + 1) * sizeof(double));
     if (!room) return -1;
+    int64_t runs = (rows + RUN - 1) / RUN;
+    if (!mask && runs >= pool) {
+        /* At least `pool` rows reach the pool-th largest maximum of a run. */
+        for (int64_t n = 0; n < runs; n++)
+            room[n] = run_max(scores + n * RUN, n + 1 < runs ? RUN : rows - n * RUN);
+        double reached = nth_largest(room, runs, pool);
+        floor = reached > floor ? reached : floor;
+    }
     Best best;
-    best_begin(&best, out_docs, out_scores, pool);
+    best_begin(&best, out_docs, out_scores, pool, floor);
     for (int64_t from = 0; from < rows; from += RUN) {
         int64_t upto = from + RUN < rows ? from + RUN : rows;
         if (run_max(scores + from, upto - from) < best.floor) continue;

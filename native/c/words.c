@@ -84,12 +84,13 @@ static void gather(
 }
 
 /* The rows inside `mask` (NULL: all) that may belong to the best `pool`, with their scores; returns
- * their number. `out_docs` and `out_scores` have room for every row. */
+ * their number. `out_docs` and `out_scores` have room for every row. Rows below `floor` are left out:
+ * the pool is full without them. */
 API int64_t kernel_words_best(
     const int32_t *const *docs, const uint8_t *const *fields, const int32_t *const *tfs,
     const int64_t *sizes, const double *factors, const double *times, int64_t count,
     const int32_t *const *lengths, const double *means, double k1, double b, const uint8_t *mask,
-    int64_t rows, int64_t pool, int32_t *out_docs, double *out_scores)
+    int64_t rows, int64_t pool, double floor, int32_t *out_docs, double *out_scores)
 {
     Fields shared = {lengths, means, k1, b};
     int64_t wide = rows < BLOCK ? rows : BLOCK;
@@ -104,7 +105,7 @@ API int64_t kernel_words_best(
     }
     gather(leaves, count, docs, fields, tfs, sizes, factors, times);
     Best best;
-    best_begin(&best, out_docs, out_scores, pool);
+    best_begin(&best, out_docs, out_scores, pool, floor);
     double values[CHUNK];
     for (int64_t start = 0; start < rows; start += BLOCK) {
         int64_t end = start + BLOCK < rows ? start + BLOCK : rows, any = 0;

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 import memoriter
 from memoriter.core.errors import InputError, InvariantError, Unsupported
+from memoriter.index.dictionary import Dictionary
 from memoriter.index.segment import Postings
-from memoriter.kernel import calls
+from memoriter.kernel import calls, terms
 from memoriter.kernel import library as kernel
 from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library
 from memoriter.memory.facade import Memory
@@ -87,9 +88,8 @@ class Words:
 
     @property
     def leaves(self) -> calls.WordLeaves:
-        return calls.WordLeaves(
-            self.weights, range(len(self.postings)), self.postings, self.lengths
-        )
+        lengths = calls.FieldLengths(self.lengths)
+        return calls.WordLeaves(self.weights, range(len(self.postings)), self.postings, lengths)
 
     def scores(self) -> np.ndarray:
         """The score of each row; NaN if nothing matches it."""
@@ -140,6 +140,24 @@ def test_single_rows_score_as_in_the_race(fast: Library, seed: int, rows: int) -
     assert np.array_equal(words.leaves.of(fast, some), words.scores()[some], equal_nan=True)
 
 
+@given(st.sets(st.text(max_size=4), max_size=40), SEEDS)
+def test_terms_are_found_as_the_dictionary_finds_them(
+    fast: Library, strings: set[str], seed: int
+) -> None:
+    random, known = np.random.default_rng(seed), Dictionary.of(sorted(strings))
+    docs = [np.sort(random.integers(0, 5, random.integers(0, 6))) for _ in known]
+    starts = np.cumsum([0, *(each.size for each in docs)])
+    index = terms.TermIndex(known.blob, known.at, starts, np.concatenate([np.zeros(0), *docs]))
+    wanted = sorted({*strings, *(f"{each}a" for each in strings), "", "\u20ac"})
+    for term, span in zip(
+        wanted, terms.find_terms(fast, index, terms.WantedTerms(wanted)), strict=True
+    ):
+        at = known.find(term)
+        own = docs[at] if at >= 0 else np.zeros(0)
+        first = int(starts[at]) if at >= 0 else 0
+        assert span == (first, first + own.size, np.unique(own).size)
+
+
 @given(SEEDS, st.sampled_from(SIZES))
 def test_windows_count_each_query_word_once_by_its_nearest(
     fast: Library, seed: int, rows: int
@@ -147,21 +165,21 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     random = np.random.default_rng(seed)
     counts = random.choice([0, 1, 1, 1, 5], rows)
     begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    windows, parts, first, last = int(begins[-1]), [], [], []
+    windows, parts = int(begins[-1]), list[np.ndarray]()
     words = np.sort(random.integers(0, 8, 40)).astype(np.int32)
     shares = snap(random.random(words.size) * 0.2)
     # Within a query word the most similar comes first.
-    order = np.lexsort((-shares, words))
-    shares, at = shares[order], 0
+    shares = shares[np.lexsort((-shares, words))]
     for _ in words:
         own = np.flatnonzero(random.random(windows) < random.choice([0.0, 0.02, 0.5]))
         parts.append(own.astype(np.int32))
-        first.append(at)
-        at += own.size
-        last.append(at)
-    held = np.concatenate([np.zeros(0, np.int32), *parts])
-    spans = (np.array(first, np.int64), np.array(last, np.int64))
-    made = calls.window_scores(fast, held, begins, calls.WindowLists(*spans, words, shares))
+    starts = np.cumsum([0, *(each.size for each in parts)]).astype(np.int64)
+    # Even numbers are words of the segment; it has no windows for the odd ones.
+    tokens = 2 * np.arange(words.size, dtype=np.uint16)
+    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), begins)
+    every = [np.concatenate(pair) for pair in ((tokens + 1, tokens), (words, words), (shares,) * 2)]
+    near = calls.NearWords(*every)
+    made = calls.window_scores(fast, index, near)
     sums = np.zeros(windows)
     for word in range(8):
         most = np.zeros(windows)
@@ -197,7 +215,7 @@ def test_an_estimate_from_bytes_is_within_its_margin(
     bytes_ = calls.byte_vectors(matrix)
     for query in (matrix[0], matrix[-1], unit(np.ones(dimension))):
         assert query is not None
-        estimates, margin = calls.scan_bytes(fast, bytes_, query)
+        estimates, margin = calls.scan_bytes(fast, bytes_, calls.ByteQuery(query))
         assert np.abs(estimates - exact_cosines(matrix, query)).max() <= margin < 0.1
 
 

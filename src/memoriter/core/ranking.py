@@ -37,6 +37,15 @@ def union_rows(parts: Iterable[Rows]) -> Rows:
     return rows[fresh]
 
 
+def zero_where_absent(scores: Scores) -> Scores:
+    """The scores, and 0 where there is none.
+
+    >>> zero_where_absent(np.array([0.5, np.nan])).tolist()
+    [0.5, 0.0]
+    """
+    return np.where(np.isnan(scores), 0.0, scores)
+
+
 def among(some: Rows, rows: Rows) -> Mask:
     """Which of these rows are among some others, which ascend.
 
@@ -45,7 +54,7 @@ def among(some: Rows, rows: Rows) -> Mask:
     """
     if not some.size:
         return np.zeros(rows.size, np.bool_)
-    return some[np.minimum(np.searchsorted(some, rows), some.size - 1)] == rows
+    return some[np.minimum(some.searchsorted(rows), some.size - 1)] == rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ The names of columns, LABEL being a lane or a boost of the recipe and PASS `fuse
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +102,49 @@ OPS: Final[Mapping[Op, Callable[[Matrix], Scores]]] = {
 """The arithmetic of each operation; the order of the parts does not matter."""
 
 
+class Columns(Mapping[str, Scores]):
+    """The columns of a slate; those of a larger one are cut to its rows when somebody reads them.
+
+    A search reads few of its columns again once they are made, and orders its rows several times.
+    """
+
+    __slots__ = ("_at", "_before", "_own")
+
+    def __init__(
+        self,
+        own: dict[str, Scores],
+        before: Mapping[str, Scores] = MappingProxyType({}),
+        at: NDArray[np.intp] | None = None,
+    ) -> None:
+        self._own = own
+        self._before = before
+        self._at = at
+
+    def __getitem__(self, name: str) -> Scores:
+        own = self._own.get(name)
+        if own is None:
+            own = self._own[name] = self._before[name][self._at]
+        return own
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._before
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._before
+        yield from (name for name in list(self._own) if name not in self._before)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def and_also(self, new: Mapping[str, Scores]) -> Columns:
+        """These columns and others."""
+        return Columns({**self._own, **new}, self._before, self._at)
+
+    def cut(self, at: NDArray[np.intp]) -> Columns:
+        """These columns, of the rows at some places."""
+        return Columns({}, self, at)
+
+
 @dataclass(frozen=True, slots=True)
 class Slate:
     """The candidates in their current order, best first."""
@@ -111,6 +155,8 @@ class Slate:
 
     def __post_init__(self) -> None:
         self._check(self.columns)
+        if not isinstance(self.columns, Columns):
+            object.__setattr__(self, "columns", Columns(dict(self.columns)))
 
     def _check(self, columns: Mapping[str, Scores]) -> None:
         shape = self.rows.shape
@@ -120,7 +166,7 @@ class Slate:
 
     def _with(
         self,
-        columns: Mapping[str, Scores],
+        columns: Columns,
         *,
         steps: tuple[Step, ...] | None = None,
         rows: Rows | None = None,
@@ -151,28 +197,31 @@ class Slate:
 
     def noting(self, new: Mapping[str, Scores]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
-        if clash := set(new) & set(self.columns):
+        if clash := [name for name in new if name in self.columns]:
             raise InvariantError(f"columns {sorted(clash)} are there already")
         self._check(new)
-        return self._with({**self.columns, **new})
+        return self._with(self._kept.and_also(new))
+
+    @property
+    def _kept(self) -> Columns:
+        return cast("Columns", self.columns)
 
     def scored(self, step: Step, new: Mapping[str, Scores]) -> Slate:
         """Add columns, and the score column that a step computes; the order stays."""
-        columns = {**self.noting(new).columns}  # a new one: the slate of `noting` stays
+        columns = self.noting(new)._kept
         if step.out in columns:
             raise InvariantError(f"column {step.out} is there already")
-        columns[step.out] = OPS[step.op](np.stack([columns[key] for key in step.inputs]))
-        return self._with(columns, steps=(*self.steps, step))
+        made = OPS[step.op](np.array([columns[key] for key in step.inputs]))
+        return self._with(columns.and_also({step.out: made}), steps=(*self.steps, step))
 
     def ordered(self, stage: str, at: NDArray[np.intp]) -> Slate:
         """Reorder or drop rows; the column `<stage>.from` keeps the previous rank, from 1."""
         stood = np.arange(1.0, self.rows.size + 1)
-        return self._with({**self.columns, f"{stage}.from": stood}).take(at)
+        return self._with(self._kept.and_also({f"{stage}.from": stood})).take(at)
 
     def take(self, at: NDArray[np.intp]) -> Slate:
         """The rows at these positions, in this order, in all columns."""
-        columns = {key: column[at] for key, column in self.columns.items()}
-        return self._with(columns, rows=self.rows[at])
+        return self._with(self._kept.cut(at), rows=self.rows[at])
 
     def head(self, count: int) -> Slate:
         """The first rows."""

@@ -106,11 +106,15 @@ class Dictionary(Sequence[str]):
         first = bisect_left(every, wanted, key=self.raw)
         return first, bisect_right(every, wanted, lo=first, key=lambda n: self.raw(n)[:size])
 
-    def find(self, string: str) -> int:
-        """The ordinal of a string; -1 if it is not there."""
+    def find(self, string: str, first: int = 0, last: int | None = None) -> int:
+        """The ordinal of a string; -1 if it is not there.
+
+        Who knows that it can only be in [first, last) says so.
+        """
         wanted = string.encode()  # UTF-8 sorts as code points do, so bytes can be compared
-        at = bisect_left(range(len(self)), wanted, key=self.raw)
-        return at if at < len(self) and self.raw(at) == wanted else -1
+        last = len(self) if last is None else min(last, len(self))
+        at = bisect_left(range(len(self)), wanted, lo=first, hi=last, key=self.raw)
+        return at if at < last and self.raw(at) == wanted else -1
 
 
 def union(

@@ -20,6 +20,7 @@ from memoriter.index.columns import dictionary_of
 from memoriter.index.match import NearPattern, PhrasePattern, occurrences
 from memoriter.index.segment import Postings, Segment
 from memoriter.index.view import View
+from memoriter.kernel.calls import FieldLengths
 from memoriter.text.port import Analyzer
 
 REGISTRY: Final = "agent_registry"
@@ -104,7 +105,11 @@ class FieldStats:
 
     def _df(self, n: int, what: PhrasePattern | NearPattern) -> int:
         hits = self.occurrences(n, what)
-        return 0 if hits is None else int(self.view.seen[n].mask[distinct(hits.docs)].sum())
+        if hits is None:
+            return 0
+        seen = self.view.seen[n]
+        whole = seen.count == seen.mask.size
+        return hits.distinct if whole else int(seen.mask[distinct(hits.docs)].sum())
 
     # -- where something occurs ----------------------------------------------------------------
 
@@ -147,11 +152,17 @@ class FieldStats:
             return self._registry_lengths[n][docs]
         return self.view.segments[n].lengths[field, docs]
 
-    def field_lengths(self, n: int) -> dict[int, NDArray[np.int32]]:
-        """By listed field, its length in each row of the n-th segment, in tokens."""
+    def field_lengths(self, n: int) -> FieldLengths:
+        """By listed field, its length in each row of the n-th segment, for the native kernel."""
         segment = self.view.segments[n]
-        out = {field: segment.lengths[field] for field in self._own}
-        return out if self._registry is None else {**out, self._registry: self._registry_lengths[n]}
+        known = segment.memo.get(("lengths", self._own)) if self._registry is None else None
+        if known is None:
+            lengths = {field: segment.lengths[field] for field in self._own}
+            if self._registry is not None:
+                return FieldLengths({**lengths, self._registry: self._registry_lengths[n]})
+            known = FieldLengths(lengths)
+            segment.remember(("lengths", self._own), known)
+        return known
 
     def row_lengths(self, n: int) -> NDArray[np.int64]:
         """For each row of the n-th segment the summed length of all listed fields."""
@@ -189,6 +200,21 @@ class FieldStats:
         row_tfs = tfs[segment.arrays["agent.codes"]]
         docs = np.flatnonzero(row_tfs).astype(np.int32)
         return Postings(docs, np.full(docs.size, field, np.uint8), row_tfs[docs])
+
+
+def field_stats_of(
+    view: View,
+    fields: Sequence[str],
+    analyzer: Analyzer,
+    among: Among = "all",
+    named: Named = "registered",
+) -> FieldStats:
+    """The statistics of some fields of a view; every search asks for the same, so they are kept."""
+    key = ("field stats", tuple(fields), analyzer.fingerprint, among, named)
+    known = view.memo.get(key)
+    if known is None:
+        known = view.memo[key] = FieldStats(view, fields, analyzer, among, named)
+    return known
 
 
 @lru_cache(maxsize=4096)

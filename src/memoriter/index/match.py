@@ -31,6 +31,11 @@ class PhrasePattern:
     """Fields to look in; empty for all."""
 
     @property
+    def is_term(self) -> bool:
+        """Whether it is one whole term, in any field."""
+        return len(self.tokens) == 1 and not self.prefix and not self.fields
+
+    @property
     def width(self) -> int:
         """How many positions the phrase spans."""
         return max(place for _, place in self.tokens) + 1
@@ -51,6 +56,8 @@ class NearPattern:
 
 def occurrences(segment: Segment, what: PhrasePattern | NearPattern) -> Postings | None:
     """The posting list of a pattern; None if it does not occur."""
+    if isinstance(what, PhrasePattern) and what.is_term:
+        return segment.postings(what.tokens[0][0])
     if isinstance(what, NearPattern):
         return _counted((_chained if what.chained else _close)(segment, what))
     term, *more = [term for term, _ in what.tokens]

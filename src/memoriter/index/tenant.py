@@ -1,8 +1,8 @@
 """One tenant's index: published segments, then the tail of the log as segments in memory.
 
 `TenantIndex.view` reads what was committed since the last call, so that every process sees what any
-other wrote. `_append` turns new entries into a segment and decides which earlier rows they end:
-updated ones from then on, forgotten ones for every view. Used by `cache` and `upkeep`.
+other wrote. `_append` adds new entries to the tail and decides which earlier rows they end: updated
+ones from then on, forgotten ones for every view. Used by `cache` and `upkeep`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from memoriter.core.errors import Corrupt, Expired
 from memoriter.core.record import Content, Record
 from memoriter.core.words import Sketch
 from memoriter.embed.port import Deriver, Kindred
-from memoriter.index.build import build
 from memoriter.index.checked import MappedArrays
 from memoriter.index.file import IndexOwner, load_segment
+from memoriter.index.growing import GrowingSegment, LogPart, grown
 from memoriter.index.log_arrays import Derivation
 from memoriter.index.merge import due, merge
 from memoriter.index.segment import GONE, Segment
@@ -89,6 +89,8 @@ class TenantIndex:
         self._distrusted = False
         """Whether a segment turned out to be damaged while it was in use."""
         self._segments: tuple[Segment, ...] = ()
+        self._growing: GrowingSegment | None = None
+        """The newest segment, as long as it may grow."""
         self._latest = self._born = np.zeros(0, np.int64)
         """By position: the row of the record's latest version, and of its first; 0 for none."""
         self._current = View(0, (), self._analyzer.fields, space=self._space)
@@ -247,29 +249,24 @@ class TenantIndex:
     # -- the tail ------------------------------------------------------------------------------
 
     def _append(self, delta: Delta) -> None:
-        """Add a part of the log as a segment, end the rows that it replaces, merge the tail."""
-        after = self.seq
-        tokens = self._tokens(delta)
-        segment = build(
-            after,
-            delta,
-            self._analyzer.fields,
-            self._words(delta),
-            kin=tokens,
-            derived=self._derived(delta, tokens),
-        )
+        """Add a part of the log to the tail, end the rows that it replaces, merge the tail."""
+        after, tokens = self.seq, self._tokens(delta)
         rows, ends = self._ended(delta)
-        segment.end_rows(rows, ends)
-        # Ends of earlier rows are kept in the segment as well: published files are never changed,
-        # so `_adopt` must be able to apply them again.
+        derived = self._derived(delta, tokens)
+        part = LogPart(
+            delta, self._words(delta), tokens, derived, self._births(delta), ended=rows, ends=ends
+        )
+        # Also in the segment that is built anew: views of other threads still read it.
         before = rows <= after
-        segment.arrays["events.rows"] = rows[before]
-        segment.arrays["events.ends"] = ends[before]
-        segment.arrays["born"] = self._births(delta)
         for earlier in self._segments:
             earlier.end_rows(rows[before], ends[before])
-        self._segments = (*self._segments, segment)
-        self._note(segment)
+        known = self._growing
+        if known is not None and self.tail[-1:] != (known.segment,):
+            known = None  # it was merged or published
+        self._growing = made = grown(known, part, after, self._analyzer.fields)
+        stay = self._segments[:-1] if made.segment.first < after else self._segments
+        self._segments = (*stay, made.segment)
+        self._note(made.segment)
         published = len(self.manifest.segments)
         while (run := due([len(s) for s in self.tail], TAIL_FACTOR)) is not None:
             merged = merge(self.tail[run], floor=0)

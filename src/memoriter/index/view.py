@@ -117,7 +117,7 @@ class View:
         entry = committed_calibration(self._registry, self.space)
         return packaged_calibration(self.space) if entry is None else entry.calibration
 
-    @property
+    @cached_property
     def has_model(self) -> bool:
         """Whether its vectors come from another embedder than the packaged table of words."""
         return bool(self.space) and packaged_calibration(self.space) is None
@@ -223,6 +223,8 @@ class View:
 
     def less_trusted(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the record at each position is trusted less than the one at the other."""
+        if not one.size:
+            return np.zeros(0, np.bool_)
         ends = np.unique(np.concatenate([one, other]))
         # Positions that the view does not see count as the least trusted: they replace nothing.
         ranks = np.full(ends.size, len(TRUST), np.int64)

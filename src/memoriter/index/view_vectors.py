@@ -97,6 +97,11 @@ def has_vectors(view: View) -> bool:
 def vectors_of(view: View, rows: Rows) -> Iterator[tuple[Segment, Places, Places]]:
     """(segment, its vectors of these rows, for each of them the index of its row)."""
     for segment in view.segments:
+        if segment.in_order and segment.last <= view.seq:
+            at, here = segment.places(rows)
+            if at.size:
+                yield segment, at, np.flatnonzero(here)
+            continue
         order, owners = _by_row(segment)
         first = np.searchsorted(owners, rows)
         sizes = np.searchsorted(owners, rows, "right") - first

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.index.columns import Arrays
+from memoriter.kernel.calls import WindowIndex
 
 WINDOW: Final = 64
 STRIDE: Final = 32
@@ -37,6 +38,11 @@ class Windows:
 
     def __len__(self) -> int:
         return int(self.begins[-1])
+
+    @cached_property
+    def for_kernel(self) -> WindowIndex:
+        """The same for the native kernel."""
+        return WindowIndex(self._tokens, self._starts, self.holding, self.begins)
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:

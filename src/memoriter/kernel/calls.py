@@ -5,9 +5,9 @@ Every one has a twin in numpy where it is used; `tests/property/test_kernel.py` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +27,76 @@ class PlacedScores(NamedTuple):
     docs: NDArray[np.int32]
     scores: Doubles
 
+    def floor(self, pool: int, before: float) -> float:
+        """A score that `pool` rows reach, these or those that reach `before`."""
+        return max(before, float(self.scores.min())) if self.scores.size >= pool > 0 else before
+
+
+class ListAddresses(NamedTuple):
+    """Where the arrays of a posting list are in memory, and how many postings it has."""
+
+    docs: int
+    fields: int
+    tfs: int
+    size: int
+    held: tuple[NDArray[Any], ...]
+    """The arrays, which must outlive the call."""
+
+
+def list_addresses(
+    docs: NDArray[np.integer], fields: NDArray[np.integer], tfs: NDArray[np.integer]
+) -> ListAddresses:
+    """A posting list for the library: places of rows ascending, fields, term counts."""
+    held = (_packed(docs, _INT32), _packed(fields, _UINT8), _packed(tfs, _INT32))
+    return ListAddresses(*map(address, held), docs.size, held)
+
+
+def _packed(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An array of this type without gaps; where one value is repeated, an array that is kept."""
+    if array.size > 1 and array.strides == (0,):
+        return _repeated(int(array[0]), dtype, array.size)
+    return np.ascontiguousarray(array, dtype)
+
+
+def _repeated(value: int, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
+    known = _REPEATED.get((value, dtype))
+    if known is None or known.size < size:
+        known = _REPEATED[value, dtype] = np.full(1 << (size - 1).bit_length(), value, dtype)
+    return known[:size]
+
+
+_INT32: Final = np.dtype(np.int32)
+_UINT8: Final = np.dtype(np.uint8)
+_REPEATED: Final[dict[tuple[int, np.dtype[Any]], NDArray[Any]]] = {}
+"""Arrays of one value each, for lists whose postings all have the same field or count."""
+
+
+class ListArrays:
+    """All posting lists of a segment, one behind the other."""
+
+    def __init__(
+        self, docs: NDArray[np.integer], fields: NDArray[np.integer], tfs: NDArray[np.integer]
+    ) -> None:
+        self._held = (docs, fields, tfs)
+        types = ((docs, _INT32), (fields, _UINT8), (tfs, _INT32))
+        packed = all(each.dtype == of and each.flags.c_contiguous for each, of in types)
+        self._at = tuple(map(address, self._held)) if packed else None
+
+    def addresses(self, first: int, last: int) -> ListAddresses:
+        """The list of the postings in [first, last)."""
+        if self._at is None:
+            docs, fields, tfs = (each[first:last] for each in self._held)
+            return list_addresses(docs, fields, tfs)
+        docs, fields, tfs = self._at
+        at = (docs + 4 * first, fields + first, tfs + 4 * first)
+        return ListAddresses(*at, last - first, self._held)
+
 
 class PostingList(Protocol):
-    """A posting list of a segment: places of rows ascending, fields, term counts."""
+    """A posting list of a segment, which keeps its addresses."""
 
     @property
-    def docs(self) -> NDArray[np.integer]: ...  # noqa: D102
-    @property
-    def fields(self) -> NDArray[np.integer]: ...  # noqa: D102
-    @property
-    def tfs(self) -> NDArray[np.integer]: ...  # noqa: D102
+    def addresses(self) -> ListAddresses: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +113,28 @@ class LeafWeights:
     b: float
 
 
+class FieldLengths:
+    """By field, the length of each row of a segment, as the library takes them."""
+
+    def __init__(self, lengths: Mapping[int, NDArray[np.int32]]) -> None:
+        pointers = np.zeros(FIELD_NUMBERS, np.uintp)
+        packed = {field: np.ascontiguousarray(each) for field, each in lengths.items()}
+        for field, each in packed.items():
+            pointers[field] = address(each)
+        self._held = (pointers, packed)
+        self.given = address(pointers)
+
+
 class _Lists:
     """Posting lists as the library takes them: (docs, fields, tfs, sizes)."""
 
     def __init__(self, postings: Sequence[PostingList]) -> None:
-        docs = [np.ascontiguousarray(each.docs, np.int32) for each in postings]
-        fields = [np.ascontiguousarray(each.fields, np.uint8) for each in postings]
-        tfs = [np.ascontiguousarray(each.tfs, np.int32) for each in postings]
-        pointers = np.array([list(map(address, some)) for some in (docs, fields, tfs)], np.uintp)
-        sizes = np.array([each.size for each in docs], np.int64)
-        self._held = (docs, fields, tfs, pointers, sizes)
-        self.given = (*(address(each) for each in pointers), address(sizes))
+        lists = [each.addresses for each in postings]
+        table = np.array([each[:4] for each in lists], np.int64).reshape(-1, 4).T.copy()
+        first, step = address(table), table.strides[0]
+        self._held = (lists, table)
+        self.size = sum(each.size for each in lists)
+        self.given = (first, first + step, first + 2 * step, first + 3 * step)
 
 
 def term_counts(
@@ -85,30 +156,29 @@ class WordLeaves:
         weights: LeafWeights,
         nth: Sequence[int],
         postings: Sequence[PostingList],
-        lengths: dict[int, NDArray[np.int32]],
+        lengths: FieldLengths,
     ) -> None:
         lists = _Lists(postings)
-        self.size = sum(each.docs.size for each in postings)
+        self.size = lists.size
         """How many postings there are."""
         whole = len(nth) == weights.times.size
         factors = weights.factors if whole else weights.factors[list(nth)]
         times = weights.times if whole else weights.times[list(nth)]
-        by_field = np.zeros(FIELD_NUMBERS, np.uintp)
-        lengths = {field: np.ascontiguousarray(each) for field, each in lengths.items()}
-        for field, each in lengths.items():
-            by_field[field] = address(each)
-        self._held = (lists, factors, times, by_field, lengths)
+        self._held = (lists, factors, times, lengths, weights)
         self._given = (
-            *lists.given, address(factors), address(times), len(nth), address(by_field),
+            *lists.given, address(factors), address(times), len(nth), lengths.given,
             address(weights.means), weights.k1, weights.b,
         )  # fmt: skip
 
-    def best(self, fast: Library, mask: Bits, pool: int) -> PlacedScores:
-        """The rows inside a mask that may belong to the best `pool`, in no order."""
+    def best(self, fast: Library, mask: Bits, pool: int, floor: float = -np.inf) -> PlacedScores:
+        """The rows inside a mask that may belong to the best `pool`, in no order.
+
+        `floor` is a score that so many rows of other segments reach.
+        """
         docs, scores = np.empty(mask.size, np.int32), np.empty(mask.size)
         inside = None if mask.all() else address(mask)
         out = (address(docs), address(scores))
-        count = fast.call("words_best", (*self._given, inside, mask.size, pool, *out))
+        count = fast.call("words_best", (*self._given, inside, mask.size, pool, floor, *out))
         return PlacedScores(docs[:count].copy(), scores[:count].copy())
 
     def of(self, fast: Library, docs: NDArray[np.integer]) -> Doubles:
@@ -119,37 +189,48 @@ class WordLeaves:
         return out
 
 
-class WindowLists(NamedTuple):
-    """The windows of words similar to those of a query, query word by query word, best first."""
+class WindowIndex:
+    """The windows of a segment by the words that they have, as the library takes them."""
 
-    first: NDArray[np.int64]
-    """Where each list begins in `holding`."""
-    last: NDArray[np.int64]
-    word: NDArray[np.int32]
-    """The query word that each list belongs to, ascending."""
-    share: Doubles
-    """What a match adds, on the grid."""
+    def __init__(
+        self,
+        tokens: NDArray[np.uint16],
+        starts: NDArray[np.int64],
+        holding: NDArray[np.int32],
+        begins: NDArray[np.int32],
+    ) -> None:
+        self.rows = begins.size - 1
+        held = (np.ascontiguousarray(tokens, np.uint16), np.ascontiguousarray(starts, np.int64))
+        self._held = (*held, _packed(holding, _INT32), _packed(begins, _INT32))
+        tokens_at, *rest = map(address, self._held)
+        self.given = (tokens_at, tokens.size, *rest, self.rows)
 
 
-def window_scores(
-    fast: Library,
-    holding: NDArray[np.int32],
-    begins: NDArray[np.int32],
-    lists: WindowLists,
-) -> Doubles:
+class NearWords:
+    """The words similar to those of a query, query word by query word, the most similar first."""
+
+    def __init__(self, near: NDArray[np.integer], word: NDArray[np.int32], share: Doubles) -> None:
+        self._held = (near.astype(np.uint16), word, share)
+        self.given = (*map(address, self._held), near.size)
+
+
+def window_scores(fast: Library, index: WindowIndex, words: NearWords) -> Doubles:
     """The score of the best window of each row."""
-    out = np.empty(begins.size - 1)
-    holding, begins = (np.ascontiguousarray(each, np.int32) for each in (holding, begins))
-    rest = (lists.first.size, address(begins), out.size, address(out))
-    fast.call("windows", (address(holding), *map(address, lists), *rest))
+    out = np.empty(index.rows)
+    fast.call("windows", (*index.given, *words.given, address(out)))
     return out
 
 
-def best_scores(fast: Library, scores: Doubles, mask: Bits, pool: int) -> PlacedScores:
-    """The rows above 0 inside a mask that may belong to the best `pool`, in no order."""
+def best_scores(
+    fast: Library, scores: Doubles, mask: Bits, pool: int, floor: float = -np.inf
+) -> PlacedScores:
+    """The rows above 0 inside a mask that may belong to the best `pool`, in no order.
+
+    `floor` is a score that so many rows of other segments reach.
+    """
     docs, values = np.empty(mask.size, np.int32), np.empty(mask.size)
     inside = None if mask.all() else address(mask)
-    given = (address(scores), inside, mask.size, pool, address(docs), address(values))
+    given = (address(scores), inside, mask.size, pool, floor, address(docs), address(values))
     count = fast.call("best", given)
     return PlacedScores(docs[:count].copy(), values[:count].copy())
 
@@ -217,20 +298,26 @@ _LEVELS = 2047
 """Steps of a query's largest element: sums of products with bytes stay below 2^31."""
 
 
+class ByteQuery:
+    """A query in whole steps, and the length of what they leave out."""
+
+    def __init__(self, query: NDArray[np.float32]) -> None:
+        wide = query.astype(np.float64)
+        self.step = float(np.abs(wide).max()) / _LEVELS or 1.0
+        self.steps = np.rint(wide / self.step).astype(np.int16)
+        self.rest = float(np.linalg.norm(wide - self.steps * self.step))
+
+
 def scan_bytes(
-    fast: Library, vectors: ByteVectors, query: NDArray[np.float32]
+    fast: Library, vectors: ByteVectors, query: ByteQuery
 ) -> tuple[NDArray[np.float32], float]:
     """(estimates of all dot products with a query, how far one can be off at most).
 
     With v = codes + e and q = steps + f, as real vectors, the estimate codes · steps differs from
     v · q by e · q + codes · f, at most |e| |q| + (|v| + |e|) |f|.
     """
-    wide = query.astype(np.float64)
-    step = float(np.abs(wide).max()) / _LEVELS or 1.0
-    steps = np.rint(wide / step).astype(np.int16)
     out = np.empty(vectors.scales.size, np.float32)
-    held = (address(vectors.codes), address(vectors.scales), out.size, query.size)
-    fast.call("scan_bytes", (*held, address(steps), step, address(out)))
-    left = float(np.linalg.norm(wide - steps * step))
+    held = (address(vectors.codes), address(vectors.scales), out.size, query.steps.size)
+    fast.call("scan_bytes", (*held, address(query.steps), query.step, address(out)))
     # Lengths are 1 up to the grid; estimates are rounded to float32.
-    return out, 1.001 * (vectors.rest + (1.0 + vectors.rest) * left) + 1e-6
+    return out, 1.001 * (vectors.rest + (1.0 + vectors.rest) * query.rest) + 1e-6

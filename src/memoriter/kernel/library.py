@@ -23,17 +23,18 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "MEMORITER_KERNEL"
 CHOICES: Final = ("auto", "numpy", "native")
-ABI: Final = 1
+ABI: Final = 2
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 _LEAVES: Final = (*[_POINTER] * 6, _COUNT, _POINTER, _POINTER, _REAL, _REAL)
 """Leaves of a query (docs, fields, tfs, sizes, factors, times, count), lengths, means, k1, b."""
 _CALLS: Final = {
-    "words_best": (*_LEAVES, _POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
+    "words_best": (*_LEAVES, _POINTER, _COUNT, _COUNT, _REAL, _POINTER, _POINTER),
     "words_of": (*_LEAVES, _POINTER, _COUNT, _POINTER),
+    "find": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 4, _COUNT, _POINTER),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
-    "windows": (*[_POINTER] * 5, _COUNT, _POINTER, _COUNT, _POINTER),
-    "best": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
+    "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, *[_POINTER] * 3, _COUNT, _POINTER),
+    "best": (_POINTER, _POINTER, _COUNT, _COUNT, _REAL, _POINTER, _POINTER),
     "spread": (_POINTER, _POINTER, _COUNT, _POINTER),
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),

@@ -17,8 +17,9 @@ from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
-from memoriter.index.field_stats import Among, FieldStats, Named
+from memoriter.index.field_stats import Among, Named, field_stats_of
 from memoriter.index.selection import Selection
+from memoriter.kernel.terms import WantedTerms
 from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer
@@ -141,7 +142,9 @@ class Bm25Lane(Lane):
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that match the query, or the first looser rung that finds some; best first."""
-        search = _Search(self, ctx)
+        search, wanted = _Search(self, ctx), WantedTerms(ctx.terms)
+        for segment in ctx.view.segments:
+            segment.look_up(wanted)
         # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         ranking = search.climb(ctx.query.text, loosely=loosely)
@@ -204,7 +207,7 @@ class _Search:
         lane = self._lane
         weights = cast("dict[str, float]", lane.fields)
         reader = self._ctx.wording.analyzer
-        stats = FieldStats(self._ctx.view, tuple(weights), reader, lane.records, lane.agents)
+        stats = field_stats_of(self._ctx.view, tuple(weights), reader, lane.records, lane.agents)
         formula = Formula(
             form=lane.form,
             score=lane.score,

@@ -75,6 +75,8 @@ class Scorer:
         self.formula = formula
         names = stats.names
         self._weights = {n: formula.weights[names[n]] for n in stats.listed}
+        self.last_race: tuple[object, object] | None = None
+        """(query tree, its race in the native kernel): rows are scored twice in a search."""
 
     def mean(self, field: int | None) -> float:
         """The mean length in the formula: of one field or (None) of whole rows."""

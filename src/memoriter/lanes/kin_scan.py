@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Mask, Rows, Scores, Spread
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
-from memoriter.kernel.calls import WindowLists, best_scores, spread_of, window_scores
-from memoriter.kernel.library import Library, native_library
+from memoriter.kernel.calls import NearWords, best_scores, spread_of, window_scores
+from memoriter.kernel.library import native_library
 from memoriter.rank.grid import snap
 
 SHORT: Final = 2_000
@@ -100,21 +100,25 @@ class KinScores:
     def __init__(self, view: View, words: Sequence[QueryWord]) -> None:
         self._segments = view.segments
         self._fast = fast = native_library()
-        self._scores = [
-            _row_scores(segment, words) if fast is None else _fast_scores(fast, segment, words)
-            for segment in view.segments
-        ]
+        if fast is None:
+            self._scores = [_row_scores(segment, words) for segment in view.segments]
+        else:
+            near, windows = _near_words(words), (each.windows.for_kernel for each in view.segments)
+            self._scores = [window_scores(fast, each, near) for each in windows]
 
     def best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
         """(rows, scores) of rows with a score inside the masks, in no order: at least the pool."""
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
+        floor = -np.inf
         for segment, values, mask in zip(self._segments, self._scores, masks, strict=True):
             if self._fast is None:
                 met = np.flatnonzero(mask & (values > 0.0))
                 best = values[met]
             else:
-                met, best = best_scores(self._fast, values, mask, pool)
+                placed = best_scores(self._fast, values, mask, pool, floor)
+                floor = placed.floor(pool, floor)
+                met, best = placed
             rows.append(segment.rows[met])
             scores.append(best)
         return np.concatenate(rows), np.concatenate(scores)
@@ -164,16 +168,11 @@ def _row_scores(segment: Segment, words: Sequence[QueryWord]) -> Scores:
     return out
 
 
-def _fast_scores(fast: Library, segment: Segment, words: Sequence[QueryWord]) -> Scores:
-    """The same in the native kernel."""
-    windows = segment.windows
+def _near_words(words: Sequence[QueryWord]) -> NearWords:
+    """The words similar to those of the query, for the native kernel."""
     near = np.concatenate([np.zeros(0, np.int64), *(each.near for each in words)])
-    first, last = windows.spans(near)
-    there = np.flatnonzero(last > first)
     word = np.repeat(np.arange(len(words), dtype=np.int32), [each.near.size for each in words])
-    share = np.concatenate([np.zeros(0), *(each.shares for each in words)])
-    lists = WindowLists(first[there], last[there], word[there], share[there])
-    return window_scores(fast, windows.holding, windows.begins, lists)
+    return NearWords(near, word, np.concatenate([np.zeros(0), *(each.shares for each in words)]))
 
 
 class SegmentWindows:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,21 +67,31 @@ def best_rows(
     scorer: Scorer, tree: BoundTree, masks: Sequence[Mask], pool: int
 ) -> tuple[Rows, Scores]:
     """(rows, scores) inside the masks, in no order: at least all rows that belong to the pool."""
+    race = word_race(scorer, tree)
+    if race is not None:
+        return race.best(masks, pool)
     leaves = _plain_leaves(scorer, tree)
     if leaves is None:
         return _all(scorer, tree, masks)
-    fast = native_library() if scorer.is_plain else None
-    if fast is not None:
-        return WordRace(fast, scorer, leaves).best(masks, pool)
     return _MaxScore(scorer, leaves, masks, pool).run()
+
+
+def word_race(scorer: Scorer, tree: BoundTree) -> WordRace | None:
+    """The tree in the native kernel; None if numpy scores it. The last one of a scorer is kept."""
+    fast = native_library() if scorer.is_plain else None
+    if fast is None:
+        return None
+    if scorer.last_race is None or scorer.last_race[0] is not tree:
+        leaves = _plain_leaves(scorer, tree)
+        scorer.last_race = (tree, None if leaves is None else WordRace(fast, scorer, leaves))
+    return cast("WordRace | None", scorer.last_race[1])
 
 
 def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> tuple[Rows, Scores]:
     """(rows, scores), in no order, of those of these rows that match."""
-    leaves = _plain_leaves(scorer, tree)
-    fast = native_library() if scorer.is_plain and leaves is not None else None
-    if fast is not None and leaves is not None:
-        return WordRace(fast, scorer, leaves).of(rows)
+    race = word_race(scorer, tree)
+    if race is not None:
+        return race.of(rows)
     masks: list[Mask] = []
     for segment in scorer.stats.view.segments:
         mask = np.zeros(len(segment), np.bool_)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import ClassVar, Final, cast
 
@@ -20,7 +20,7 @@ from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.record import Record
 from memoriter.embed.port import Kindred
-from memoriter.index.field_stats import FieldStats
+from memoriter.index.field_stats import FieldStats, field_stats_of
 from memoriter.index.filter import Fetch
 from memoriter.index.graph import Graph
 from memoriter.index.ids import replaced_by
@@ -59,6 +59,7 @@ def no_records(rows: Sequence[int]) -> list[None]:
     return [None] * len(rows)
 
 
+_NO_ROWS: Final[Rows] = np.zeros(0, np.int64)
 FloatVector = NDArray[np.float32]
 AskReranker = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
 """Calls a reranker with (rows, texts, timeout in ms); returns scores, or the reason for none."""
@@ -123,7 +124,7 @@ class RunningPart:
 
     label: str = ""
     """Its label in the recipe."""
-    seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
+    seeds: Rows = field(default_factory=lambda: _NO_ROWS)
     """Its seed rows, best first; empty for a lane without seeds."""
     scores_further: bool = False
     """Whether `score_rows` will be called for further rows once all lanes have ranked."""
@@ -174,8 +175,16 @@ class Context:
 
     def at(self, label: str, seeds: Mapping[str, Rows], *, scores_further: bool = False) -> Context:
         """The context for one lane, with its seeds if it has some."""
-        own = seeds.get(label, RunningPart().seeds)
-        return replace(self, running=RunningPart(label, own, scores_further))
+        own = seeds.get(label, _NO_ROWS)
+        return self.running_as(RunningPart(label, own, scores_further))
+
+    def running_as(self, part: RunningPart) -> Context:
+        """The same context while another part runs (`replace`, quicker)."""
+        made = object.__new__(Context)
+        for name in _CONTEXT:
+            object.__setattr__(made, name, getattr(self, name))
+        object.__setattr__(made, "running", part)
+        return made
 
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
         """The places of the best `pool` rows, best first; ties by the recipe's `ties`."""
@@ -199,10 +208,14 @@ class Context:
     @property
     def field_stats(self) -> FieldStats:
         """Statistics of all fields of the view; several steps of a search ask for them."""
-        if "field_stats" not in self.memo:
-            fields = tuple(self.view.fields)
-            self.memo["field_stats"] = FieldStats(self.view, fields, self.wording.analyzer)
-        return cast("FieldStats", self.memo["field_stats"])
+        return field_stats_of(self.view, self.view.fields, self.wording.analyzer)
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """The different index terms of the question, sorted; several steps ask for them."""
+        if "terms" not in self.memo:
+            self.memo["terms"] = sorted(set(self.wording.analyzer.terms(self.query.text)))
+        return cast("Sequence[str]", self.memo["terms"])
 
     def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
         """For each row the ids of the readable records that replaced it.
@@ -217,6 +230,9 @@ class Context:
     def replacing_edges(self) -> ReplacingEdges:
         """The edges whose targets are superseded at the time in question, oldest first."""
         return self.view.replacing_edges_at(self.time, self.recorded, self.force)
+
+
+_CONTEXT: Final = tuple(each.name for each in fields(Context))
 
 
 @dataclass(frozen=True, slots=True)

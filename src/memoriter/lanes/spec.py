@@ -33,6 +33,21 @@ class Spec(BaseModel):
     def __str__(self) -> str:
         return repr(self)
 
+    def shows(self) -> dict[str, object]:
+        """What plans print of it: every option with a value."""
+        kept = vars(self).get(_SHOWN)
+        if kept is None:
+            options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
+            kept = {key: value for key, value in options.items() if value is not None}
+            vars(self)[_SHOWN] = kept
+        return dict(kept)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other options; what plans print of it is made anew."""
+        copied = super().model_copy(update=update, deep=deep)
+        vars(copied).pop(_SHOWN, None)
+        return copied
+
 
 class RecipePart(Spec):
     """A part of a recipe that is selected by `kind`: a lane, a fusion, a boost, an ordering."""
@@ -56,21 +71,6 @@ class RecipePart(Spec):
         """The only value that its field `kind` accepts."""
         annotation: Any = cls.model_fields["kind"].annotation
         return str(annotation.__args__[0])
-
-    def shows(self) -> dict[str, object]:
-        """What the plan prints for it: every option with a value."""
-        kept = vars(self).get(_SHOWN)
-        if kept is None:
-            options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
-            kept = {key: value for key, value in options.items() if value is not None}
-            vars(self)[_SHOWN] = kept
-        return dict(kept)
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with other options; what plans print of it is made anew."""
-        copied = super().model_copy(update=update, deep=deep)
-        vars(copied).pop(_SHOWN, None)
-        return copied
 
     def node_text(self, node: Explanation) -> NodeText:
         """A node of its explanations as text: by default the label and all facts."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, cast
 
@@ -112,7 +113,7 @@ class VectorLane(Lane):
         rows = union_rows(each.rows for each in hits)
         values = np.full(rows.size, -np.inf)
         for each in hits:
-            at = np.searchsorted(rows, each.rows)
+            at = rows.searchsorted(each.rows)
             values[at] = np.maximum(values[at], each.values)
         order = ctx.best(values, rows, self.pool if pool is None else pool)
         approximate = any(each.scan == "approximate" for each in hits)
@@ -228,6 +229,7 @@ WHOLE: Final = 6.0
 """The deviate that covers the whole question."""
 
 
+@lru_cache(maxsize=64)
 def coverage_of(calibration: Calibration) -> Knots:
     """Cosines as normal deviates of unrelated texts, divided by `WHOLE`; the last slope goes on.
 
@@ -267,12 +269,12 @@ class _SpaceHits:
         return replace(self, rows=rows[order], cosines=cosines[order])
 
     def has_vectors(self, row: int) -> bool:
-        at = int(np.searchsorted(self.rows, row))
+        at = int(self.rows.searchsorted(row))
         return at < self.rows.size and int(self.rows[at]) == row
 
     def evidence(self, label: str, row: int, *, bare: bool = False) -> Explanation:
         """The cosine of a row times the weight; only the cosine if `bare` and the weight is 1."""
-        at = int(np.searchsorted(self.rows, row))
+        at = int(self.rows.searchsorted(row))
         cosine = float(self.cosines[at])
         leaf = Explanation("cosine", cosine, facts={"distance": 1.0 - cosine})
         if bare and self.weight == 1.0:

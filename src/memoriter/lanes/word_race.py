@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from memoriter.core.ranking import Mask, Rows, Scores
+from memoriter.index.segment import Postings
 from memoriter.kernel.calls import FIELD_NUMBERS, LeafWeights, WordLeaves
 from memoriter.kernel.library import Library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
@@ -40,10 +41,12 @@ class WordRace:
             means[field] = scorer.mean(field)
         times = np.array([float(leaf.times) for leaf in self._leaves])
         self._weights = LeafWeights(factors, times, means, *scorer.formula.params)
+        self._bound: dict[int, WordLeaves | None] = {}
 
     def best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
         """(rows, scores) inside the masks, in no order: at least all that belong to the pool."""
         rows, scores = [np.zeros(0, np.int64)], [np.zeros(0)]
+        floor = -np.inf
         for n, mask in enumerate(masks):
             here = self._here(n)
             if here is None:
@@ -56,7 +59,9 @@ class WordRace:
                 met = ~np.isnan(values)
                 docs, values = docs[met], values[met]
             else:
-                docs, values = here.best(self._library, mask, pool)
+                placed = here.best(self._library, mask, pool, floor)
+                floor = placed.floor(pool, floor)
+                docs, values = placed
             rows.append(self._segments[n].rows[docs])
             scores.append(values)
         return np.concatenate(rows), np.concatenate(scores)
@@ -75,9 +80,16 @@ class WordRace:
 
     def _here(self, n: int) -> WordLeaves | None:
         """The leaves with postings in the n-th segment; None if none has any."""
-        hits = [(at, self._stats.occurrences(n, leaf.what)) for at, leaf in enumerate(self._leaves)]
-        held = [(at, some) for at, some in hits if some is not None]
-        if not held:
-            return None
-        nth, lists = [at for at, _ in held], [some for _, some in held]
-        return WordLeaves(self._weights, nth, lists, self._stats.field_lengths(n))
+        if n not in self._bound:
+            self._bound[n] = self._leaves_in(n)
+        return self._bound[n]
+
+    def _leaves_in(self, n: int) -> WordLeaves | None:
+        nth: list[int] = []
+        lists: list[Postings] = []
+        for at, leaf in enumerate(self._leaves):
+            hits = self._stats.occurrences(n, leaf.what)
+            if hits is not None:
+                nth.append(at)
+                lists.append(hits)
+        return WordLeaves(self._weights, nth, lists, self._stats.field_lengths(n)) if nth else None

@@ -56,7 +56,7 @@ class Candidates:
             columns[f"{label}.rank"] = np.where(ranks <= ranking.rows.size, ranks, np.nan)
             for name, values in ranking.parts.items():
                 part = np.full(aligned.rows.size, np.nan)
-                part[np.searchsorted(aligned.rows, ranking.rows)] = values
+                part[aligned.rows.searchsorted(ranking.rows)] = values
                 columns[f"{label}.{name}"] = part
         return Slate(aligned.rows, columns)
 
@@ -89,10 +89,15 @@ def complete(
         lane = recipe.lanes[label]
         if not lane.independent:
             continue
-        further = np.concatenate([rows[~among(np.sort(ranking.rows), rows)], beside])
+        missing = np.ones(rows.size, np.bool_)
+        missing[rows.searchsorted(ranking.rows)] = False
+        further = np.concatenate([rows[missing], beside])
         if not further.size:
             continue
         judged = lane.score_rows(ctx.at(label, seeds), ranking, further)
+        if not beside.size:
+            out[label] = _joined(ranking, judged)
+            continue
         candidate = among(rows, judged.rows)
         out[label] = _joined(ranking, judged, candidate)
         support[label] = Ranking(
@@ -106,7 +111,7 @@ def _applied(recipe: Recipe, boosts: Sequence[str]) -> list[str]:
     return [label for label in (*recipe.fused, *recipe.passes[0].boosts) if label in boosts]
 
 
-def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray) -> Ranking:
+def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray | slice = slice(None)) -> Ranking:
     """A ranking continued with judged rows; none of them can come before the pool's last."""
     if ranking.parts:
         raise InvariantError("a lane with partial scores cannot be completed")

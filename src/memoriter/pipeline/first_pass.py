@@ -127,7 +127,7 @@ class Boosting:
     def noted(self, slate: Slate, label: str, column: str, where: Mask) -> Slate:
         """The slate with a boost's values, limited to some rows, and its detail columns."""
         running = RunningPart(label, counted=self._counted.get(label))
-        made = self._recipe.boosts[label].boost(replace(self._ctx, running=running), slate)
+        made = self._recipe.boosts[label].boost(self._ctx.running_as(running), slate)
         self.notes[label] = made.noted
         details = {f"{label}.{key}": values for key, values in made.details.items()}
         values = np.where(where, made.values, np.nan)

@@ -241,10 +241,8 @@ def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
     fuse = recipe.passes[at].fuse
     shows: dict[str, object] = {}
     if fuse is not None:
-        shows = {
-            "kind": fuse.kind_name(),
-            **fuse.model_dump(mode="json", exclude={"kind", "lists"}),
-        }
+        shows = {"kind": fuse.kind_name(), **fuse.shows()}
+        del shows["lists"]
     if recipe.passes[at].ties or recipe.ties != ("row",):
         shows["ties"] = list(recipe.passes[at].ties or recipe.ties)
     if recipe.passes[at].boosts:
@@ -307,7 +305,7 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     if step.rerank is None:
         shows |= _fusing(recipe, 1)
     else:
-        shows |= step.rerank.model_dump(mode="json", exclude_none=True)
+        shows |= step.rerank.shows()
         shows |= {"boosts": list(step.boosts)} if step.boosts else {}
     off: Skipped | None = None
     if not step.enabled:

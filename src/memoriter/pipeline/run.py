@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from memoriter.core.errors import InvariantError
-from memoriter.core.ranking import Ranking, Rows, Scores
+from memoriter.core.ranking import Ranking, Rows, Scores, zero_where_absent
 from memoriter.core.slate import FIRST, Slate
 from memoriter.index.reads import text_lengths
 from memoriter.lanes.port import Context, Seeded
@@ -208,14 +208,14 @@ def relevance_of(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: S
     # Contributions of the lanes alone: boosts read other records, and relevance must not.
     share = np.zeros(slate.rows.size)
     for label in together:
-        share += np.nan_to_num(slate.columns[f"{FIRST}.{label}"])
+        share += zero_where_absent(slate.columns[f"{FIRST}.{label}"])
     apart = named_apart(recipe, ctx, slate)
     for label in recipe.apart:
         if label in ran:
-            apart = np.maximum(apart, np.nan_to_num(slate.columns[f"{label}.scaled"]))
+            apart = np.maximum(apart, zero_where_absent(slate.columns[f"{label}.scaled"]))
     words = text_lengths(ctx.view, slate.rows)
     column = slate.columns.get(f"{rule.stands_out}.score")
-    scores = None if column is None else np.nan_to_num(column)
+    scores = None if column is None else zero_where_absent(column)
     return rule.of(question, Covered(snap(share / whole), apart, words, scores))
 
 

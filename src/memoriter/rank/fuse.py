@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal
@@ -46,7 +47,7 @@ def align(rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64
     shape = (len(rows), every.size)
     values, ranks = np.full(shape, np.nan), np.full(shape, np.nan)
     for lane, (lane_rows, lane_scores) in enumerate(zip(rows, scores, strict=True)):
-        at = np.searchsorted(every, lane_rows)
+        at = every.searchsorted(lane_rows)
         values[lane, at] = lane_scores
         ranks[lane, at] = np.arange(1, lane_rows.size + 1)
     return Aligned(every, values, ranks)
@@ -92,15 +93,21 @@ def by_knots(
     >>> by_knots(np.array([-1.0, 1.0, 3.0, np.nan]), ((0.0, 0.0), (2.0, 0.5), (4.0, 1.0))).tolist()
     [0.0, 0.25, 0.75, nan]
     """
+    xs, ys, slopes = _pieces(tuple(knots))
+    at = xs[1:].searchsorted(scores, "right")
+    return snap(ys[at] + (scores - xs[at]) * slopes[at])
+
+
+@lru_cache(maxsize=1024)
+def _pieces(knots: tuple[tuple[float, float], ...]) -> NDArray[np.float64]:
+    """The knots, their values and the slopes behind them; read only."""
     rises = [(y1 - y0) / (x1 - x0) if x1 > x0 else 0.0 for (x0, y0), (x1, y1) in pairwise(knots)]
     # One piece more on the left, level before the first knot; level after the last as well.
     pieces = [
         (*knots[0], 0.0),
         *((x, y, r) for (x, y), r in zip(knots, [*rises, 0.0], strict=True)),
     ]
-    xs, ys, slopes = np.array(pieces).T
-    at = np.searchsorted(xs[1:], scores, "right")
-    return snap(ys[at] + (scores - xs[at]) * slopes[at])
+    return np.array(pieces).T.copy()
 
 
 def as_given(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -43,7 +43,7 @@ def top(
     pool = np.arange(scores.size)
     if 0 < limit < scores.size:
         # All rows that tie with the last one stay.
-        pool = np.flatnonzero(scores >= reached_by(scores, limit))
+        pool = (scores >= reached_by(scores, limit)).nonzero()[0]
         pool = pool[scores[pool] >= np.partition(scores[pool], -limit)[-limit]]
     least_first = (rows[pool], *reversed(keys(rows[pool])), -scores[pool])
     return pool[np.lexsort(least_first)[: max(limit, 0)]]

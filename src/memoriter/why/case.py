@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -71,7 +71,8 @@ class Generations:
 
 def with_outcomes(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
     """The search with the outcomes that its receipt needs: generations, spaces, missing vectors."""
-    outcomes: dict[str, object] = {"generations": asdict(read_through)}
+    names = ("words", "vectors", "kin")
+    outcomes: dict[str, object] = {"generations": {n: getattr(read_through, n) for n in names}}
     if ctx.wording.unread is not None:
         outcomes["unread"] = ctx.wording.unread
     serving, *others = ctx.spaces

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Op, Slate
-from memoriter.index.match import PhrasePattern
 from memoriter.index.reads import text_lengths
 from memoriter.index.segment import Postings
 from memoriter.kernel.calls import term_counts
@@ -55,7 +54,7 @@ class EchoBoost(Boost):
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the question has enough words."""
-        count = len(_terms(ctx))
+        count = len(ctx.terms)
         if count < self.words:
             return Skipped(f"the question has fewer than {self.words} words", idle=True)
         return Ready(self.shows())
@@ -74,24 +73,18 @@ class EchoBoost(Boost):
         )
 
 
-def _terms(ctx: Context) -> list[str]:
-    """The different index terms of the question."""
-    return sorted(set(ctx.wording.analyzer.terms(ctx.query.text)))
-
-
 def asked_share(ctx: Context, rows: Rows) -> Scores:
     """For each row the share of the words of its text that are words of the question."""
     order = np.argsort(rows)
     matched = np.zeros(rows.size)
-    fields = tuple(ctx.view.fields)
-    stats = ctx.field_stats
-    patterns = [PhrasePattern(((term, 0),)) for term in _terms(ctx)]
-    for n, segment in enumerate(ctx.view.segments):
-        places, here = segment.places(rows[order])
-        hits = [stats.occurrences(n, pattern) for pattern in patterns if places.size]
-        lists = [each for each in hits if each is not None]
+    ordered, field, terms = rows[order], tuple(ctx.view.fields).index(_TEXT), ctx.terms
+    for segment in ctx.view.segments:
+        places, here = segment.places(ordered)
+        if not places.size:
+            continue
+        lists = [each for term in terms if (each := segment.postings(term)) is not None]
         if lists:
-            matched[order[here]] = _counts(lists, fields.index(_TEXT), places)
+            matched[order[here]] = _counts(lists, field, places)
     return snap(np.minimum(matched / text_lengths(ctx.view, rows), 1.0))
 
 

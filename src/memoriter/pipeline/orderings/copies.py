@@ -23,6 +23,7 @@ from memoriter.text.copies import compared_text, copy_groups
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
+_TRUSTED: Final = {name: len(TRUST) - 1 - n for n, name in enumerate(TRUST)}
 _MOST_HEADS: Final = 10
 """At most so many times `head` rows are compared."""
 
@@ -127,13 +128,14 @@ class CopiesOrdering(Ordering):
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[_Compared]]:
         """The groups of two or more, each with the row that stands for it first."""
         rows: list[int] = slate.rows[:count].tolist()
+        same = [attrgetter(name) for name in self.same]
         compared = [
             _Compared(
                 at,
                 rows[at],
-                len(TRUST) - 1 - TRUST.index(record.trust),
+                _TRUSTED[record.trust],
                 to_micros(record.created),
-                tuple(str(attrgetter(name)(record)) for name in self.same),
+                tuple([str(read(record)) for read in same]),
                 record.titled,
             )
             for at, record in enumerate(ctx.fetch(rows))

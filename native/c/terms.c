@@ -1,0 +1,43 @@
+/* Looks terms up in the sorted dictionary of a segment. Twin: Segment.postings in index/segment.py. */
+#include "kernel.h"
+
+#include <string.h>
+
+/* Below 0, 0 or above 0, as the first string sorts before, like or behind the second. */
+static int compare(const uint8_t *one, int64_t size, const uint8_t *other, int64_t length)
+{
+    int order = memcmp(one, other, (size_t)(size < length ? size : length));
+    return order ? order : (size > length) - (size < length);
+}
+
+/* How many different rows ascending postings have. */
+CLONES static int64_t distinct(const int32_t *docs, int64_t size)
+{
+    int64_t count = size > 0;
+    for (int64_t i = 1; i < size; i++) count += docs[i] != docs[i - 1];
+    return count;
+}
+
+/* For each wanted term: where its postings begin and end, and how many rows they have; all 0 if the
+ * dictionary does not have it. `at` and `wanted_at` are the offsets of the strings. */
+API int64_t kernel_find(
+    const uint8_t *blob, const int64_t *at, int64_t count, const int64_t *starts,
+    const int32_t *docs, const uint8_t *wanted, const int64_t *wanted_at, int64_t many,
+    int64_t *out)
+{
+    for (int64_t n = 0; n < many; n++) {
+        const uint8_t *term = wanted + wanted_at[n];
+        int64_t size = wanted_at[n + 1] - wanted_at[n], low = 0, high = count;
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (compare(blob + at[middle], at[middle + 1] - at[middle], term, size) < 0) low = middle + 1;
+            else high = middle;
+        }
+        int there = low < count && !compare(blob + at[low], at[low + 1] - at[low], term, size);
+        int64_t first = there ? starts[low] : 0, last = there ? starts[low + 1] : 0;
+        out[3 * n] = first;
+        out[3 * n + 1] = last;
+        out[3 * n + 2] = distinct(docs + first, last - first);
+    }
+    return many;
+}

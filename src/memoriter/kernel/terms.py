@@ -1,0 +1,55 @@
+"""Finds the terms of a question in the dictionary of a segment, all at once, in C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.kernel.library import Library, address
+
+
+class TermSpan(NamedTuple):
+    """Where the postings of a term begin and end, and how many rows they have; 0 if none."""
+
+    first: int
+    last: int
+    rows: int
+
+
+class WantedTerms:
+    """Terms to find, as the library takes them."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        self.terms = tuple(terms)
+        encoded = [term.encode() for term in terms]
+        at = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(each) for each in encoded], out=at[1:])
+        self._held = (np.frombuffer(b"".join(encoded) + b"\0", np.uint8), at)
+        self.given = (*map(address, self._held), len(encoded))
+
+
+class TermIndex:
+    """Dictionary and posting lists of a segment, as the library takes them."""
+
+    def __init__(
+        self,
+        blob: NDArray[np.uint8],
+        at: NDArray[Any],
+        starts: NDArray[Any],
+        docs: NDArray[Any],
+    ) -> None:
+        blob, docs = np.ascontiguousarray(blob), np.ascontiguousarray(docs, np.int32)
+        at, starts = (np.ascontiguousarray(each, np.int64) for each in (at, starts))
+        self._held = (blob, at, starts, docs)
+        strings = (address(blob), address(at), at.size - 1)
+        self.given = (*strings, address(starts), address(docs))
+
+
+def find_terms(fast: Library, index: TermIndex, wanted: WantedTerms) -> list[TermSpan]:
+    """The span of each of the wanted terms."""
+    out = np.empty((len(wanted.terms), 3), np.int64)
+    fast.call("find", (*index.given, *wanted.given, address(out)))
+    return [TermSpan(*each) for each in out.tolist()]
