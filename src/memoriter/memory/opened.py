@@ -52,7 +52,7 @@ class OpenedMemory(NotAContainer):
         return self._scope
 
     def close(self) -> None:
-        """Wait a second at most for upkeep, and close the store; closing twice is fine."""
+        """Publish the index, if that does not take long, and close the store; twice is fine."""
         self._engine.close()
 
     def __enter__(self) -> Self:
