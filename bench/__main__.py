@@ -16,6 +16,7 @@ BENCHES = {
     "commit": "bench.commit",
     "ingest": "bench.ingest",
     "growth": "bench.growth",
+    "million": "bench.million",
     "peers": "bench.peers",
     "recall": "bench.recall",
     "beside": "bench.beside",

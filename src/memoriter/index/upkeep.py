@@ -80,7 +80,9 @@ def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) 
     refs = list(used.segments)
     run = due([*(ref.rows for ref in refs), sum(map(len, tail))])
     start = len(refs) if run is None else run.start
-    ref = save_segment(merge(segments[start:], floor, pace=task.pace), home, index.owner)
+    ref = save_segment(
+        merge(segments[start:], floor, pace=task.pace, streamed=True), home, index.owner
+    )
     task.pace()
     # Opened before it is published: checking its bytes under the index's lock would stop readers.
     index.ready = {ref.name: load_segment(home, ref, index.owner)}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "MEMORITER_KERNEL"
 CHOICES: Final = ("auto", "numpy", "native")
-ABI: Final = 1
+ABI: Final = 2
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 _LEAVES: Final = (*[_POINTER] * 6, _COUNT, _POINTER, _POINTER, _REAL, _REAL)
@@ -38,6 +38,8 @@ _CALLS: Final = {
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
     "dots": (_POINTER, _COUNT, _POINTER, _COUNT, _POINTER, _POINTER),
+    "split": (_POINTER, _POINTER, _COUNT, _COUNT, _COUNT, *[_POINTER] * 4),
+    "sums": (_POINTER, _POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "scan_bytes": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER, _REAL, _POINTER),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
