@@ -17,6 +17,7 @@ BENCHES = {
     "ingest": "bench.ingest",
     "versions": "bench.versions",
     "growth": "bench.growth",
+    "million": "bench.million",
     "peers": "bench.peers",
     "recall": "bench.recall",
     "beside": "bench.beside",

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memoriter.core.fold import bare, fold
+from memoriter.core.word_table import WordTable
 from memoriter.core.words import RecordWords
 from memoriter.embed.static import static_words
+from memoriter.index.build import word_arrays
+from memoriter.kernel import split
 from memoriter.text.analyzers import analyzer, analyzer_names
 from memoriter.text.chunk import chunks
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.port import Analyzer
 
 ALL = [analyzer(name) for name in analyzer_names()]
@@ -154,3 +159,19 @@ def test_a_document_is_found_by_any_of_its_own_words_in_12_scripts(
         query_terms = analyzer(name).terms(word)
         assert query_terms
         assert held.issuperset(query_terms)
+
+
+@pytest.mark.parametrize("kernel", ["native", "numpy"])
+@given(many=st.lists(records, max_size=5))
+def test_many_records_have_the_words_that_each_has(
+    kernel: str, many: list[Mapping[str, Sequence[str]]]
+) -> None:
+    own = DefaultAnalyzer()
+    with pytest.MonkeyPatch.context() as patched:
+        if kernel == "numpy":
+            patched.setattr(split, "native_library", lambda: None)
+        made = word_arrays(own.word_table(many))
+    alone = word_arrays(WordTable.of([own.sketch(each) for each in many], len(own.fields)))
+    for name, array in alone.items():
+        assert made[name].dtype == array.dtype
+        assert np.array_equal(made[name], array), name

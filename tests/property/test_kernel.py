@@ -18,15 +18,18 @@ from hypothesis import strategies as st
 
 import memoriter
 from memoriter.core.errors import InputError, InvariantError, Unsupported
+from memoriter.embed.static import static_words, table
 from memoriter.index.dictionary import Dictionary
 from memoriter.index.segment import Postings
 from memoriter.kernel import calls, terms
 from memoriter.kernel import library as kernel
 from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library
+from memoriter.kernel.split import numbered_words
 from memoriter.memory.facade import Memory
 from memoriter.rank.bm25 import Bm25Params, bm25_contribution
 from memoriter.rank.codes import Probe, codes_of
 from memoriter.rank.grid import exact_cosines, snap, unit
+from memoriter.text.chunk import chunks
 
 Random = np.random.Generator
 SEEDS = st.integers(0, 2**32 - 1)
@@ -230,6 +233,42 @@ def test_codes_are_compared_bit_by_bit(
     differs = np.bitwise_count(signs[None] ^ probe.planes[:, :, None]).sum(axis=1, dtype=np.int64)
     assert np.array_equal(made, 2 * differs[0] + differs[1])
     assert codes_of(vectors(random, 3, dimension)).signs.shape[0] == probe.planes.shape[1]
+
+
+_LETTERS = st.sampled_from("abzAZ019 __..::'',;-/\\@+#&=%?~\"()!\n\x00é東’")
+_TEXTS = st.lists(st.text(_LETTERS, max_size=40) | st.text(max_size=8), max_size=12)
+
+
+@given(_TEXTS, st.booleans())
+def test_words_are_split_and_numbered_alike(fast: Library, texts: list[str], linked: bool) -> None:  # noqa: FBT001  # drawn
+    del fast
+    apart = chunks if linked else static_words
+    made = numbered_words(texts, apart, linked=linked)
+    assert len(set(made.words)) == len(made.words)
+    ends = np.cumsum(made.counts)
+    for text, end, count in zip(texts, ends.tolist(), made.counts.tolist(), strict=True):
+        numbers = made.numbers[end - count : end].tolist()
+        assert [made.words[n] for n in numbers] == apart(text)
+
+
+def test_many_distinct_words_are_numbered(fast: Library) -> None:
+    del fast
+    texts = [" ".join(f"w{n}x{n % 7}" for n in range(at, at + 900)) for at in range(0, 90_000, 450)]
+    made = numbered_words(texts, chunks, linked=True)
+    assert len(made.words) == 900 + 199 * 450
+    assert [made.words[n] for n in made.numbers.tolist()] == " ".join(texts).split()
+
+
+@given(SEEDS, st.lists(st.integers(0, 40), max_size=30))
+def test_sums_of_tokens_are_equal(fast: Library, seed: int, sizes: list[int]) -> None:
+    random, counts = np.random.default_rng(seed), np.array(sizes, np.int64)
+    rows, scales, _ = table()
+    tokens = random.integers(0, len(rows), int(counts.sum())).astype(np.uint16)
+    made = calls.token_sums(fast, rows, scales, tokens, counts)
+    wide = rows[tokens].astype(np.float64) * scales[tokens].astype(np.float64)[:, None]
+    owners = np.repeat(np.arange(counts.size), counts)
+    for nth, total in enumerate(made):
+        assert np.array_equal(total, wide[owners == nth].sum(axis=0))
 
 
 # -- the choice ------------------------------------------------------------------------------------

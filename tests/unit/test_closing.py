@@ -75,3 +75,15 @@ def test_an_awaited_verb_after_close_says_that_the_memory_is_closed(tmp_path: Pa
                 await each.remember("late")
 
     asyncio.run(use())
+
+
+def test_what_one_command_after_another_writes_is_published_in_the_end(tmp_path: Path) -> None:
+    """A process that writes one record leaves it in the log; the next to find many publishes."""
+    path = tmp_path / "m.db"
+    for n in range(4):
+        with memoriter.open(path, embedder=None) as memory:
+            memory.remember_many([f"note {n} {k}" for k in range(140)])
+        segments = list((tmp_path / "m.db.idx").glob("*.seg"))
+        assert len(segments) == (n + 1) // 4  # 256 records at least, two entries of the log each
+    with memoriter.open(path, embedder=None) as memory:
+        assert memory.count() == 560

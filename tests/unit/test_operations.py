@@ -15,10 +15,11 @@ from memoriter.core.errors import Forbidden, InputError, NotFound, UnknownRecipe
 from memoriter.core.record import FIELDS as RECORD
 from memoriter.doors import requests
 from memoriter.doors.cli.main import PANELS
+from memoriter.doors.context_reply import handle_of
 from memoriter.doors.operations import BY_NAME, OPERATIONS
 from memoriter.doors.port import RIGHTS, Right
 from memoriter.doors.schema import schema_of
-from memoriter.doors.tenant_session import Receipts, TenantSession, handle_of, weight_of
+from memoriter.doors.tenant_session import Receipts, TenantSession, weight_of
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import SearchKwargs
 

@@ -55,7 +55,7 @@ class Draft:
         if isinstance(data, Draft):
             return data
         if isinstance(data, str):
-            data = {"text": data}
+            return cls(check_fields({"text": data}, now))
         if not isinstance(data, Mapping):
             raise BadRecord(f"expected text or an object, got {type(data).__name__}", field="text")
         options = {k: v for k, v in cast("Mapping[str, object]", data).items() if v is not None}

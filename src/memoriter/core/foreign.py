@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from memoriter.core.attributes import ATTRIBUTES, GROUPS, OPERATORS
+from memoriter.core.lazy_pattern import lazy_pattern
 
 _OPERATORS: Final[Mapping[str, tuple[str, ...]]] = {
     "eq": ("=", "==", "===", "is", "equals", "equal", "equal_to"),
@@ -135,11 +136,13 @@ def no_key(word: str) -> bool:
 
 
 _KEY_FORMS: Final = (
-    re.compile(r"(?P<name>.+?)__(?P<op>.+)"),  # as in Django
-    re.compile(r"(?P<name>[\w.]+?)\s*(?P<op>[=!<>]+)"),
-    re.compile(r"(?P<name>.+?)[.\s](?P<op>[^.]+)"),
-    re.compile(r"(?P<name>.+)_(?P<op>gt|gte|lt|lte|ge|le|ne|after|before|since|until|not|min|max)"),
-    re.compile(r"(?P<op>min|max|not|exclude)_(?P<name>.+)"),
+    lazy_pattern(r"(?P<name>.+?)__(?P<op>.+)"),  # as in Django
+    lazy_pattern(r"(?P<name>[\w.]+?)\s*(?P<op>[=!<>]+)"),
+    lazy_pattern(r"(?P<name>.+?)[.\s](?P<op>[^.]+)"),
+    lazy_pattern(
+        r"(?P<name>.+)_(?P<op>gt|gte|lt|lte|ge|le|ne|after|before|since|until|not|min|max)"
+    ),
+    lazy_pattern(r"(?P<op>min|max|not|exclude)_(?P<name>.+)"),
 )
 """Keys that hold an attribute and an operator."""
 
@@ -160,10 +163,9 @@ def key_meant(key: str) -> tuple[str, str] | None:
     return None
 
 
-_DURATION: Final = re.compile(
-    r"(?:(?:the )?(?:last|past|previous|(?P<ahead>next|in)) )?(?P<count>\d{1,6})?\s*"
-    r"(?P<unit>second|sec|minute|min|hour|day|week|month|year|[smhdwy])s?(?: ago)?",
-    re.IGNORECASE,
+_DURATION: Final = lazy_pattern(
+    r"(?i)(?:(?:the )?(?:last|past|previous|(?P<ahead>next|in)) )?(?P<count>\d{1,6})?\s*"
+    r"(?P<unit>second|sec|minute|min|hour|day|week|month|year|[smhdwy])s?(?: ago)?"
 )
 _DAYS: Final = {"month": 30}
 """The days of units that our durations do not have."""

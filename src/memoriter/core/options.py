@@ -87,20 +87,26 @@ def takes(options: type, about: Mapping[str, str] | None = None) -> Callable[[Ve
         signature = inspect.signature(verb)
         named = [_unquoted(p) for p in signature.parameters.values() if p.kind is not _REST]
         known = declared(options).values()
-        more = [
-            inspect.Parameter(
-                each.name, _KEYWORD, default=each.option.default, annotation=_Bare(each.type)
-            )
-            for each in known
-        ]
         verb.__signature__ = signature.replace(
-            parameters=[*named, *more], return_annotation=_Bare(signature.return_annotation)
+            parameters=[*named, *_parameters(options)],
+            return_annotation=_Bare(signature.return_annotation),
         )  # pyright: ignore[reportFunctionMemberAccess]  # for inspect
         listed = {**(about or {}), **{each.name: each.option.about for each in known}}
         verb.__doc__ = _with_lines(inspect.getdoc(verb) or "", listed)
         return verb
 
     return show
+
+
+@cache
+def _parameters(options: type) -> list[inspect.Parameter]:
+    """The options of a TypedDict as parameters."""
+    return [
+        inspect.Parameter(
+            each.name, _KEYWORD, default=each.option.default, annotation=_Bare(each.type)
+        )
+        for each in declared(options).values()
+    ]
 
 
 def _unquoted(parameter: inspect.Parameter) -> inspect.Parameter:
@@ -137,7 +143,9 @@ def explained(about: Mapping[str, str]) -> Callable[[type[OwnerT]], type[OwnerT]
 def _described(verb: Verb, about: Mapping[str, str]) -> Verb:
     doc = inspect.getdoc(verb) or ""
     lines: dict[str, str] = {}
-    for name in inspect.signature(verb).parameters:
+    code, shown = verb.__code__, getattr(verb, "__signature__", None)
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for name in named if shown is None else shown.parameters:
         text = about.get(f"{verb.__name__}.{name}", about.get(name))
         if text is not None and f"\n    {name}: " not in doc:
             lines[name] = text
@@ -147,12 +155,10 @@ def _described(verb: Verb, about: Mapping[str, str]) -> Verb:
 
 def guided(verb: Verb) -> Verb:
     """Decorator: arguments that do not fit raise InputError with the right one."""
-    signature = inspect.signature(verb)
-    plain = [_unquoted(each) for each in signature.parameters.values()]
-    returns = signature.return_annotation
-    signature = signature.replace(
-        parameters=plain, return_annotation=_Bare(returns) if isinstance(returns, str) else returns
-    )
+    hints = verb.__annotations__
+    verb.__annotations__ = {
+        name: _Bare(hint) if isinstance(hint, str) else hint for name, hint in hints.items()
+    }
 
     @wraps(verb)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -160,12 +166,11 @@ def guided(verb: Verb) -> Verb:
             return verb(*args, **kwargs)
         except TypeError:
             # Binding is checked only after a TypeError, so that correct calls cost nothing.
-            refusal = _misfit(verb.__name__, signature, args, kwargs)
+            refusal = _misfit(verb.__name__, inspect.signature(verb), args, kwargs)
             if refusal is None:  # the call fits: the error comes from inside
                 raise
             raise refusal from None
 
-    setattr(call, "__signature__", signature)  # noqa: B010  # a checker knows no such attribute
     return call  # pyright: ignore[reportReturnType]  # of the same signature
 
 

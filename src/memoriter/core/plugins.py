@@ -10,11 +10,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memoriter.core.errors import MemoriterError, message_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _log: Final = logging.getLogger(__name__)
 _OWN: Final = "memoriter."
@@ -34,6 +36,8 @@ class CannotLoad(Exception):
 @cache
 def _installed() -> Any:
     """All entry points of all installed packages."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  # most searches need none
+
     return entry_points()
 
 

@@ -151,6 +151,7 @@ _DEFAULTS: Final = {
     each.name: each.default for each in fields(Content) if each.default not in (MISSING, None)
 }
 """The value of a field that a body does not have. It is part of the format: never change one."""
+_USUAL: Final = tuple(each.default for each in fields(Content))
 # One attrgetter for all fields: encoding a record is on the path of every write.
 _VALUES: Final = attrgetter(*CONTENT_FIELDS)
 _TIME_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.kind in TIMES)
@@ -164,27 +165,31 @@ def content_data(content: Content) -> dict[str, object]:
 
 def _stored(content: Content) -> dict[str, object]:
     """The content as it is stored: times in microseconds; absent fields are left out."""
-    out: dict[str, object] = {}
-    for key, value in zip(CONTENT_FIELDS, _VALUES(content), strict=True):
-        if isinstance(value, tuple | dict):
-            if value:
-                out[key] = (
-                    list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
-                )
-        elif isinstance(value, Source):
-            if parts := {k: v for k in _SOURCE_FIELDS if (v := getattr(value, k)) is not None}:
-                out[key] = parts
-        elif isinstance(value, datetime):
-            out[key] = to_micros(value)
-        elif value is not None:
-            out[key] = value
-    return out
+    values = zip(CONTENT_FIELDS, _VALUES(content), strict=True)
+    return {key: stored for key, value in values if (stored := _as_stored(value)) is not None}
+
+
+def _as_stored(value: object) -> object:
+    """A value as it is stored; None if it is absent."""
+    if isinstance(value, tuple):
+        return list(cast("tuple[object, ...]", value)) or None
+    if isinstance(value, dict):
+        return cast("dict[str, object]", value) or None
+    if isinstance(value, Source):
+        return {k: v for k in _SOURCE_FIELDS if (v := getattr(value, k)) is not None} or None
+    return to_micros(value) if isinstance(value, datetime) else value
 
 
 def encode(record_id: str, content: Content) -> bytes:
     """The body that is stored in the log and covered by the digest."""
-    given = {key: value for key, value in _stored(content).items() if _DEFAULTS.get(key) != value}
-    return canonical({"id": record_id, **given})
+    given: dict[str, object] = {"id": record_id}
+    for key, usual, value in zip(CONTENT_FIELDS, _USUAL, _VALUES(content), strict=True):
+        if value is usual:  # nearly all fields of nearly all records
+            continue
+        stored = _as_stored(value)
+        if stored is not None and stored != _DEFAULTS.get(key):
+            given[key] = stored
+    return canonical(given)
 
 
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:

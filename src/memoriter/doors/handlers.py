@@ -14,6 +14,7 @@ from memoriter.core.errors import InputError, NotFound, UnknownRecipe
 from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.doors import requests
+from memoriter.doors.context_reply import context_reply
 from memoriter.doors.spelled import spelled_override
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.options import DraftFields
@@ -81,20 +82,7 @@ def context(tenant_session: TenantSession, request: requests.ContextQuestion) ->
     """The answer as a block of text for a prompt."""
     memory = tenant_session.memory(request)
     result = memory.recall(request.query, request.limit, **_options(request))
-    handle = tenant_session.handle(result)
-    return {
-        **result.context(include=request.include).to_dict(),
-        "status": result.status,
-        **judgement(result.relevance, result.strength, result.remarks),
-        **_thresholds(result.plan.recipe),
-        "receipt": handle,
-    }
-
-
-def _thresholds(recipe: Recipe) -> JsonObject:
-    """The relevance from which a hit is weak and strong, if the recipe has relevance."""
-    rule = recipe.relevance
-    return {} if rule is None else {"thresholds": {"weak": rule.weak, "strong": rule.strong}}
+    return context_reply(result, request.include, tenant_session.handle(result))
 
 
 def bundles(tenant_session: TenantSession, request: requests.PagedQuestion) -> JsonObject:

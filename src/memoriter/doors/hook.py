@@ -1,6 +1,6 @@
 """The recall hook: an agent loop calls it before each reply and gets a block for its prompt.
 
-It runs the operation `context`, on a memory in this process or on a running server. Nobody asked
+It asks as the operation `context` does, a memory in this process or a running server. Nobody asked
 for its block, so it is stricter than a recall: `_is_wanted` has the rule. A memory that cannot be
 reached never stops the agent: the block is then empty and its `problem` says why.
 """
@@ -10,19 +10,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any, Final, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack, cast
 
 from memoriter.core.errors import InputError, MemoriterError, Unavailable
 from memoriter.core.names import number, text
 from memoriter.core.options import check_known, takes
 from memoriter.core.shown import counted, shown
-from memoriter.doors.operations import BY_NAME
-from memoriter.doors.remote import RemoteMemory
-from memoriter.doors.tenant_session import TenantSession
+from memoriter.doors.context_reply import ask_context
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import QuestionOptions
 from memoriter.text.moments import moment_of
 from memoriter.text.question import has_topic, is_question, is_sentence, sentences_of
+
+if TYPE_CHECKING:
+    from memoriter.doors.remote import RemoteMemory
 
 BUDGET_TOKENS: Final = 800
 MESSAGE_LIMIT: Final = 8192
@@ -115,7 +116,7 @@ class Hook:
         has_budget = "budget_tokens" in ask or "budget_chars" in ask
         self._options = options if has_budget else {"budget_tokens": BUDGET_TOKENS, **options}
         seconds = number(timeout, "timeout", 0.001, 3600.0, InputError)
-        self._tenant_session = TenantSession(memory) if isinstance(memory, Memory) else None
+        self._memory = memory if isinstance(memory, Memory) else None
         self._server = None if isinstance(memory, Memory) else _server(memory, token, seconds)
 
     def __repr__(self) -> str:
@@ -133,18 +134,18 @@ class Hook:
         query = _asked(text(message, "message", InputError))
         if not query:
             return HookAnswer.nothing()
-        request = cast("dict[str, Any]", _as_json_values({**self._options, **more, "query": query}))
         try:
-            return HookAnswer.of(self._reply(request), query)
+            return HookAnswer.of(self._reply(query, {**self._options, **more}), query)
         except InputError:  # a mistake of the programmer, who has to see it
             raise
         except MemoriterError as error:
             _log.warning("recall before the reply failed: %s", type(error).__name__)
             return HookAnswer.nothing(error.message)
 
-    def _reply(self, request: dict[str, Any]) -> Mapping[str, Any]:
-        if self._tenant_session is not None:
-            return BY_NAME["context"].run(self._tenant_session, request)
+    def _reply(self, query: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self._memory is not None:
+            return ask_context(self._memory, query, options)
+        request = cast("dict[str, Any]", _as_json_values({**options, "query": query}))
         reply = cast("RemoteMemory", self._server).run("context", request)
         try:
             HookAnswer.of(reply, "")  # only to check its shape here, where a failure has a cause
@@ -212,4 +213,6 @@ def _server(address: object, token: str | None, seconds: float) -> RemoteMemory:
             hint='memoriter.open("agent.db"), or "http://127.0.0.1:8321"',
             field="memory",
         )
+    from memoriter.doors.remote import RemoteMemory  # noqa: PLC0415  # with a server only
+
     return RemoteMemory(address, token, seconds)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from typing import Any, Final, cast
 
-from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt, Forbidden, MemoriterError, NotFound
+from memoriter.doors.context_reply import handle_of
 from memoriter.doors.requests import Request
 from memoriter.memory.facade import Memory
 from memoriter.memory.shared_answers import SharedAnswers
@@ -109,12 +109,6 @@ class Receipts:
         with self._lock:
             kept = self._kept.get(handle)
         return None if kept is None else kept[0]
-
-
-def handle_of(result: Result) -> str:
-    """The handle of an answer: a digest of its plan, its total, and its hits with their scores."""
-    content = [result.plan.to_dict(), result.total, *([hit.id, hit.score] for hit in result)]
-    return digest("memoriter/answer/1", canonical(content)).hex()
 
 
 def weight_of(result: Result) -> int:

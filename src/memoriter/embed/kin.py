@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Final
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import Corrupt
-from memoriter.embed.port import NearestTokens
+from memoriter.embed.port import NearestTokens, TokenTable
 from memoriter.embed.static import Static, table
 from memoriter.rank.grid import snap
 
@@ -73,6 +74,10 @@ class KinTable:
     def tokens(self, text: str) -> list[int]:
         """The tokens of a text, in order; a token is a row of the table."""
         return self._static.tokens(text)
+
+    def token_table(self, texts: Sequence[str]) -> TokenTable:
+        """The same for many texts at once."""
+        return self._static.token_table(texts)
 
     @cached_property
     def _names(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -39,6 +39,26 @@ class Embedder(Protocol):
         ...
 
 
+class TokenTable(NamedTuple):
+    """The tokens of many texts, one text behind the other."""
+
+    tokens: NDArray[np.uint16]
+    counts: NDArray[np.int64]
+    """How many tokens each text has."""
+
+    @classmethod
+    def joined(cls, tables: Sequence[TokenTable]) -> TokenTable:
+        """The texts of several tables, one table behind the other."""
+        tokens = np.concatenate([each.tokens for each in tables])
+        return cls(tokens, np.concatenate([each.counts for each in tables]))
+
+    def taken(self, places: Sequence[int]) -> TokenTable:
+        """The tokens of the texts at some places, ascending."""
+        kept = np.zeros(self.counts.size, np.bool_)
+        kept[places] = True
+        return TokenTable(self.tokens[np.repeat(kept, self.counts)], self.counts[kept])
+
+
 class Deriver(Protocol):
     """Computes vectors from texts whenever the index needs them: they are not stored in the log.
 
@@ -47,11 +67,11 @@ class Deriver(Protocol):
     model that is gone.
     """
 
-    def tokens(self, text: str) -> list[int]:
-        """The tokens of a text, in order."""
+    def token_table(self, texts: Sequence[str]) -> TokenTable:
+        """The tokens of texts, in order."""
         ...
 
-    def embed_tokens(self, texts: Iterable[Sequence[int]]) -> list[NDArray[np.float32] | None]:
+    def embed_tokens(self, texts: TokenTable) -> list[NDArray[np.float32] | None]:
         """One vector for the tokens of each text, None for one with nothing to embed."""
         ...
 
@@ -73,6 +93,10 @@ class Kindred(Protocol):
 
     def tokens(self, text: str) -> list[int]:
         """The tokens of a text, in order, as numbers below 65,536."""
+        ...
+
+    def token_table(self, texts: Sequence[str]) -> TokenTable:
+        """The same for many texts at once."""
         ...
 
     def word(self, token: int) -> str:

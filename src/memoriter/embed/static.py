@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
@@ -18,7 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.embed.port import Side
+from memoriter.core.runs import runs_at
+from memoriter.embed.port import Side, TokenTable
+from memoriter.kernel.calls import token_sums
+from memoriter.kernel.library import native_library
+from memoriter.kernel.split import numbered_words
 from memoriter.rank.units import units
 
 _RULES: Final = 1
@@ -199,44 +203,48 @@ class Static:
         """The tokens of a text, in order; a token is a row of the table."""
         return list(chain.from_iterable(map(self._pieces.__getitem__, static_words(text))))
 
+    def token_table(self, texts: Sequence[str]) -> TokenTable:
+        """The tokens of many texts at once: each distinct word is cut into pieces once."""
+        numbered = numbered_words(texts, static_words, linked=False)
+        pieces = [self._pieces[word] for word in numbered.words]
+        sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
+        flat = np.fromiter(chain.from_iterable(pieces), np.uint16, int(sizes.sum()))
+        each = sizes[numbered.numbers]
+        owners = np.repeat(np.arange(len(texts)), numbered.counts)
+        counts = np.bincount(owners, weights=each, minlength=len(texts)).astype(np.int64)
+        first = (np.cumsum(sizes) - sizes)[numbered.numbers]
+        return TokenTable(flat[runs_at(first, each)], counts)
+
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
         """One vector per text, in order, None for one without known words.
 
         `side` makes no difference.
         """
-        return self.embed_tokens(map(self.tokens, texts))
+        tokens = list(map(self.tokens, texts))
+        counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        flat = np.fromiter(chain.from_iterable(tokens), np.uint16, int(counts.sum()))
+        return self.embed_tokens(TokenTable(flat, counts))
 
-    def embed_tokens(self, texts: Iterable[Sequence[int]]) -> list[NDArray[np.float32] | None]:
+    def embed_tokens(self, texts: TokenTable) -> list[NDArray[np.float32] | None]:
         """The same for texts of which the tokens are known."""
-        out: list[NDArray[np.float32] | None] = []
-        batch: list[tuple[int, Sequence[int]]] = []
-        gathered = 0
-        for nth, tokens in enumerate(texts):
-            out.append(None)
-            if not tokens:
-                continue
-            batch.append((nth, tokens))
-            gathered += len(tokens)
-            if gathered >= _BATCH_TOKENS:
-                _embed_batch(batch, out)
-                batch, gathered = [], 0
-        _embed_batch(batch, out)
+        out: list[NDArray[np.float32] | None] = [None] * texts.counts.size
+        ends = np.cumsum(texts.counts)
+        begin = 0
+        while begin < len(out):
+            # Texts of about `_BATCH_TOKENS` together, at least one.
+            gathered = int(ends[begin - 1]) if begin else 0
+            end = max(begin + 1, int(np.searchsorted(ends, gathered + _BATCH_TOKENS)) + 1)
+            some = texts.counts[begin:end]
+            vectors = units(sums(texts.tokens[gathered : gathered + int(some.sum())], some))
+            for nth, vector in enumerate(vectors, begin):
+                if vector.any():
+                    out[nth] = vector.copy()  # a view would keep the whole batch in memory
+            begin = end
         return out
 
 
-def _embed_batch(
-    batch: Sequence[tuple[int, Sequence[int]]], out: list[NDArray[np.float32] | None]
-) -> None:
-    if not batch:
-        return
-    vectors = units(sums([tokens for _, tokens in batch]))
-    for (nth, _), vector in zip(batch, vectors, strict=True):
-        if vector.any():
-            out[nth] = vector.copy()  # a view would keep the whole batch in memory
-
-
-def sums(texts: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-    """The exact sum of row times scale over the tokens of each text; no text may be empty.
+def sums(tokens: NDArray[np.uint16], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The exact sum of row times scale over the tokens of each text: so many of `tokens` in turn.
 
     A scale is a float16 below 2^-7, so a multiple of 2^-24, and a row holds 8-bit integers. A
     product has 8 + 11 significant bits and is a multiple of 2^-24 below 1, so a float64 holds it,
@@ -244,9 +252,12 @@ def sums(texts: Sequence[Sequence[int]]) -> NDArray[np.float64]:
     bits on any machine.
     """
     rows, scales, _ = table()
-    ids = np.fromiter(chain.from_iterable(texts), np.intp)
-    begins = np.cumsum([0, *map(len, texts)])
-    out = np.zeros((len(texts), _DIMENSION))
+    fast = native_library()
+    if fast is not None:
+        return token_sums(fast, rows, scales, tokens, counts)
+    ids = tokens.astype(np.intp)
+    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    out = np.zeros((counts.size, _DIMENSION))
     for begin in range(0, len(ids), _BATCH_TOKENS):
         batch = ids[begin : begin + _BATCH_TOKENS]
         # Texts first:last have a token in this batch; the first may have begun in an earlier one.

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from memoriter.core.errors import InputError, message_of
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.record import Content
 from memoriter.embed.call import PATIENCE, Patience, call_with_deadline
 from memoriter.embed.port import Embedder, Side
@@ -30,7 +31,7 @@ DEFAULT: Final = "title-text/1"
 _UNIT_SLACK: Final = 0.01
 # In scripts without spaces (CJK and above) each character counts as a word; a word of more than 32
 # characters counts as several, so that no part can grow without bound.
-_WORDS: Final = re.compile(r"[\u2e80-\U0010ffff]|[^\s\u2e80-\U0010ffff]{1,32}")
+_WORDS: Final = lazy_pattern(r"[\u2e80-\U0010ffff]|[^\s\u2e80-\U0010ffff]{1,32}")
 
 
 # -- templates -------------------------------------------------------------------------------------
@@ -60,7 +61,7 @@ _TEMPLATES: Final[dict[str, Callable[[Content, AgentRegistry], str]]] = {
     DEFAULT: _title_text,
     "labelled/1": _labelled,
 }
-_SUFFIX: Final = re.compile(rf"\+({'|'.join(map(re.escape, _TEMPLATES))})(?:\+parts/(\d+))?$")
+_SUFFIX: Final = lazy_pattern(rf"\+({'|'.join(map(re.escape, _TEMPLATES))})(?:\+parts/(\d+))?$")
 """The end of a space's name: template and window."""
 
 

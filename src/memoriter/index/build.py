@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.words import Sketch
+from memoriter.core.word_table import WordTable
+from memoriter.embed.port import TokenTable
 from memoriter.index.columns import Arrays, record_columns
 from memoriter.index.dictionary import Dictionary
 from memoriter.index.log_arrays import Derivation, edge_arrays, vector_arrays
@@ -21,16 +21,15 @@ from memoriter.store.rows import read_tomb
 def build(
     after: int,
     delta: Delta,
-    fields: Sequence[str],
-    analysed: Sequence[Sketch],
-    kin: Sequence[Sequence[int]],
+    words: WordTable,
+    kin: TokenTable,
     derived: Derivation,
 ) -> Segment:
     """A segment of the log after `after`.
 
-    `analysed` has the words of every record, `kin` its tokens in the kin table,
-    `derived` the vectors that follow from texts. The caller, who knows earlier rows, then ends
-    updated and forgotten rows and sets "born" and "events": see `TenantIndex._append`.
+    `words` has the words of every record, `kin` its tokens in the kin table, `derived` the vectors
+    that follow from texts. The caller, who knows earlier rows, then ends updated and forgotten rows
+    and sets "born" and "events": see `TenantIndex._append`.
     """
     records = delta.records
     rows = np.array([record.row for record in records], np.int64)
@@ -42,80 +41,64 @@ def build(
         "events.rows": np.zeros(0, np.int64),
         "events.ends": np.zeros(0, np.int64),
     }
-    arrays.update(_postings(analysed, len(fields)))
-    arrays.update(windows_of(kin))
+    arrays.update(word_arrays(words))
+    arrays.update(windows_of(kin.tokens, kin.counts))
     arrays.update(record_columns(records))
     arrays.update(vector_arrays(delta.vectors, derived))
     arrays.update(edge_arrays(delta.edges))
     return Segment(after, delta.upto, arrays)
 
 
-def _postings(sketches: Sequence[Sketch], fields: int) -> Arrays:
+def word_arrays(table: WordTable) -> Arrays:
     """Postings sorted by term, row and field, token positions, field lengths, surface words."""
-    dictionary, terms = _named([sketch.terms for sketch in sketches])
-    ordinals = [sketch.ordinals for sketch in sketches]
-    known = np.array([len(sketch.terms) for sketch in sketches], np.int64)
-    tokens = np.array([each.size for each in ordinals], np.int64)
-    local = np.concatenate([np.zeros(0, np.int64), *ordinals])
-    terms = terms[np.repeat(np.cumsum(known) - known, tokens) + local]
-    shape = len(sketches), fields
-    counts = np.array([sketch.counts for sketch in sketches], np.int64).reshape(shape)
-    lengths = np.array([sketch.lengths for sketch in sketches], np.int32).reshape(shape)
-    docs = np.repeat(np.arange(len(sketches)), counts.sum(axis=1))
-    where = np.repeat(np.tile(np.arange(fields), len(sketches)), counts.ravel())
+    dictionary, ranks = _sorted(table.terms)
+    terms = ranks[table.tokens]
+    records, fields = table.counts.shape
+    docs = np.repeat(np.arange(records), table.counts.sum(axis=1))
+    where = np.repeat(np.tile(np.arange(fields), records), table.counts.ravel())
     # One integer per token sorts by term, row and field at once; stable, so that tokens of one
     # posting stay in the order of their positions.
-    keys = (terms * len(sketches) + docs) * fields + where
+    keys = (terms * records + docs) * fields + where
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     keys, tfs = keys[first], np.diff(first, append=keys.size)
-    spread = np.bincount(keys // (fields * max(len(sketches), 1)), minlength=len(dictionary))
+    spread = np.bincount(keys // (fields * max(records, 1)), minlength=len(dictionary))
     return {
         **dictionary.arrays("terms"),
-        **_surfaces([sketch.surfaces for sketch in sketches]),
-        "lengths": np.ascontiguousarray(lengths.T),
+        **_surfaces(table),
+        "lengths": np.ascontiguousarray(table.lengths.T),
         "postings.starts": starts_of(spread),
-        "postings.docs": (keys // fields % max(len(sketches), 1)).astype(np.int32),
+        "postings.docs": (keys // fields % max(records, 1)).astype(np.int32),
         "postings.fields": (keys % fields).astype(np.uint8),
         "postings.tfs": tfs.astype(np.int32),
         "places.starts": starts_of(np.bincount(terms, minlength=len(dictionary))),
-        "places": _places(sketches, counts)[order],
+        "places": table.places[order],
     }
 
 
-def _surfaces(lists: Sequence[Sequence[str]]) -> Arrays:
+def _surfaces(table: WordTable) -> Arrays:
     """For every surface word the rows that contain it."""
-    dictionary, names = _named(lists)
-    docs = np.repeat(np.arange(len(lists), dtype=np.int32), [len(words) for words in lists])
+    dictionary, ranks = _sorted(table.surfaces)
+    records = max(len(table.counts), 1)
+    keys = ranks[table.spelled] * records + table.spelled_in
+    keys.sort()
+    keys = keys[np.diff(keys, prepend=-1) > 0]
     return {
         **dictionary.arrays("surfaces"),
-        "surfaces.starts": starts_of(np.bincount(names, minlength=len(dictionary))),
-        "surfaces.docs": docs[np.argsort(names, kind="stable")],
+        "surfaces.starts": starts_of(np.bincount(keys // records, minlength=len(dictionary))),
+        "surfaces.docs": (keys % records).astype(np.int32),
     }
+
+
+def _sorted(strings: Sequence[str]) -> tuple[Dictionary, NDArray[np.int64]]:
+    """(the dictionary of distinct strings, the ordinal of each of them in it)."""
+    order = sorted(range(len(strings)), key=strings.__getitem__)
+    ranks = np.empty(len(strings), np.int64)
+    ranks[order] = np.arange(len(strings))
+    return Dictionary.of([strings[n] for n in order]), ranks
 
 
 def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Offsets of consecutive runs of these sizes: each begin, and the end of the last."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-
-
-def _named(lists: Sequence[Sequence[str]]) -> tuple[Dictionary, NDArray[np.int64]]:
-    """(dictionary of all strings of the lists, ordinal of each string of each list in it)."""
-    ordered = sorted(set[str]().union(*lists))
-    place = {one: n for n, one in enumerate(ordered)}.__getitem__
-    names = np.fromiter(map(place, chain.from_iterable(lists)), np.int64, sum(map(len, lists)))
-    return Dictionary.of(ordered), names
-
-
-def _places(sketches: Sequence[Sketch], counts: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """The position of every token in its field, in the order of the tokens."""
-    sizes = counts.ravel()
-    plain = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    out = plain.astype(np.uint32)
-    ends = np.cumsum(counts.sum(axis=1))
-    for end, sketch in zip(ends.tolist(), sketches, strict=True):
-        # Positions are stored only where they are not 0, 1, 2 … (a dropped word leaves a gap).
-        if sketch.places is not None:
-            out[end - sketch.places.size : end] = sketch.places
-    return out

@@ -22,7 +22,7 @@ from memoriter.index.background import Background
 from memoriter.index.erase import erase
 from memoriter.index.pace import Pace
 from memoriter.index.tenant import IndexSpaces, TenantIndex
-from memoriter.index.upkeep import FLUSH_ROWS, UpkeepTask, keep_up, sweep
+from memoriter.index.upkeep import FLUSH_ROWS, UpkeepTask, keep_up, sweep, unread_records
 from memoriter.index.view import View
 from memoriter.store.port import Log, Manifest
 from memoriter.store.rows import VECTORS
@@ -40,7 +40,10 @@ ERASE_NOW_S: Final = 30.0
 CLOSE_ROWS: Final = 256
 """A tail of this many rows is published when the store is closed."""
 CLOSE_S: Final = 1.0
-"""How long `close` waits for upkeep."""
+"""How long `close` waits for upkeep at least."""
+CLOSE_ROWS_A_SECOND: Final = 1000
+"""It waits longer for a long tail: what is not published, each later process builds again."""
+LONGEST_CLOSE_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,24 +312,42 @@ class IndexCache:
     def _close_rows(self) -> int:
         return min(CLOSE_ROWS, self._upkeep.flush_rows)
 
-    def _publish_small(self) -> None:
-        """Have published what the next process would have to build again from the log."""
+    def _publish_small(self) -> int:
+        """Have published what the next process would have to build again from the log.
+
+        Returns about how many records that are for the tenant with most of them.
+        """
         least = self._close_rows
         with self._lock:
             self._closing = True
-            tenants = {tenant for tenant, rows in self._written.items() if rows >= least}
-            tenants |= {
+            written = set(self._written)
+            tenants = {
                 index.tenant
                 for index in self._indexes.values()
                 if index.home is not None and sum(map(len, index.tail)) >= least
             }
+        tenants |= {each for each in written - tenants if self._backlog(each) >= least}
         for tenant in sorted(tenants):
             self._start(tenant)
+        return max(map(self._backlog, tenants), default=0)
+
+    def _backlog(self, tenant: str) -> int:
+        """About how many records were written since segments of a tenant were last published."""
+        with contextlib.suppress(MemoriterError):  # a store that cannot be read still closes
+            manifest = self._log.manifest(tenant, self._spaces.name)
+            last = manifest.segments[-1].last if manifest.segments else 0
+            return unread_records(last, self._log.head(tenant).seq)
+        return 0
 
     def close(self) -> None:
-        """Wait a second at most for upkeep, and drop all indexes. Idempotent."""
-        self._publish_small()
-        self._background.close(CLOSE_S)
+        """Publish what is worth it, and drop all indexes. Idempotent.
+
+        Waits for upkeep a second, and one more for every thousand records that later processes
+        would otherwise read from the log, each anew; half a minute at most.
+        """
+        least = self._publish_small() / CLOSE_ROWS_A_SECOND
+        self._background.close(min(CLOSE_S + least, LONGEST_CLOSE_S))
+        self._written.clear()
         self._indexes.clear()
         self._sizes.clear()
         self._vectorless.clear()

@@ -9,6 +9,7 @@ What boosts need to know of a text is worked out once and kept as a column too (
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -24,23 +25,10 @@ Arrays = dict[str, NDArray[Any]]
 """Named arrays; each name has one dtype."""
 NO_TIME: Final = np.iinfo(np.int64).min
 
-_READ: Final[dict[str, Callable[[Record], str | None]]] = {
-    "id": lambda r: r.id,
-    "kind": lambda r: r.kind,
-    "role": lambda r: r.role,
-    "memory_type": lambda r: r.memory_type,
-    "entity_type": lambda r: r.entity_type,
-    "source_episode": lambda r: r.source_episode,
-    "priority": lambda r: r.priority,
-    "trust": lambda r: r.trust,
-    "source.who": lambda r: r.source.who,
-    "source.channel": lambda r: r.source.channel,
-    "source.path": lambda r: r.source.path,
-    "agent": lambda r: r.agent,
-    "user": lambda r: r.user,
-    "session": lambda r: r.session,
-}
-STRING_COLUMNS: Final = tuple(_READ)
+STRING_COLUMNS: Final = (
+    "id", "kind", "role", "memory_type", "entity_type", "source_episode", "priority", "trust",
+    "source.who", "source.channel", "source.path", "agent", "user", "session",
+)  # fmt: skip
 SET_COLUMNS: Final = ("tags", "concepts", "entities")
 NUMBER_COLUMNS: Final = ("importance", "confidence", "cycle", "position")
 TIME_COLUMNS: Final = ("created", "committed", "occurred", "valid_from", "valid_until", "expires")
@@ -64,30 +52,29 @@ PLAIN_COLUMNS: Final = frozenset(
 def record_columns(records: Sequence[Record]) -> Arrays:
     """The columns of these records, in their order."""
     out: Arrays = {}
-    for name, read in _READ.items():
-        out.update(_strings(name, [read(record) for record in records]))
+    for name in STRING_COLUMNS:
+        out.update(_strings(name, list(map(attrgetter(name), records))))
     for name in SET_COLUMNS:
-        out.update(_sets(name, [getattr(record, name) for record in records]))
-    for name in NUMBER_COLUMNS:
-        values = [getattr(record, name) for record in records]
-        out[name] = np.array([np.nan if v is None else v for v in values], np.float64)
+        out.update(_sets(name, list(map(attrgetter(name), records))))
+    for name in NUMBER_COLUMNS:  # numpy takes None for NaN
+        out[name] = np.array(list(map(attrgetter(name), records)), np.float64)
     for name in TIME_COLUMNS:
-        values = [getattr(record, name) for record in records]
+        values = map(attrgetter(name), records)
         out[name] = np.array([NO_TIME if v is None else to_micros(v) for v in values], np.int64)
     for name in FLAG_COLUMNS:
-        out[name] = np.array([getattr(record, name) for record in records], np.bool_)
+        out[name] = np.array(list(map(attrgetter(name), records)), np.bool_)
     for name, of_text in FROM_TEXT.items():
         out[name] = np.array([of_text(record.text) for record in records], np.float32)
     return out
 
 
 def _strings(name: str, values: Sequence[str | None]) -> Arrays:
-    vocabulary = sorted({value for value in values if value is not None})
-    place = {value: n for n, value in enumerate(vocabulary)}
-    codes = [-1 if value is None else place[value] for value in values]
+    vocabulary = sorted({value for value in set(values) if value is not None})
+    place: dict[str | None, int] = {value: n for n, value in enumerate(vocabulary)}
+    place[None] = -1
     dictionary = Dictionary.of(vocabulary)
     return {
-        f"{name}.codes": np.array(codes, np.int32),
+        f"{name}.codes": np.fromiter(map(place.__getitem__, values), np.int32, len(values)),
         f"{name}.blob": dictionary.blob,
         f"{name}.at": dictionary.at,
     }

@@ -60,7 +60,9 @@ def _rewritten(task: UpkeepTask, owner: IndexOwner, gone: Gone, index: TenantInd
             if not _touches(segment, gone):
                 refs.append(ref)
                 continue
-            clean = save_segment(merge([segment], 0, gone, task.pace), task.home, owner)
+            clean = save_segment(
+                merge([segment], 0, gone, task.pace, streamed=True), task.home, owner
+            )
             refs.append(clean)
             if index is not None:
                 ready[clean.name] = load_segment(task.home, clean, owner)

@@ -28,6 +28,7 @@ from memoriter.core.errors import Corrupt, NotFound
 from memoriter.index.checked import BLOCK_SUMS, VECTORS, MappedArray, MappedArrays, block_sums
 from memoriter.index.columns import PLAIN_COLUMNS, Arrays
 from memoriter.index.segment import Segment
+from memoriter.index.vector_stream import VectorStream
 from memoriter.store.port import SegmentRef
 from memoriter.store.segments import SUFFIX, Blob, Segments, owned_prefix
 
@@ -37,6 +38,8 @@ _LENGTH: Final = 16
 """Offset at which the length of the header ends and its checksum begins."""
 _PREFIX: Final = _LENGTH + SUM_BYTES
 _HASH_DIGITS: Final = 32
+Content = NDArray[Any] | VectorStream
+"""An array of a segment that is written."""
 CHECKED_AT_ONCE: Final = 32 * 1024**2
 """A segment of up to this many bytes is checked whole when it is opened."""
 
@@ -66,13 +69,13 @@ def _hashed(tenant: str) -> str:
     return hashlib.sha256(tenant.encode()).hexdigest()
 
 
-def _parts(header: bytes, blobs: list[tuple[int, NDArray[Any]]]) -> Iterator[Blob]:
+def _parts(header: bytes, blobs: list[tuple[int, Content]]) -> Iterator[Blob]:
     """The bytes of a segment in order, with zeros up to each offset."""
     at = _PREFIX + len(header)
     yield _MAGIC + len(header).to_bytes(8, "little") + checksum(header) + header
     for offset, array in blobs:
         yield bytes(offset - at)
-        yield _bytes(array)
+        yield from map(_bytes, array.blocks() if isinstance(array, VectorStream) else (array,))
         at = offset + array.nbytes
 
 
@@ -83,10 +86,15 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 
 def _layout(
     segment: Segment, arrays: Arrays, owner: IndexOwner
-) -> tuple[bytes, list[tuple[int, NDArray[Any]]]]:
-    contents = {name: np.ascontiguousarray(_shortened(name, a)) for name, a in arrays.items()}
-    contents[BLOCK_SUMS] = block_sums(_bytes(contents[VECTORS]))
-    sums = {name: checksum(_bytes(array)).hex() for name, array in contents.items()}
+) -> tuple[bytes, list[tuple[int, Content]]]:
+    contents = {name: _contiguous(name, array) for name, array in arrays.items()}
+    vectors = contents[VECTORS]
+    blocks = vectors.blocks() if isinstance(vectors, VectorStream) else (vectors,)
+    contents[BLOCK_SUMS] = np.concatenate(
+        [block_sums(memoryview(b""))] + [block_sums(_bytes(each)) for each in blocks]
+    )
+    plain = {name: each for name, each in contents.items() if isinstance(each, np.ndarray)}
+    sums = {name: checksum(_bytes(array)).hex() for name, array in plain.items() if name != VECTORS}
     sums[VECTORS] = sums[BLOCK_SUMS]  # vectors have a checksum for each block, and no other
     sizes = {name: -(-array.nbytes // _ALIGN) * _ALIGN for name, array in contents.items()}
     identity: dict[str, object] = {
@@ -120,6 +128,13 @@ def _layout(
             header = header.ljust(start - _PREFIX)
             return header, [(offsets[name], array) for name, array in contents.items()]
         start = need
+
+
+def _contiguous(name: str, array: NDArray[Any] | VectorStream) -> Content:
+    """An array as a file has it; vectors that are streamed stay so."""
+    if isinstance(array, VectorStream):
+        return array
+    return np.ascontiguousarray(_shortened(name, array))
 
 
 def _shortened(name: str, array: NDArray[Any]) -> NDArray[Any]:

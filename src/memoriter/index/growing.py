@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.words import Sketch
+from memoriter.core.word_table import WordTable
+from memoriter.embed.port import TokenTable
 from memoriter.index.build import build
 from memoriter.index.log_arrays import Derivation
 from memoriter.index.segment import Segment
@@ -28,8 +28,8 @@ class LogPart(NamedTuple):
     """A part of the log with what follows from its texts and from the rows before it."""
 
     delta: Delta
-    words: list[Sketch]
-    tokens: list[Sequence[int]]
+    words: WordTable
+    tokens: TokenTable
     """The kin-table tokens of every record."""
     derived: Derivation
     births: NDArray[np.int64]
@@ -51,9 +51,7 @@ class GrowingSegment:
         return bool(self.parts) and part.delta.upto - self.segment.first <= MOST
 
 
-def grown(
-    known: GrowingSegment | None, part: LogPart, after: int, fields: Sequence[str]
-) -> GrowingSegment:
+def grown(known: GrowingSegment | None, part: LogPart, after: int) -> GrowingSegment:
     """The segment of a part of the log after `after`; with what `known` has, if that has room."""
     parts = (part,)
     if known is not None and known.has_room_for(part):
@@ -61,9 +59,8 @@ def grown(
     segment = build(
         after,
         _joined([each.delta for each in parts]),
-        fields,
-        list(chain.from_iterable(each.words for each in parts)),
-        kin=list(chain.from_iterable(each.tokens for each in parts)),
+        WordTable.joined([each.words for each in parts]),
+        TokenTable.joined([each.tokens for each in parts]),
         derived={row: vector for each in parts for row, vector in each.derived.items()},
     )
     rows = np.concatenate([each.ended for each in parts])

@@ -8,19 +8,19 @@ them: no string, vector or edge of theirs is left in the arrays.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.index.checked import VECTORS
 from memoriter.index.columns import Arrays, dictionary_of, merged_columns
 from memoriter.index.dictionary import Dictionary, union
 from memoriter.index.pace import unpaced
 from memoriter.index.segment import GONE, Segment
+from memoriter.index.vector_stream import VectorStream
 from memoriter.index.windows import merged_windows
 
-_BLOCK: Final = 8192
-"""How many vectors are copied at a time."""
 FACTOR: Final = 8
 """How many segment files of about one size are merged into one."""
 
@@ -40,9 +40,12 @@ def merge(
     floor: int,
     gone: Gone = _NONE,
     pace: Callable[[], None] = unpaced,
+    *,
+    streamed: bool = False,
 ) -> Segment:
     """One segment of consecutive ones, oldest first, without rows that ended by `floor`.
 
+    If it is `streamed`, its vectors are a `VectorStream`: it can be saved, and not searched.
     Tombstones inside the segments count; `gone` names what later ones erase. `pace` is called every
     few milliseconds.
     """
@@ -62,7 +65,9 @@ def merge(
     arrays.update(merged_windows(parts, keeps, pace))
     arrays.update(merged_columns(parts, keeps, pace))
     pace()
-    arrays.update(_vectors(segments, keeps, gone.rows))
+    of_vectors, stream = _vectors(segments, keeps, gone.rows)
+    arrays.update(of_vectors)
+    arrays[VECTORS] = cast("NDArray[np.float32]", stream) if streamed else stream[:]
     arrays.update(_edges(parts, np.concatenate([arrays["tombs"], gone.positions])))
     arrays.update(_events(parts, segments[0].first))
     return Segment(segments[0].first, segments[-1].last, arrays)
@@ -84,7 +89,7 @@ def _postings(
     Within a term each segment's postings follow those of the one before, so rows stay sorted.
     """
     dictionary, maps = union([segment.terms for segment in segments], pace)
-    pieces: list[tuple[NDArray[np.int64], Arrays]] = []
+    pieces: list[tuple[NDArray[np.int32], Arrays]] = []
     offset = 0
     for segment, keep, new in zip(segments, keeps, maps, strict=True):
         arrays = segment.arrays
@@ -95,13 +100,11 @@ def _postings(
         place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
         taken["docs"] = place[taken["docs"]]
         taken["places"] = arrays["places"][np.repeat(alive, arrays["postings.tfs"])]
-        pieces.append((np.repeat(new, sizes)[alive], taken))
+        pieces.append((np.repeat(new.astype(np.int32), sizes)[alive], taken))
         offset += int(keep.sum())
         pace()
-    tokens = [(np.repeat(terms, t["tfs"]), {"places": t["places"]}) for terms, t in pieces]
-    postings = [(terms, {k: t[k] for k in ("docs", "fields", "tfs")}) for terms, t in pieces]
-    starts, dealt = _dealt(postings, len(dictionary), pace)
-    place_starts, places = _dealt(tokens, len(dictionary), pace)
+    starts, dealt = _dealt(pieces, ("docs", "fields", "tfs"), len(dictionary), pace)
+    place_starts, places = _dealt(pieces, ("places",), len(dictionary), pace, "tfs")
     used = np.diff(starts) > 0
     lengths = [s.lengths[:, keep] for s, keep in zip(segments, keeps, strict=True)]
     return {
@@ -116,22 +119,31 @@ def _postings(
 
 
 def _dealt(
-    pieces: Sequence[tuple[NDArray[np.int64], Arrays]], terms: int, pace: Callable[[], None]
+    pieces: Sequence[tuple[NDArray[np.int32], Arrays]],
+    keys: Sequence[str],
+    terms: int,
+    pace: Callable[[], None],
+    times: str = "",
 ) -> tuple[NDArray[np.int64], Arrays]:
-    """(offset of each term, the arrays of all pieces grouped by term).
+    """(offset of each term, some arrays of all pieces grouped by term).
 
-    Each piece is sorted by term; this is a counting sort over all of them.
+    Each piece is sorted by term; this is a counting sort over all of them. The arrays have an entry
+    for each owner, or as many as the array `times` says.
     """
-    counts = [np.bincount(owners, minlength=terms) for owners, _ in pieces]
+    counts = [
+        np.bincount(owners, arrays[times] if times else None, minlength=terms).astype(np.int64)
+        for owners, arrays in pieces
+    ]
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.sum(counts, axis=0))])
-    out: Arrays = {key: np.zeros(starts[-1], array.dtype) for key, array in pieces[0][1].items()}
+    out: Arrays = {key: np.zeros(starts[-1], pieces[0][1][key].dtype) for key in keys}
     begin = starts[:-1].copy()
-    for (owners, arrays), count in zip(pieces, counts, strict=True):
+    for (named, arrays), count in zip(pieces, counts, strict=True):
+        owners = np.repeat(named, arrays[times]) if times else named
         within = np.arange(owners.size) - np.repeat(np.cumsum(count) - count, count)
         at = begin[owners] + within
         pace()
-        for key, array in arrays.items():
-            out[key][at] = array
+        for key in keys:
+            out[key][at] = arrays[key]
             pace()
         begin += count
     return starts, out
@@ -142,16 +154,16 @@ def _surfaces(
 ) -> Arrays:
     """The surface words of the kept rows."""
     dictionary, maps = union([segment.surfaces for segment in segments], pace)
-    pieces: list[tuple[NDArray[np.int64], Arrays]] = []
+    pieces: list[tuple[NDArray[np.int32], Arrays]] = []
     offset = 0
     for segment, keep, new in zip(segments, keeps, maps, strict=True):
         docs = segment.arrays["surfaces.docs"]
         alive = keep[docs]
         place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
-        owners = np.repeat(new, np.diff(segment.arrays["surfaces.starts"]))[alive]
+        owners = np.repeat(new.astype(np.int32), np.diff(segment.arrays["surfaces.starts"]))[alive]
         pieces.append((owners, {"surfaces.docs": place[docs[alive]]}))
         offset += int(keep.sum())
-    starts, dealt = _dealt(pieces, len(dictionary), pace)
+    starts, dealt = _dealt(pieces, ("surfaces.docs",), len(dictionary), pace)
     used = np.diff(starts) > 0
     used_starts = np.concatenate([starts[:1], starts[1:][used]])
     return {**dealt, "surfaces.starts": used_starts, **dictionary.kept(used).arrays("surfaces")}
@@ -159,7 +171,7 @@ def _surfaces(
 
 def _vectors(
     segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]], gone: NDArray[np.int64]
-) -> Arrays:
+) -> tuple[Arrays, VectorStream]:
     """The vectors of the kept rows, and late ones of rows in earlier segments."""
     dropped = [s.rows[~k] for s, k in zip(segments, keeps, strict=True)]
     # Rows of earlier segments that a tombstone in these ones erases: their late vectors go too.
@@ -177,24 +189,7 @@ def _vectors(
         "vectors.none.seqs": none_seqs[still],
         "vectors.rows": rows[kept],
         "vectors.seqs": seqs[kept],
-        "vectors.matrix": _matrix(segments, kept),
-    }
-
-
-def _matrix(segments: Sequence[Segment], kept: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """The vectors under a mask, copied once, in blocks: they are most of what a merge holds."""
-    width = max(segment.width for segment in segments)
-    out = np.empty((int(kept.sum()), width), np.float32)
-    at = begin = 0
-    for segment in segments:
-        count = segment.arrays["vectors.rows"].size
-        places = np.flatnonzero(kept[begin : begin + count])
-        for start in range(0, places.size, _BLOCK):
-            some = segment.vectors_at(places[start : start + _BLOCK])
-            out[at : at + some.shape[0]] = some
-            at += some.shape[0]
-        begin += count
-    return out
+    }, VectorStream(segments, kept)
 
 
 def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:

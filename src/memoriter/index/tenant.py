@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from memoriter.core.batch import DERIVED
 from memoriter.core.errors import Corrupt, Expired
 from memoriter.core.record import Content, Record
+from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
-from memoriter.embed.port import Deriver, Kindred
+from memoriter.embed.port import Deriver, Kindred, TokenTable
 from memoriter.index.checked import MappedArrays
 from memoriter.index.file import IndexOwner, load_segment
 from memoriter.index.growing import GrowingSegment, LogPart, grown
@@ -33,6 +34,7 @@ from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb
 from memoriter.store.segments import Segments
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.port import Analyzer
 from memoriter.text.tokenized import TokenAnalyzer
 
@@ -263,7 +265,7 @@ class TenantIndex:
         known = self._growing
         if known is not None and self.tail[-1:] != (known.segment,):
             known = None  # it was merged or published
-        self._growing = made = grown(known, part, after, self._analyzer.fields)
+        self._growing = made = grown(known, part, after)
         stay = self._segments[:-1] if made.segment.first < after else self._segments
         self._segments = (*stay, made.segment)
         self._note(made.segment)
@@ -272,9 +274,11 @@ class TenantIndex:
             merged = merge(self.tail[run], floor=0)
             self._segments = (*self._segments[: published + run.start], merged)
 
-    def _words(self, delta: Delta) -> list[Sketch]:
-        """The words of every record: those in the log, else they are analysed now."""
+    def _words(self, delta: Delta) -> WordTable:
+        """The words of all records: those in the log, else they are analysed now."""
         own = self._analyzer
+        if isinstance(own, DefaultAnalyzer) and not delta.words:
+            return own.word_table(list(map(texts_of, delta.records)))
 
         def analysed(record: Record) -> Sketch:
             texts = texts_of(record)
@@ -282,32 +286,35 @@ class TenantIndex:
                 return own.sketch(texts)
             return Sketch.of_words(own.analyse(texts))
 
-        return [
+        sketches = [
             Sketch.of(delta.words[record.row]) if record.row in delta.words else analysed(record)
             for record in delta.records
         ]
+        return WordTable.of(sketches, len(own.fields))
 
-    def _tokens(self, delta: Delta) -> list[Sequence[int]]:
+    def _tokens(self, delta: Delta) -> TokenTable:
         """The kin-table tokens of every record, computed from its text: cheaper than storing."""
         if self._kin is None:
-            return [()] * len(delta.records)
-        return [self._kin.tokens(record.titled) for record in delta.records]
+            return TokenTable(np.zeros(0, np.uint16), np.zeros(len(delta.records), np.int64))
+        return self._kin.token_table([record.titled for record in delta.records])
 
-    def _derived(self, delta: Delta, tokens: Sequence[Sequence[int]]) -> Derivation:
+    def _derived(self, delta: Delta, tokens: TokenTable) -> Derivation:
         """The vectors that the log only notes, by row; empty if nothing here computes them."""
         rows = {vector.row for vector in delta.vectors if vector.body == DERIVED}
         table = self.spaces.deriver
         if table is None or not rows:
             return {}
-        known: dict[int, Sequence[int]] = {}
+        out: dict[int, NDArray[np.float32] | None] = {}
         if self._kin is not None:  # it has cut the same texts into tokens of the same table
-            known = {record.row: each for record, each in zip(delta.records, tokens, strict=True)}
+            places = [n for n, record in enumerate(delta.records) if record.row in rows]
+            own = [delta.records[n].row for n in places]
+            out = dict(zip(own, table.embed_tokens(tokens.taken(places)), strict=True))
         # A vector that was noted later than its record was written has its text further back.
-        others = self._log.records(self.tenant, sorted(rows - known.keys()))
-        known |= {record.row: table.tokens(record.titled) for record in others if record}
-        wanted = [row for row in known if row in rows]
-        vectors = table.embed_tokens(known[row] for row in wanted)
-        return dict(zip(wanted, vectors, strict=True))
+        others = [
+            each for each in self._log.records(self.tenant, sorted(rows - out.keys())) if each
+        ]
+        late = table.embed_tokens(table.token_table([each.titled for each in others]))
+        return out | {each.row: vector for each, vector in zip(others, late, strict=True)}
 
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(rows that these entries end, the sequence number at which each ends).

@@ -9,7 +9,7 @@ published.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -18,6 +18,7 @@ from memoriter.core.errors import Corrupt
 from memoriter.index.checked import SEGMENT
 from memoriter.index.file import load_segment, save_segment
 from memoriter.index.merge import due, merge
+from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
 from memoriter.store.port import Log, Manifest
 from memoriter.store.segments import Segments
@@ -72,14 +73,16 @@ def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) 
     log, home = task.log, task.home
     with index.lock:
         old, used, tail, segments = index.stored, index.manifest, index.tail, index.segments
-    if old == used and sum(map(len, tail)) < max(flush_rows, 1):
+    if old == used and _rows_of(tail) < max(flush_rows, 1):
         return False
     # The floor never goes back: what a merge dropped below it is gone.
     floor = max(floor, used.floor)
     refs = list(used.segments)
     run = due([*(ref.rows for ref in refs), sum(map(len, tail))])
     start = len(refs) if run is None else run.start
-    ref = save_segment(merge(segments[start:], floor, pace=task.pace), home, index.owner)
+    ref = save_segment(
+        merge(segments[start:], floor, pace=task.pace, streamed=True), home, index.owner
+    )
     task.pace()
     # Opened before it is published: checking its bytes under the index's lock would stop readers.
     index.ready = {ref.name: load_segment(home, ref, index.owner)}
@@ -89,6 +92,16 @@ def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) 
     index.take_over()
     index.ready = {}
     return published
+
+
+def _rows_of(tail: Sequence[Segment]) -> int:
+    """How many rows a tail counts as: its own, or half its entries if it has many links."""
+    return max(sum(map(len, tail)), unread_records(tail[0].first, tail[-1].last)) if tail else 0
+
+
+def unread_records(after: int, upto: int) -> int:
+    """About how many records a part of the log has: a record often has a vector or a link too."""
+    return (upto - after) // 2
 
 
 def sweep(log: Log, home: Segments, tenant: str) -> None:

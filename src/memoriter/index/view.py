@@ -219,6 +219,8 @@ class View:
     def _as_trusted(self) -> NDArray[np.bool_]:
         """Which replacing edges come from a record that is trusted as much as the one replaced."""
         edges = self.replacing_edges
+        if not edges.sources.size:
+            return np.zeros(0, np.bool_)
         return ~self.less_trusted(edges.sources, edges.targets)
 
     def less_trusted(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -277,6 +279,8 @@ def _replacing(segment: Segment) -> _EdgeColumns:
 
 
 def _replacing_in(arrays: Arrays) -> _EdgeColumns:
+    if not arrays["edges.seqs"].size:
+        return _EdgeColumns(*(np.zeros(0, np.int64),) * 6)
     names = dictionary_of(arrays, "edges.kinds")
     wanted = {names.find(kind): n for n, kind in enumerate(REPLACING)}
     codes = arrays["edges.kinds.codes"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -73,10 +72,8 @@ def _counts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(lengths > 0, 1 + np.maximum(-(-(lengths - WINDOW) // STRIDE), 0), 0)
 
 
-def windows_of(texts: Sequence[Sequence[int]]) -> Arrays:
-    """The arrays of the window index of these texts, each a sequence of tokens."""
-    lengths = np.array([len(text) for text in texts], np.int64)
-    tokens = np.fromiter(chain.from_iterable(texts), np.uint16, int(lengths.sum()))
+def windows_of(tokens: NDArray[np.uint16], lengths: NDArray[np.int64]) -> Arrays:
+    """The arrays of the window index of texts: all their tokens, and how many each one has."""
     counts = _counts(lengths)
     begins = _starts(counts)
     places = np.arange(tokens.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -266,6 +266,21 @@ def exact_dots(
     return out
 
 
+def token_sums(
+    fast: Library,
+    rows: NDArray[np.int8],
+    scales: NDArray[np.float32],
+    tokens: NDArray[np.uint16],
+    counts: NDArray[np.int64],
+) -> Doubles:
+    """The sum of row times scale over the tokens of each text: so many of `tokens` in turn."""
+    tokens, counts = np.ascontiguousarray(tokens, np.uint16), np.ascontiguousarray(counts)
+    out = np.empty((counts.size, rows.shape[1]))
+    table = (address(rows), address(scales), rows.shape[1])
+    fast.call("sums", (*table, address(tokens), address(counts), counts.size, address(out)))
+    return out
+
+
 @dataclass(frozen=True, slots=True)
 class ByteVectors:
     """Vectors as bytes: a vector is its codes times its scale, up to `rest` in length."""

@@ -39,6 +39,8 @@ _CALLS: Final = {
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
     "dots": (_POINTER, _COUNT, _POINTER, _COUNT, _POINTER, _POINTER),
+    "split": (_POINTER, _POINTER, _COUNT, _COUNT, _COUNT, *[_POINTER] * 4),
+    "sums": (_POINTER, _POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "scan_bytes": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER, _REAL, _POINTER),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""

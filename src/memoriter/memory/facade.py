@@ -21,8 +21,6 @@ from memoriter.core.similar import OnSimilar, SimilarRecord
 from memoriter.core.times import TimeLike
 from memoriter.index.pages import Sort
 from memoriter.memory.analyzers import Analyzers
-from memoriter.memory.browsing import Page, browse_page, edges_at, latest_version, versions_of
-from memoriter.memory.calibrating import calibrate
 from memoriter.memory.embedding import Embedding
 from memoriter.memory.engine import again_if_damaged
 from memoriter.memory.opened import OpenedMemory
@@ -38,8 +36,6 @@ from memoriter.memory.options import (
     UpdateKwargs,
     WhereLike,
 )
-from memoriter.memory.reviewing import Claim, claims_to_review, decide_claim
-from memoriter.memory.status import Report, Status, check_store, run_upkeep, status_of
 from memoriter.memory.writing_options import MessagesKwargs
 from memoriter.write.erasure import Erasure
 from memoriter.write.progress import ProgressCallback, show_progress
@@ -47,9 +43,12 @@ from memoriter.write.progress import ProgressCallback, show_progress
 if TYPE_CHECKING:
     from memoriter.memory.agents import Agents
     from memoriter.memory.backups import Backup
+    from memoriter.memory.browsing import Page
     from memoriter.memory.capturing import Captured
     from memoriter.memory.importing import Imported
+    from memoriter.memory.reviewing import Claim
     from memoriter.memory.spaces import SpaceCalibration
+    from memoriter.memory.status import Report, Status
     from memoriter.pipeline.plan import Plan
     from memoriter.pipeline.recipe import Recipe
     from memoriter.why.bundles import Bundles
@@ -174,10 +173,14 @@ class Memory(OpenedMemory):
 
     def review(self, *, limit: int = 100) -> tuple[Claim, ...]:
         """What records would replace or contradict although they are trusted less, oldest first."""
+        from memoriter.memory.reviewing import claims_to_review  # noqa: PLC0415  # rarely used
+
         return claims_to_review(self._engine, self._scope, limit)
 
     def decide(self, source: str, target: str, *, accept: bool) -> Commit:
         """Decide a claim of `review`: trust its source as much as its target, or end the link."""
+        from memoriter.memory.reviewing import decide_claim  # noqa: PLC0415  # rarely used
+
         return self._wrote(decide_claim(self._engine, self._writer, source, target, accept=accept))
 
     @property
@@ -287,6 +290,8 @@ class Memory(OpenedMemory):
         **options: Unpack[BrowseKwargs],
     ) -> Page:
         """Records by date, in stable pages over one view, with the total count."""
+        from memoriter.memory.browsing import browse_page  # noqa: PLC0415  # no search needs it
+
         return browse_page(self._engine, self._scope, options, sort, cursor, limit)
 
     @takes(BrowseKwargs)
@@ -296,14 +301,20 @@ class Memory(OpenedMemory):
 
     def get(self, id: str, *, known_at: TimeLike | None = None) -> Record:
         """One memory, as it is now or as it was known at a moment; raises NotFound."""
+        from memoriter.memory.browsing import latest_version  # noqa: PLC0415  # as above
+
         return latest_version(self._engine, self._scope, id, known_at)
 
     def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:
         """All versions of a memory, oldest first; raises NotFound."""
+        from memoriter.memory.browsing import versions_of  # noqa: PLC0415  # as above
+
         return versions_of(self._engine, self._scope, id, known_at)
 
     def links(self, id: str) -> tuple[Edge, ...]:
         """The edges from and to a memory, the latest of each (source, target, kind, valid_from)."""
+        from memoriter.memory.browsing import edges_at  # noqa: PLC0415  # as above
+
         return edges_at(self._engine, self._scope.tenant, self.get(id).position)
 
     # -- maintaining -------------------------------------------------------------------------------
@@ -349,22 +360,32 @@ class Memory(OpenedMemory):
 
     def verify_store(self) -> Checkup:
         """Verify all digests, chain links, checksums and segments of the store; changes nothing."""
+        from memoriter.memory.status import check_store  # noqa: PLC0415  # rarely used
+
         return check_store(self._engine, repair=False)
 
     def doctor(self) -> Checkup:
         """Verify the store and repair derived data: words, vectors, segments; never a record."""
+        from memoriter.memory.status import check_store  # noqa: PLC0415  # rarely used
+
         return check_store(self._engine, repair=True)
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Run upkeep now: embed what lacks a vector, publish and merge the index, erase."""
+        from memoriter.memory.status import run_upkeep  # noqa: PLC0415  # rarely used
+
         return run_upkeep(self._engine, self._writer, limit)
 
     def calibrate(self, space: str | None = None) -> SpaceCalibration:
         """Measure and commit the cosines of unrelated texts in a vector space (the serving one)."""
+        from memoriter.memory.calibrating import calibrate  # noqa: PLC0415  # rarely used
+
         return calibrate(self._engine, self._writer, space)
 
     def status(self, by: str | None = None, *, repeats: bool = False) -> Status:
         """Counts and state; `by` counts by an attribute, `repeats` looks for texts that repeat."""
+        from memoriter.memory.status import status_of  # noqa: PLC0415  # rarely used
+
         return status_of(self._engine, self._scope.tenant, by, repeats=repeats)
 
     def wait_for(self, seq: int, *, timeout: float = 5.0) -> None:

@@ -59,7 +59,7 @@ class OpenedMemory(NotAContainer):
         return None if home is None else SharedAnswers(home, self._engine, self._scope.tenant)
 
     def close(self) -> None:
-        """Wait a second at most for upkeep, and close the store; closing twice is fine."""
+        """Publish the index, if that does not take long, and close the store; twice is fine."""
         self._engine.close()
 
     def __enter__(self) -> Self:

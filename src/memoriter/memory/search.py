@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
@@ -20,9 +20,11 @@ from memoriter.pipeline.run import run_plan
 from memoriter.rerank.call import Failed, ask_reranker
 from memoriter.text.analyzers import analyzer
 from memoriter.why.answer import answer
-from memoriter.why.bundles import Bundles, bundle
 from memoriter.why.case import Generations, with_outcomes
 from memoriter.why.result import Result
+
+if TYPE_CHECKING:
+    from memoriter.why.bundles import Bundles
 
 _RERANK_OVERRIDE: Final = "pass.1.enabled"
 """The override that switches a reranker on or off."""
@@ -121,6 +123,8 @@ def _result(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
 
 def run_bundles(engine: Engine, query: Query, recipe: Recipe, offset: int) -> Bundles:
     """The hits of the word lane, each with its linked records."""
+    from memoriter.why.bundles import bundle  # noqa: PLC0415  # few searches need it
+
     ctx = bind_query(engine, query, recipe)
     return bundle(recipe, ctx, engine.fetch(query.scope.tenant), offset)
 

@@ -3,17 +3,21 @@
 To add a kind, add one line here (see CONTRIBUTING.md). Another package adds its own by an entry
 point in the group `memoriter.lanes`, `memoriter.boosts` or `memoriter.orderings` whose name is the
 kind and whose value is a class like those here. A plugin that cannot be loaded is left out; a
-recipe that names it gets an error with the reason.
+recipe that names it gets an error with the reason. A kind is imported when a recipe names it
+(`part_of`), so that a start does not load them all.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pydantic_core import PydanticKnownError, core_schema
 
 from memoriter.core import plugins
 from memoriter.core.errors import message_of
@@ -21,6 +25,9 @@ from memoriter.lanes.port import Lane
 from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.boosts.port import Boost
 from memoriter.pipeline.orderings.port import Ordering
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _log: Final = logging.getLogger(__name__)
 _LANES: Final = (
@@ -77,10 +84,7 @@ broken: Final[dict[str, str]] = {}
 @cache
 def kinds(group: str) -> tuple[type[RecipePart], ...]:
     """The classes of a group (`lanes`, `boosts`, `orderings`), ours first."""
-    ours: list[type[RecipePart]] = []
-    for place in _OURS[group]:
-        module, _, name = place.partition(":")
-        ours.append(getattr(import_module(module), name))
+    ours = [_imported(place) for place in _OURS[group]]
     known = {each.kind_name() for each in ours}
     for point in plugins.points(group).values():
         part = _loaded(point, group, known)
@@ -90,9 +94,49 @@ def kinds(group: str) -> tuple[type[RecipePart], ...]:
     return tuple(ours)
 
 
+@cache
 def part_of(group: str, kind: str) -> type[RecipePart] | None:
-    """The class of a kind; None if it is unknown."""
+    """The class of a kind, imported alone; None if it is unknown."""
+    for place in _OURS[group]:
+        if place.partition(":")[0].rpartition(".")[2] == kind:  # its module is named after it
+            return _imported(place)
     return next((each for each in kinds(group) if each.kind_name() == kind), None)
+
+
+def _imported(place: str) -> type[RecipePart]:
+    module, _, name = place.partition(":")
+    return cast("type[RecipePart]", getattr(import_module(module), name))
+
+
+@dataclass(frozen=True, slots=True)
+class AnyPart:
+    """Annotation of a field: a part of any kind of a group, whose class reads the rest."""
+
+    group: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        """How pydantic reads and writes such a field."""
+        del source, handler
+        return core_schema.no_info_plain_validator_function(
+            self.read, serialization=core_schema.simple_ser_schema("any")
+        )
+
+    def read(self, value: object) -> RecipePart:
+        """The part that data describes; pydantic's errors for a table without a known kind."""
+        if isinstance(value, RecipePart):
+            return value
+        if not isinstance(value, dict):
+            raise PydanticKnownError("model_attributes_type")
+        table = cast("dict[str, object]", value)
+        if "kind" not in table:
+            raise PydanticKnownError("union_tag_not_found", {"discriminator": "'kind'"})
+        kind = table["kind"]
+        part = part_of(self.group, kind) if isinstance(kind, str) else None
+        if part is None:
+            context = {"discriminator": "'kind'", "tag": str(kind), "expected_tags": self.group}
+            raise PydanticKnownError("union_tag_invalid", context)
+        # As JSON again: strict models take lists for tuples only from JSON.
+        return part.model_validate_json(json.dumps(table))
 
 
 def _loaded(point: EntryPoint, group: str, known: set[str]) -> type[RecipePart] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -21,11 +21,13 @@ from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
 from memoriter.index.view import ReplacedBy
-from memoriter.lanes.port import Seeded
+from memoriter.lanes.port import Lane, Seeded
 from memoriter.lanes.spec import Spec, option
+from memoriter.pipeline.boosts.port import Boost
 from memoriter.pipeline.foreign_names import Mean, Mix, Path
 from memoriter.pipeline.fusing import Fusion, Label, Weighted
-from memoriter.pipeline.kinds import kinds
+from memoriter.pipeline.kinds import AnyPart
+from memoriter.pipeline.orderings.port import Ordering
 from memoriter.pipeline.passes import Pass, Tie
 from memoriter.pipeline.relevance import Relevance
 from memoriter.pipeline.waves import waves_of
@@ -36,9 +38,9 @@ if TYPE_CHECKING:
     from memoriter.pipeline.boosts.port import Boost as AnyBoost
     from memoriter.pipeline.orderings.port import Ordering as AnyOrdering
 else:
-    AnyLane = Annotated[Union[kinds("lanes")], Field(discriminator="kind")]  # noqa: UP007  # of a tuple
-    AnyBoost = Annotated[Union[kinds("boosts")], Field(discriminator="kind")]  # noqa: UP007  # as above
-    AnyOrdering = Annotated[Union[kinds("orderings")], Field(discriminator="kind")]  # noqa: UP007  # as above
+    AnyLane = Annotated[Lane, AnyPart("lanes")]
+    AnyBoost = Annotated[Boost, AnyPart("boosts")]
+    AnyOrdering = Annotated[Ordering, AnyPart("orderings")]
 
 FORMAT: Final = 1
 RESERVED: Final = frozenset(

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from memoriter.core.errors import BadRecipe
 from memoriter.core.shown import plain
-from memoriter.pipeline.kinds import broken
+from memoriter.pipeline.kinds import AnyPart, broken, kinds
 from memoriter.pipeline.recipe import Recipe
 
 _MISTAKES: Final = {
@@ -161,7 +161,10 @@ def _chosen(annotation: Any, data: object) -> Any:
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
     """Every model inside a type."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    any_of = [each for each in get_args(annotation) if isinstance(each, AnyPart)]
+    if any_of:
+        yield from kinds(any_of[0].group)
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     elif get_origin(annotation) in (Annotated, Union, types.UnionType, dict, tuple):
         for each in get_args(annotation):

@@ -279,16 +279,8 @@ class _Settling:
 
     def vector(self, row: int, vector: Vector, salt: bytes) -> None:
         seq = self.next()
-        kept = VectorRow(
-            seq=seq,
-            row=row,
-            part=vector.part,
-            generation=vector.generation,
-            form=vector.form,
-            body=vector.body,
-            sum=b"",
-        )
-        kept = kept._replace(sum=vector_sum(self.tenant, kept))
+        given = (seq, row, vector.part, vector.generation, vector.form, vector.body)
+        kept = VectorRow(*given, sum=vector_sum(self.tenant, VectorRow(*given, sum=b"")))
         self.out.vectors.append(kept)
         # Only a caller's vector is chained: an embedder's ("unit") follows from the record.
         if vector.form != "unit":

@@ -13,13 +13,17 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import apsw.unicode
+import numpy as np
 import Stemmer
 
+from memoriter.core.word_table import WordTable
+from memoriter.kernel.split import numbered_words
 from memoriter.text.chunk import LONGEST, chunks, is_unspaced
+from memoriter.text.placed_table import placed_table
 from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, concatenated, grams
 
 _RULES: Final = 1
@@ -117,3 +121,18 @@ class DefaultAnalyzer(TokenAnalyzer):
     def tokenize(self, text: str) -> Tokenized:
         """The tokens of any text, chunk by chunk."""
         return concatenated(list(map(self._local.lexicon.__getitem__, chunks(text))))
+
+    def word_table(self, records: Sequence[Mapping[str, Sequence[str]]]) -> WordTable:
+        """The words of many records at once, as `sketch` gives them: each distinct chunk once."""
+        texts: list[str] = []
+        cells: list[int] = []
+        """Of each text, its record and field as one number."""
+        for nth, fields in enumerate(records):
+            for cell, field in enumerate(self._fields, nth * len(self._fields)):
+                for text in fields.get(field, ()):
+                    texts.append(text)
+                    cells.append(cell)
+        numbered = numbered_words(texts, chunks, linked=True)
+        known = list(map(self._local.lexicon.__getitem__, numbered.words))
+        shape = len(records), len(self._fields)
+        return placed_table(known, numbered, np.array(cells, np.int64), shape)

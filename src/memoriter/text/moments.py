@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.text.calendar_spans import ONE_DAY, TimeSpan
-from memoriter.text.time_rules import read_time
+from memoriter.text.time_rules import may_name_a_time, read_time
 from memoriter.text.time_words import FEASTS, MONTHS, SEASONS, WEEKDAYS
 
 _READ: Final = 2_000
@@ -42,6 +43,8 @@ def moment_of(text: str, now: int) -> Moment | None:
     Moment(text='between 2 and 4 january 1970', since=86400000000, until=345600000000)
     """
     lower = text[:_READ].lower().replace("’", "'")  # a longer text is no question
+    if not may_name_a_time(lower):
+        return None
     try:
         here = _EPOCH + now * _MICRO
         named = _range(lower, here) or read_time(lower, here)
@@ -71,15 +74,15 @@ _END: Final = (
     rf"|{_YEAR}|\d{{4}}-\d\d-\d\d"
 )
 """A time that may begin or end a range."""
-_RANGE: Final = re.compile(
+_RANGE: Final = lazy_pattern(
     rf"\b(?:between\s+(?P<a>{_END})\s+and\s+(?P<b>{_END})"
     rf"|from\s+(?P<c>{_END})\s*(?:to|until|till|through|-|–|—)\s*(?P<d>{_END})"
     rf"|(?P<e>(?:{_DAY}|{_MONTH}|{_MONTH}\s+{_DAY}|{_DAY}\s+{_MONTH}))"
     rf"(?:\s*[-–—]\s*|\s+(?:to|until|till|through)\s+)(?P<f>{_END}))(?!\w)"
 )
-_IS_DAY: Final = re.compile(rf"(?:the\s+)?({_DAY})")
-_HAS_MONTH: Final = re.compile(rf"\b{_MONTH}")
-_HAS_YEAR: Final = re.compile(rf"\b{_YEAR}")
+_IS_DAY: Final = lazy_pattern(rf"(?:the\s+)?({_DAY})")
+_HAS_MONTH: Final = lazy_pattern(rf"\b{_MONTH}")
+_HAS_YEAR: Final = lazy_pattern(rf"\b{_YEAR}")
 _IS_WEEKDAY: Final = frozenset(WEEKDAYS)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.text.calendar_spans import (
     ONE_DAY,
     TimeSpan,
@@ -56,6 +57,23 @@ def read_time(text: str, here: datetime) -> tuple[str, TimeSpan] | None:
     return None
 
 
+_TIME_PARTS: Final = re.compile(
+    r"\d|day|night|morning|noon|evening|tomorrow|now|hour|week|month|quarter|year|ago|last|latest"
+    r"|past|previous|next|recent|newest|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+    r"|spring|summer|autumn|fall|winter|christmas|valentine|halloween|easter"
+)
+"""Every time and every range that is read here or in `text.moments` has one of these in it."""
+
+
+def may_name_a_time(text: str) -> bool:
+    """Whether a text in small letters may name a time; False spares the rules, which are many.
+
+    >>> may_name_a_time("which port for ssh?"), may_name_a_time("the port of last week")
+    (False, True)
+    """
+    return _TIME_PARTS.search(text) is not None
+
+
 # -- patterns --------------------------------------------------------------------------------------
 
 
@@ -79,18 +97,18 @@ _OF_YEAR: Final = rf",?\s+(?:of\s+)?{_YEAR}"
 _LEAD: Final = r"in|during|since|by|until|till|before|after|from|around"
 """After these, "may" and "march" are months."""
 
-_AFTER: Final = re.compile(rf"(?:'s)?\s+(?:in\s+the\s+|at\s+)?{_one_of(DAYPARTS, 'part')}\b")
-_PART: Final = re.compile(
+_AFTER: Final = lazy_pattern(rf"(?:'s)?\s+(?:in\s+the\s+|at\s+)?{_one_of(DAYPARTS, 'part')}\b")
+_PART: Final = lazy_pattern(
     r"\b(?:(?P<part>early|mid|late)|(?:the\s+)?(?P<edge>beginning|start|middle|end|weekend"
     rf"|(?:first|second|last)\s+half|(?:first|second|third|fourth|last)\s+week|{'|'.join(DAYPARTS)})\s+of)(?:\s+the)?[\s-]+$"
 )
-_SIDE: Final = re.compile(
+_SIDE: Final = lazy_pattern(
     rf"\b(?:(?:the|{_COUNT})\s+(?P<unit>day|night|week|month|year)s?\s+)?"
     r"(?P<side>before|after|since)\s+(?P<between>(?:[\w'-]+\s+){0,4})$"
 )
 _LITTLE: Final = frozenset({"in", "on", "at", "the", "of", "during", "last", "this", "next"})
 """Words between "since" and a time that change nothing."""
-_AHEAD: Final = re.compile(r"\b(?:will|won't|shall|going\s+to|upcoming)\b|'ll\b")
+_AHEAD: Final = lazy_pattern(r"\b(?:will|won't|shall|going\s+to|upcoming)\b|'ll\b")
 """With these a date without a year is the next one."""
 
 
@@ -372,4 +390,6 @@ _PATTERNS: Final[tuple[_Rule, ...]] = (
     ),
 )
 """The first that matches decides: what says more comes before what says less."""
-_RULES: Final = tuple((re.compile(rf"\b(?:{pattern})"), span_of) for pattern, span_of in _PATTERNS)
+_RULES: Final = tuple(
+    (lazy_pattern(rf"\b(?:{pattern})"), span_of) for pattern, span_of in _PATTERNS
+)

@@ -21,7 +21,7 @@ from memoriter.text.chunk import LONGEST
 
 FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
 """The fields that most analyzers cover."""
-_GAP: Final = 100
+GAP: Final = 100
 """Positions between two texts of one field, so that no phrase matches across them."""
 
 
@@ -82,7 +82,7 @@ def _field_of(tokenized: Sequence[Tokenized]) -> Tokenized:
         return tokenized[0]
     terms = list(chain.from_iterable(map(_TERMS, tokenized)))
     surfaces = list(chain.from_iterable(map(_SURFACES, tokenized)))
-    return Tokenized(terms, surfaces, *_placed(tokenized, gap=_GAP))
+    return Tokenized(terms, surfaces, *_placed(tokenized, gap=GAP))
 
 
 def _placed(tokenized: Iterable[Tokenized], gap: int) -> tuple[list[int], int]:

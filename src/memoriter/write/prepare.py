@@ -96,13 +96,14 @@ def prepare(drafts: Sequence[Draft], context: WriteContext) -> tuple[Act, ...]:
     # One draw for all salts and one for all ids: tests replay the entropy in this order.
     salts = context.entropy.draw(SALT_BYTES * len(drafts))
     noise = context.entropy.draw(_NOISE_BYTES * len(drafts))
+    space = context.space
     return tuple(
         put_of(
             draft,
             content,
             draft.id or uuid7(stamp, noise[_NOISE_BYTES * at : _NOISE_BYTES * (at + 1)]),
             salts[SALT_BYTES * at : SALT_BYTES * (at + 1)],
-            Derived(context.space, vectors, analyzers),
+            Derived(space, vectors, analyzers),
         )
         for at, (draft, content, vectors) in enumerate(zip(drafts, contents, outcomes, strict=True))
     )

@@ -66,6 +66,7 @@ class Writer:
         self._log = log
         self._context = context
         self._scope = scope
+        self._filters = scope.filters()
 
     @property
     def context(self) -> WriteContext:
@@ -85,7 +86,7 @@ class Writer:
     @property
     def scoped(self) -> bool:
         """Whether the scope names an agent, a user or a session."""
-        return bool(self._scope.filters())
+        return bool(self._filters)
 
     def commit(self, acts: Sequence[Act]) -> Commit:
         """Commit acts in one transaction, all or none."""
@@ -115,26 +116,26 @@ class Writer:
         """A draft with the agent, user and session of the scope; BadRecord if it has others."""
         if isinstance(data, Draft):
             return self._inside(data)
-        if isinstance(data, str):
+        if isinstance(data, str) and self._filters:
             data = {"text": data}
         if not isinstance(data, Mapping):
-            return Draft.of(data, self._context.clock.now)
+            return self._inside(Draft.of(data, self._context.clock.now))
         fields = cast("Mapping[str, object]", data)
-        for key, value in self._scope.filters().items():
+        for key, value in self._filters.items():
             if fields.get(key, value) != value:
                 raise BadRecord(
                     f"{key}: {fields[key]!r} is not the {key} of this memory ({value!r})",
                     hint=f"leave {key} out, or write through a memory of that {key}",
                     field=key,
                 )
-        return self._inside(Draft.of({**fields, **self._scope.filters()}, self._context.clock.now))
+        return self._inside(Draft.of({**fields, **self._filters}, self._context.clock.now))
 
     def _inside(self, draft: Draft) -> Draft:
         """Check that a draft stays in scope: its fields, and the records that it links to."""
-        for key, value in self._scope.filters().items():
+        for key, value in self._filters.items():
             if draft.fields.get(key) != value:
                 raise BadRecord(f"{key}: lies outside the scope ({value!r})", field=key)
-        if self._scope.filters():
+        if self._filters:
             for tie in draft.ties:
                 try:
                     self.current(tie.target)
@@ -160,10 +161,17 @@ class Writer:
                 field="drafts",
             )
         # A list is validated as a whole first: an error in its last draft must not leave half.
-        stream = iter(self._checked(drafts, 0) if isinstance(drafts, Sequence) else drafts)
+        checked = iter(self._checked(drafts, 0)) if isinstance(drafts, Sequence) else None
+        stream = iter(drafts)
         commits: list[Commit] = []
         count = 0
-        while batch := self._checked(islice(stream, BATCH), count):
+
+        def following() -> list[Draft]:
+            if checked is not None:
+                return list(islice(checked, BATCH))
+            return self._checked(islice(stream, BATCH), count)
+
+        while batch := following():
             commits.append(self.commit(prepare(batch, self._context)))
             count += len(batch)
             report(count)

@@ -143,7 +143,7 @@ def _print_answer(result: Result, answer: AnswerOptions, *, as_json: bool) -> No
         _save(answer.html, result.to_html().encode())
     if not answer.context:
         show(
-            result.to_dict(),
+            result.to_dict() if as_json else None,  # as data it explains every hit
             lambda: render.hits.hit_list(result, explain=answer.explain, every=answer.every),
             as_json=as_json,
         )

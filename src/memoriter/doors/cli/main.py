@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from typing import Final
 
 from memoriter import __version__
@@ -153,4 +155,8 @@ app: Final = tree_of(PANELS)
 
 def run() -> None:
     """Run the command line and end the process."""
+    # A start makes many objects that stay: looking for garbage among them every 700, and for
+    # plugins of pydantic among the installed packages, would only cost time.
+    gc.set_threshold(10_000)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     app()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
@@ -24,11 +24,9 @@ from memoriter.doors.render.ink import (
     superseded_line,
 )
 from memoriter.doors.render.tree import hit_tree, plan_tree
-from memoriter.lanes.graph_lane import path_text
 from memoriter.text.figures import figure
 from memoriter.text.safe import one_line
 from memoriter.text.spans import Span
-from memoriter.why.bundles import Bundle, Bundles
 from memoriter.why.hit_text import boosts_of, copies_line, moves_of, scale_of
 from memoriter.why.result import Hit, Result
 from memoriter.why.strengths import (
@@ -40,6 +38,9 @@ from memoriter.why.strengths import (
     relevance_text,
     strength_text,
 )
+
+if TYPE_CHECKING:
+    from memoriter.why.bundles import Bundle, Bundles
 
 BAR: Final = 24
 _REST: Final = "·"
@@ -273,6 +274,8 @@ def bundle_list(bundles: Bundles) -> RenderableType:
 
 
 def _bundle(bundle: Bundle) -> Tree:
+    from memoriter.lanes.graph_lane import path_text  # noqa: PLC0415  # a search has no paths
+
     seed = bundle.seed
     line = Text(f"#{seed.rank} {figure(seed.score)}  ", STRONG)
     line.append(one_line(seed.record.text)).append(f"  {one_line(seed.id)}", DIM)
