@@ -210,6 +210,7 @@ def test_a_change_and_moved_sliders_are_one_state_with_one_address(
         assert hits(tab) == [hit.id for hit in result]
 
     equal()
+    settle(tab)
     inputs = tab.texts(".side .pair + details li")
     assert [line.split(":")[0] for line in inputs if "kin" in line] == []
     slider = f'input[type="range"][data-path="{words}"]'

@@ -136,11 +136,14 @@ class Asked {
     const fill = async () => {
       const own = ++turn;
       filled = box.open;
-      if (!filled) { inner.replaceChildren(); return; }
+      if (!filled) { inner.replaceChildren(); inner.removeAttribute("aria-busy"); return; }
       if (!inner.childElementCount) inner.append(h("p", { class: "quiet" }, "Loading …"));
       let made;
+      inner.setAttribute("aria-busy", "true");
       try { made = await make(); } catch (error) { made = problem(error); }
-      if (own === turn) inner.replaceChildren(made);
+      if (own !== turn) return;
+      inner.replaceChildren(made);
+      inner.removeAttribute("aria-busy");
     };
     this.again[name] = fill;
     box.addEventListener("toggle", () => {
