@@ -157,6 +157,37 @@ def test_a_reflection_has_the_least_trust_of_its_members(memory: Memory) -> None
 # -- doors -----------------------------------------------------------------------------------------
 
 
+def test_trust_cannot_rise_above_what_a_record_was_made_from(memory: Memory) -> None:
+    memory.remember("A web page says so", id="page", trust="external")
+    memory.remember(
+        "Summed up", id="sum", trust="external", links=[{"target": "page", "kind": "derived_from"}]
+    )
+    memory.remember("Heard from Ana", id="ana")
+    writer = memory.with_ceiling("learned")
+    with pytest.raises(Forbidden, match="'page', which it was made from"):
+        writer.update("sum", trust="learned")
+    with pytest.raises(Forbidden, match="'page', which it was made from"):
+        writer.link("ana", "page", "derived_from")
+    batch: list[Any] = [
+        {"text": "Another page", "id": "p2", "trust": "external"},
+        {"text": "Its summary", "id": "s2", "links": [{"target": "p2", "kind": "derived_from"}]},
+    ]
+    with pytest.raises(Forbidden, match="'p2', which it was made from"):
+        writer.remember_many(batch)
+    writer.link("sum", "ana", "derived_from")
+    writer.update("sum", text="Summed up again")
+
+
+def test_a_reflection_stays_below_the_ceiling_and_falls_with_its_members(memory: Memory) -> None:
+    for n in range(3):
+        memory.remember(f"The deploy key is in the red safe {n}", id=f"k{n}", trust="system")
+    made = memory.with_ceiling("learned").reflect(similarity=0.3, min_size=3).created
+    assert [memory.get(each.id).trust for each in made] == ["learned"]
+    memory.update("k1", trust="external")
+    memory.reflect(similarity=0.3, min_size=3)
+    assert memory.get(made[0].id).trust == "external"
+
+
 def test_a_session_of_a_token_has_its_ceiling(memory: Memory) -> None:
     """D6: any write token set trust system, in remember and in update."""
     session = TenantSession(memory).with_ceiling("learned")

@@ -204,3 +204,13 @@ def test_timings_are_for_people_only(stored: Memory) -> None:
     assert set(stored.recall("ssh port", recipe="lexical").timings) == {"words", "fuse"}
     assert "timings" not in result.to_dict()
     assert "timings" not in result.receipt.body
+
+
+def test_what_was_forgotten_does_not_come_back() -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("The vault code is zanzibar", id="vault")
+        memory.remember("The vault is in the cellar", id="cellar")
+        result = memory.recall("vault code")
+        memory.forget("vault", now=True)
+        changed = result.what_if({"fusion.weights.words": 0.5})
+    assert [hit.id for hit in changed] == ["cellar"]

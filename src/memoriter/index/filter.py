@@ -24,16 +24,22 @@ Fetch = Callable[[Sequence[int]], Sequence[Record | None]]
 """Reads record versions by row."""
 
 
-def each_once(fetch: Fetch) -> Fetch:
-    """A function that reads as another one does, and no row twice."""
-    known: dict[int, Record | None] = {}
+class EachOnce:
+    """Reads records as another function does, and no row twice."""
 
-    def read(rows: Sequence[int]) -> Sequence[Record | None]:
-        if fresh := [row for row in rows if row not in known]:
-            known.update(zip(fresh, fetch(fresh), strict=True))
-        return [known[row] for row in rows]
+    def __init__(self, fetch: Fetch) -> None:
+        self._fetch = fetch
+        self._known: dict[int, Record | None] = {}
 
-    return read
+    def __call__(self, rows: Sequence[int]) -> Sequence[Record | None]:
+        """The records of these rows; None for one that was forgotten."""
+        if fresh := [row for row in rows if row not in self._known]:
+            self._known.update(zip(fresh, self._fetch(fresh), strict=True))
+        return [self._known[row] for row in rows]
+
+    def anew(self) -> EachOnce:
+        """The same, with nothing read yet: what was forgotten since is not found any more."""
+        return EachOnce(self._fetch)
 
 
 def passing(where: Where, segment: Segment, among: Mask, fetch: Fetch) -> Mask:

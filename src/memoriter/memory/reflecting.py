@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -27,6 +28,7 @@ from memoriter.index.vectors import row_vectors
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import ReflectKwargs
+from memoriter.write.ceiling import exceeds, least_trust
 from memoriter.write.reflect import (
     ALGORITHMS,
     ASSOCIATED,
@@ -34,6 +36,7 @@ from memoriter.write.reflect import (
     NewReflection,
     Reflected,
     Rejected,
+    Revised,
     Rule,
     apart_remark,
     draft_of,
@@ -80,11 +83,11 @@ def reflect(engine: Engine, writer: Writer, options: ReflectKwargs, *, dry_run: 
     for attempt in range(_TRIES):
         view = _Candidates(engine, writer.scope, rule)
         clusters = _nearest_clusters(view, candidates, lower)
-        orphans = view.orphans()
+        orphans, overtrusted = view.orphans(), view.overtrusted()
         if dry_run:
             return _account(clusters, orphans, None)
         try:
-            _write(engine, writer, clusters, orphans, summaries)
+            _write(engine, writer, clusters, (orphans, overtrusted), summaries)
         except (Conflict, NotFound):  # another writer was faster: read again
             if attempt == _TRIES - 1:
                 raise
@@ -240,21 +243,38 @@ class _Candidates:
             if one in place and two in place and one != two
         ]
 
+    @cached_property
+    def _members(self) -> dict[str, tuple[str, ...]]:
+        """The ids of the members of each reflection that is in use."""
+        return {r.id: ids for r in self._ours if not r.archived and (ids := members_of(r))}
+
+    @cached_property
+    def _standing_members(self) -> dict[str, Record]:
+        """The members that are neither forgotten nor hidden, by id."""
+        wanted = sorted({one for ids in self._members.values() for one in ids})
+        rows = rows_by_id(self._reading, wanted, self._standing.masks)
+        records = self._records(np.array(sorted(rows.values()), np.int64))
+        return {record.id: record for record in records}
+
     def orphans(self) -> list[Record]:
         """Reflections with a member that is forgotten, hidden, or of another agent or user."""
-        members = {r.id: ids for r in self._ours if not r.archived and (ids := members_of(r))}
-        wanted = sorted({one for ids in members.values() for one in ids})
-        rows = rows_by_id(self._reading, wanted, self._standing.masks)
-        standing = {
-            (record.id, record.agent, record.user)
-            for record in self._records(np.array(sorted(rows.values()), np.int64))
-        }
+        standing = {(r.id, r.agent, r.user) for r in self._standing_members.values()}
         return [
             record
             for record in self._ours
-            if not {(one, record.agent, record.user) for one in members.get(record.id, ())}
+            if not {(one, record.agent, record.user) for one in self._members.get(record.id, ())}
             <= standing
         ]
+
+    def overtrusted(self) -> list[tuple[Record, str]]:
+        """Reflections that are trusted more than a member is by now, with the trust they get."""
+        out: list[tuple[Record, str]] = []
+        for record in self._ours:
+            known = [self._standing_members.get(one) for one in self._members.get(record.id, ())]
+            trusts = [member.trust for member in known if member is not None]
+            if len(trusts) == len(known) > 0 and exceeds(record.trust, least_trust(trusts)):
+                out.append((record, least_trust(trusts)))
+        return out
 
 
 def _nearest_clusters(view: _Candidates, candidates: int, lower: Sequence[float]) -> _Clusters:
@@ -285,11 +305,14 @@ def _write(
     engine: Engine,
     writer: Writer,
     clusters: _Clusters,
-    orphans: Sequence[Record],
+    known: tuple[Sequence[Record], Sequence[tuple[Record, str]]],
     summaries: _SummaryWriter,
 ) -> None:
-    """Write everything in one transaction, if there is anything."""
-    if not clusters.fresh and not orphans:
+    """Write everything in one transaction, if there is anything.
+
+    `known` are reflections to archive, and those to be trusted less, with their trust.
+    """
+    if not clusters.fresh and not any(known):
         return
     now, tenant = engine.clock.now(), writer.tenant
     new = [
@@ -299,13 +322,21 @@ def _write(
                 cluster.reflection(summaries.summary(cluster)).summary,
                 now,
                 summaries.cycle,
+                writer.context.ceiling,
             ),
             _stored(engine, tenant, cluster),
         )
         for cluster in clusters.fresh
     ]
-    kept = [(record, _vectors(engine, tenant, record.row)) for record in orphans]
-    batch = Batch(tenant, tuple(reflection_acts(new, kept, writer.context)), now)
+    orphans, overtrusted = known
+    changes: list[tuple[Record, dict[str, object]]] = [
+        *((record, {"archived": True}) for record in orphans),
+        *((record, {"trust": trust}) for record, trust in overtrusted),
+    ]
+    revised = [
+        Revised(record, change, _vectors(engine, tenant, record.row)) for record, change in changes
+    ]
+    batch = Batch(tenant, tuple(reflection_acts(new, revised, writer.context)), now)
     engine.index_cache.wrote(tenant, len(engine.log.commit(batch).ids))
 
 

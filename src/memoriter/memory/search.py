@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
-from memoriter.index.filter import each_once
+from memoriter.index.filter import EachOnce
 from memoriter.lanes.port import AskReranker, Context, Effects, Skipped, Wording
 from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
@@ -116,7 +116,7 @@ def _result(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
     kin = None if engine.kin is None else engine.kin.fingerprint
     through = Generations(words.fingerprint, engine.vectors.name, kin)
     # Boosts, orderings and the answer read the same records.
-    ctx = replace(ctx, effects=replace(ctx.effects, fetch=each_once(ctx.effects.fetch)))
+    ctx = replace(ctx, effects=replace(ctx.effects, fetch=EachOnce(ctx.effects.fetch)))
     ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
     return answer(ran, ctx)
 

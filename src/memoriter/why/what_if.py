@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import metadata
 from memoriter.core.where import EVERYTHING
+from memoriter.index.filter import EachOnce
 from memoriter.lanes.port import Context
 from memoriter.pipeline.bind import asked_text
 from memoriter.pipeline.foreign_names import resolved_overrides
@@ -41,7 +42,10 @@ def what_if(
     recipe = overridden(ran.plan.recipe, checked)
     query = replace(ctx.query, overrides=cast("Any", {**ctx.query.overrides, **checked}))
     _check_same_reading(ran.plan.recipe, recipe, ctx)
-    changed = replace(ctx, query=query, memo={})
+    fetch = ctx.effects.fetch
+    # A record that was forgotten since the first search must not come back with its text.
+    effects = replace(ctx.effects, fetch=fetch.anew() if isinstance(fetch, EachOnce) else fetch)
+    changed = replace(ctx, query=query, effects=effects, memo={})
     _check_vectors(plan(recipe, changed).running, recipe, ctx)
     again = run_plan(plan(recipe, changed), changed, before=ran)
     through = Generations(**cast("dict[str, Any]", ran.outcomes["generations"]))

@@ -7,7 +7,8 @@ cannot decide about it. What lies above the ceiling is refused, never lowered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +16,8 @@ from memoriter.core.draft import Draft
 from memoriter.core.edge import REPLACING
 from memoriter.core.errors import Forbidden, NotFound
 from memoriter.core.fields import TRUST
-from memoriter.core.record import Content
+from memoriter.core.record import Content, Record
+from memoriter.store.rows import EdgeRow
 
 FREE: Final = TRUST[0]
 """The ceiling of a caller of the library: the highest trust."""
@@ -27,6 +29,8 @@ CLAIMING: Final = (*REPLACING, "contradicts")
 """Kinds of edges that speak against their target."""
 Current = Callable[[str], Content]
 """The current version of the record with an id; raises NotFound."""
+ReadEdges = Callable[[], Sequence[EdgeRow]]
+"""The edges from and to a record."""
 
 
 def exceeds(trust: str, limit: str) -> bool:
@@ -57,40 +61,68 @@ def limited_draft(draft: Draft, ceiling: str, current: Current) -> Draft:
     given = draft.fields.get("trust")
     trust = str(given) if given is not None else least_trust([USUAL, ceiling])
     _check(trust, ceiling)
-    for tie in draft.ties:
-        source = _trust_of_source(tie.target, current) if tie.kind in MADE_FROM else None
-        if source is not None and exceeds(trust, source):
-            raise Forbidden(
-                f"trust: {trust} is more than that of {tie.target!r}, which it was made from",
-                hint=f"give trust {source}",
-                field="trust",
-            )
+    check_sources(trust, [tie.target for tie in draft.ties if tie.kind in MADE_FROM], current)
     return draft if given == trust else replace(draft, fields={**draft.fields, "trust": trust})
 
 
-def _trust_of_source(id: str, current: Current) -> str | None:
-    """The trust of a record; None if it is not there yet: the store refuses it, or writes both."""
-    try:
-        return current(id).trust
-    except NotFound:
-        return None
+def check_batch(drafts: Sequence[Draft], ceiling: str) -> None:
+    """Raise Forbidden if a draft is trusted more than another of them that it was made from."""
+    if ceiling == FREE:
+        return
+    trusts = {draft.id: str(draft.fields["trust"]) for draft in drafts if draft.id is not None}
+    for draft in drafts:
+        for tie in draft.ties:
+            if tie.kind in MADE_FROM and tie.target in trusts:
+                _check_source(str(draft.fields["trust"]), tie.target, trusts[tie.target])
 
 
-def check_trust(content: Content, ceiling: str) -> None:
-    """Raise Forbidden if a new version would have a trust above the ceiling.
+def check_sources(trust: str, sources: Iterable[str], current: Current) -> None:
+    """Raise Forbidden if a trust is more than that of a record that something was made from."""
+    for id in sources:
+        try:
+            source = current(id).trust
+        except NotFound:  # not there yet: the store refuses it, or writes both (`check_batch`)
+            continue
+        _check_source(trust, id, source)
 
-    So what is trusted more than a writer may give cannot be changed by that writer either.
+
+def _check_source(trust: str, id: str, source: str) -> None:
+    if exceeds(trust, source):
+        raise Forbidden(
+            f"trust: {trust} is more than that of {id!r}, which it was made from ({source})",
+            hint=f"give trust {source}",
+            field="trust",
+        )
+
+
+def check_version(
+    record: Record, content: Content, ceiling: str, edges: ReadEdges, current: Current
+) -> None:
+    """Raise Forbidden if a record or its new version is trusted above the ceiling.
+
+    So what is trusted more than a writer may give cannot be changed by that writer either. Nor can
+    the trust rise above that of what the record was made from.
     """
+    _check(record.trust, ceiling)
     _check(content.trust, ceiling)
+    if ceiling != FREE and exceeds(content.trust, record.trust):
+        own = [json.loads(edge.body) for edge in edges() if edge.source == record.position]
+        sources = [body["target"] for body in own if body["kind"] in MADE_FROM]
+        check_sources(content.trust, sources, current)
 
 
-def check_link(kind: str, source: str, ceiling: str) -> None:
-    """Raise Forbidden if an edge speaks against its target in the name of a higher trust.
+def check_link(kind: str, source: str, target: tuple[str, str] | None, ceiling: str) -> None:
+    """Raise Forbidden if a writer may not add such an edge.
 
-    `source` is the trust of the record that the edge starts from.
+    None may speak against its target in the name of a higher trust than the writer's, or say that
+    a record was made from a less trusted one.
+    `source` is the trust of the record that the edge starts from, `target` the id and the trust of
+    the other; None if that is written with the edge.
     """
     if kind in CLAIMING:
         _check(source, ceiling)
+    if kind in MADE_FROM and ceiling != FREE and target is not None:
+        _check_source(source, *target)
 
 
 def _check(trust: str, ceiling: str) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from memoriter.rank.cluster import (
     single_link,
 )
 from memoriter.text.keywords import Phrases, frequent_words
-from memoriter.write.ceiling import least_trust
+from memoriter.write.ceiling import FREE, least_trust
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
 from memoriter.write.prepare import SALT_BYTES, Derived, WriteContext, prepare_version, put_of
 
@@ -312,8 +312,13 @@ def content_of(cluster: Cluster, created: int) -> dict[str, Json]:
     }
 
 
-def draft_of(cluster: Cluster, summary: str, now: int, cycle: int | None) -> Draft:
-    """The draft of a reflection: it has the lowest trust and the first expiry of its members."""
+def draft_of(
+    cluster: Cluster, summary: str, now: int, cycle: int | None, ceiling: str = FREE
+) -> Draft:
+    """The draft of a reflection: the lowest trust and the first expiry of its members.
+
+    Its trust is not above the ceiling of the writer either.
+    """
     members = cluster.group.members
     first = members[0]
     sessions = {member.session for member in members}
@@ -325,7 +330,7 @@ def draft_of(cluster: Cluster, summary: str, now: int, cycle: int | None) -> Dra
             "summary": summary,
             "kind": REFLECTION,
             "priority": "P2",
-            "trust": least_trust(member.trust for member in members),
+            "trust": least_trust([ceiling, *(member.trust for member in members)]),
             "source": {"channel": f"{DREAMING}{cluster.hash}"},
             "agent": first.agent,
             "user": first.user,
@@ -346,12 +351,20 @@ class NewReflection:
     vectors: NDArray[np.floating]
 
 
+class Revised(NamedTuple):
+    """A reflection that gets a new version: what changes, and its vectors, which stay."""
+
+    record: Record
+    changes: Mapping[str, object]
+    vectors: tuple[Vector, ...]
+
+
 def reflection_acts(
     new: Sequence[NewReflection],
-    orphans: Sequence[tuple[Record, tuple[Vector, ...]]],
+    revised: Sequence[Revised],
     context: WriteContext,
 ) -> Iterator[Act]:
-    """The acts that write new reflections and archive orphans (record, its vectors)."""
+    """The acts that write new reflections and new versions of others."""
     analyzers = context.analyzers
     for draft, vectors in ((each.draft, each.vectors) for each in new):
         # A reflection is not embedded: its vector is the normalised mean of its members' vectors.
@@ -361,8 +374,8 @@ def reflection_acts(
         stored = () if centre is None else _stored(centre, context.space)
         derived = Derived(context.space, stored, analyzers)
         yield put_of(draft, content, str(draft.id), salt, derived)
-    for record, kept in orphans:
-        yield prepare_version(record, with_changes(record, {"archived": True}), kept, context, None)
+    for record, changes, kept in revised:
+        yield prepare_version(record, with_changes(record, changes), kept, context, None)
 
 
 def _stored(vector: NDArray[np.float32], space: str) -> tuple[Vector, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Final, cast
 
@@ -29,7 +30,12 @@ from memoriter.core.times import TimeLike, duration, micros, to_datetime
 from memoriter.embed.call import EmbedderTimeout
 from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
-from memoriter.write.ceiling import check_link, check_trust, limited_draft
+from memoriter.write.ceiling import (
+    check_batch,
+    check_link,
+    check_version,
+    limited_draft,
+)  # fmt: skip
 from memoriter.write.erasure import Erasure
 from memoriter.write.prepare import (
     SALT_BYTES,
@@ -191,6 +197,7 @@ class Writer:
                 raise BadRecord(
                     f"memories[{at}]: {error.message}", hint=error.hint, field=error.field
                 ) from None
+        check_batch(out, self._context.ceiling)
         return out
 
     def current(self, record_id: str) -> Record:
@@ -235,8 +242,8 @@ class Writer:
                 content = self._inside_scope(with_changes(record, changes, self._context.clock.now))
                 if "entities" not in changes:
                     content = annotated_anew(record, content, self._context.extractor)
-                check_trust(record, self._context.ceiling)
-                check_trust(content, self._context.ceiling)
+                edges = partial(self._log.edges, self._scope.tenant, record.position, 2**62)
+                check_version(record, content, self._context.ceiling, edges, self.current)
             except (NotFound, BadRecord) as refusal:
                 return self._again(_quietly(key), refusal, record_id)
             rows = self._log.vectors(self._scope.tenant, record.row)
@@ -284,13 +291,13 @@ class Writer:
     def must_reach(self, act: Link, besides: Collection[str] = ()) -> None:
         """Raise NotFound if an end of an edge is neither in scope nor one of `besides`.
 
-        Raises Forbidden if it speaks against its target for a record above the writer's ceiling.
+        Raises Forbidden if the writer's ceiling does not allow it (`check_link`).
         """
-        for end in (act.source, act.tie.target):
-            if end not in besides:
-                record = self.current(end)
-                if end == act.source:
-                    check_link(act.tie.kind, record.trust, self._context.ceiling)
+        ends = (act.source, act.tie.target)
+        source, target = (None if end in besides else self.current(end) for end in ends)
+        if source is not None:
+            about = None if target is None else (target.id, target.trust)
+            check_link(act.tie.kind, source.trust, about, self._context.ceiling)
 
     def preview_forget(self, ids: Sequence[str]) -> Erasure:
         """What `forget` would erase; raises as it does, and changes nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, cast
 
 from .numbers import Data
@@ -39,23 +39,23 @@ def check_filter(s: Verification) -> None:
         s.wrong("filtered", "does not have one entry for each hit")
         return
     for n, attributes in enumerate(carried):
-        passes = None if attributes is None else _all([_passes(w, attributes) for w in wanted])
+        passes = None if attributes is None else _all([_passes(s, w, attributes) for w in wanted])
         if passes is False:
             s.wrong(f"filtered/{n}", "the hit does not pass the filter of the query")
         (s.attested if passes is None else s.checked)[f"filtered/{n}/passes"] = None
 
 
-def _passes(where: Data, attributes: Data) -> Verdict:
+def _passes(s: Verification, where: Data, attributes: Data) -> Verdict:
     """Whether attributes pass a filter; several keys of one object must all hold."""
     verdicts: list[Verdict] = []
     for key, value in where.items():
         if key not in _GROUPS:
-            verdicts += [_test(key, op, wanted, attributes) for op, wanted in value.items()]
+            verdicts += [_test(s, key, test, attributes) for test in value.items()]
         elif key == "not":
-            inside = _passes(value, attributes)
+            inside = _passes(s, value, attributes)
             verdicts.append(None if inside is None else not inside)
         else:
-            parts = [_passes(part, attributes) for part in value]
+            parts = [_passes(s, part, attributes) for part in value]
             verdicts.append(_all(parts) if key == "all" else _any(parts))
     return _all(verdicts)
 
@@ -68,7 +68,8 @@ def _any(verdicts: list[Verdict]) -> Verdict:
     return True if True in verdicts else None if None in verdicts else False
 
 
-def _test(attribute: str, op: str, wanted: Any, attributes: Data) -> Verdict:
+def _test(s: Verification, attribute: str, test: tuple[str, Any], attributes: Data) -> Verdict:
+    op, wanted = test
     if attribute in UNREAD:
         return None
     value: Any = attributes.get(attribute, _ABSENT)
@@ -78,6 +79,7 @@ def _test(attribute: str, op: str, wanted: Any, attributes: Data) -> Verdict:
         return False
     word, _, folded = op.partition("_")
     items = cast("list[Any]", value) if isinstance(value, list) else [value]
+    s.spend(1 + len(items) + len(cast("list[Any]", wanted) if isinstance(wanted, list) else ()))
     if folded:
         # Folding letters beyond ASCII depends on the version of Unicode.
         if not all(item.isascii() for item in items if isinstance(item, str)):
@@ -92,9 +94,10 @@ def _holds(word: str, wanted: Any, value: Any, items: list[Any]) -> bool:
         case "eq":
             return _equal(wanted, value)
         case "in":
-            return any(_equal(each, value) for each in wanted)
+            return bool(_keys([value]) & _keys(wanted))
         case "any" | "all":
-            hits = [any(_equal(each, item) for item in items) for each in wanted]
+            there = _keys(items)
+            hits = [_key(each) in there for each in wanted]
             return bool(hits) and (any(hits) if word == "any" else all(hits))
         case "prefix":
             return any(isinstance(item, str) and item.startswith(wanted) for item in items)
@@ -107,6 +110,17 @@ def _holds(word: str, wanted: Any, value: Any, items: list[Any]) -> bool:
 def _equal(one: Any, two: Any) -> bool:
     """Equality without coercion: true is not 1, and "1" is not 1."""
     return _sort(one) == _sort(two) != "other" and one == two
+
+
+def _key(value: Any) -> tuple[str, Any]:
+    """Equal for values that are equal without coercion; lists and objects equal nothing."""
+    sort = _sort(value)
+    return sort, None if sort == "other" else value
+
+
+def _keys(values: Iterable[Any]) -> set[tuple[str, Any]]:
+    """The keys of the values that can be equal to others."""
+    return {key for key in map(_key, values) if key[0] != "other"}
 
 
 def _sort(value: Any) -> str:

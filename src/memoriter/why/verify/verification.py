@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Final
 
 from .numbers import OPS, Column, Data, either
@@ -46,6 +48,7 @@ STEPS: Final = 50_000_000
 """How many steps a verification may take by default; a step reads or computes about one number."""
 MOST_PROBLEMS: Final = 100
 """How many problems are kept; further ones change nothing about the verdict."""
+WORDS: Final = re.compile(r"\w+")
 _SHOWN: Final = 80
 """How many characters of a value a problem shows."""
 
@@ -91,6 +94,13 @@ class Verification:
         """The steps as derived here."""
         self.standing: list[int] = []
         """The places of the remaining rows, in their current order."""
+
+    @cached_property
+    def question(self) -> tuple[str, frozenset[str]]:
+        """The text of the query in lower case, and its words."""
+        text: str = self.body["query"]["text"].casefold()
+        self.spend(len(text))
+        return text, frozenset(WORDS.findall(text))
 
     def spend(self, steps: int) -> None:
         """Count work, before it is done where its amount is known; raises OverBudget.
