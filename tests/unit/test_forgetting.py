@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.inside import engine_of, index_of
+from tests.inside import engine_of, index_of, log_of
 from typer.testing import CliRunner
 
 import memoriter
 from memoriter.core.errors import BadQuery, InputError, NotFound, Unavailable
 from memoriter.doors.cli.main import app
-from memoriter.index import upkeep
+from memoriter.index import cache, upkeep
 from memoriter.index.background import Background
 from memoriter.index.merge import merge
 from memoriter.index.pace import Pace
@@ -60,6 +61,8 @@ def test_an_empty_filter_without_a_scope_is_refused(memory: Memory) -> None:
     for options in ({}, {"dry_run": True}, {"now": True}):
         with pytest.raises(BadQuery, match="would forget everything"):
             memory.forget(where={}, **options)  # type: ignore[arg-type]
+        with pytest.raises(BadQuery, match="would forget everything"):
+            memory.forget(where={"all": [{}]}, **options)  # type: ignore[arg-type]
     for wrong in ({"now": "yes"}, {"dry_run": 1}):
         with pytest.raises(InputError, match=r"(?i)true or false"):
             memory.forget("r1", **wrong)  # type: ignore[arg-type]
@@ -166,3 +169,40 @@ def test_searches_go_on_while_segments_are_merged(
         assert answers == [10]
         assert memory.status().tail == 1, "what came meanwhile is in the tail"
         assert len(memory.recall("port", 20)) == 10
+
+
+def _erased(memory: Memory, tenant: str) -> bool:
+    """Whether nothing is left to erase; upkeep has some time for it."""
+    for _ in range(3000):
+        if not log_of(memory).unerased(tenant).count:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_what_another_process_forgot_is_erased_by_who_meets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "ERASE_AFTER_S", 0.0)
+    path = tmp_path / "m.db"
+    with memoriter.open(path, embedder=None) as stays:
+        stays.remember("zebra crossing", id="z")
+        stays.recall("zebra")
+        with memoriter.open(path, embedder=None, maintenance="manual") as other:
+            other.forget("z")
+        assert log_of(stays).unerased("default").count == 1
+        stays.recall("zebra")
+        assert _erased(stays, "default")
+
+
+def test_what_a_tenant_left_to_erase_is_erased_when_another_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with memoriter.open(path, "acme", embedder=None, maintenance="manual") as acme:
+        acme.remember("zebra crossing", id="z")
+        acme.forget("z")
+    with memoriter.open(path, "other", embedder=None) as other:
+        assert _erased(other, "acme")
+        other.close(wait=30)
+    assert b"zebra" not in b"".join(
+        each.read_bytes() for each in tmp_path.glob("m.db*") if each.is_file()
+    )

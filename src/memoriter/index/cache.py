@@ -40,10 +40,7 @@ ERASE_NOW_S: Final = 30.0
 CLOSE_ROWS: Final = 256
 """A tail of this many rows is published when the store is closed."""
 CLOSE_S: Final = 1.0
-"""How long `close` waits for upkeep at least."""
-CLOSE_ROWS_A_SECOND: Final = 1000
-"""It waits longer for a long tail: what is not published, each later process builds again."""
-LONGEST_CLOSE_S: Final = 30.0
+"""How long `close` waits for upkeep, unless the caller says another time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +145,9 @@ class IndexCache:
             return self._without_vectors(tenant, analyzer, seq, damage)
         with self._lock:
             self._weigh(index)  # it may have just been read from the log
+        # Another process may have ended before it erased what it had forgotten.
+        if index.met_tombs() and self._log.unerased(tenant).count:
+            self.forgot(tenant)
         if sum(map(len, index.tail)) >= self._upkeep.flush_rows:
             self._start(tenant)
         return view
@@ -174,14 +174,18 @@ class IndexCache:
 
     def _start(self, tenant: str, delay: float = 0.0) -> None:
         """Have upkeep done in the background."""
-        if self._upkeep.segments is not None and self._upkeep.automatic:
+        upkeep = self._upkeep
+        if upkeep.segments is not None and upkeep.automatic and upkeep.writable:
             self._background.ask(tenant, delay)
 
     def _keep_up_or_log(self, tenant: str) -> None:
         """Upkeep on the background thread, where nobody could handle an error."""
         # At the end, a tail that is not worth a segment yet is published all the same.
         rows = self._close_rows if self._closing else None
-        self._or_log(lambda: self.tidy(tenant, rows))
+        with self._lock:  # a tenant that only has something to erase may need another embedder
+            used = tenant in self._written or any(key[0] == tenant for key in self._indexes)
+        if used:
+            self._or_log(lambda: self.tidy(tenant, rows))
         if not self._or_log(lambda: self.erase(tenant)):
             self._start(tenant, ERASE_AGAIN_S)
 
@@ -199,10 +203,14 @@ class IndexCache:
         self._start(tenant, ERASE_AFTER_S)
 
     def resume(self, tenant: str) -> None:
-        """Have erased in the background what an earlier process left to erase."""
+        """Have erased in the background what earlier processes left to erase.
+
+        Of every tenant, where the store can tell which have something; else of this one.
+        """
         with contextlib.suppress(Corrupt):  # a damaged store opens, so that it can be looked at
-            if self._upkeep.automatic and self._log.unerased(tenant).count:
-                self._start(tenant)
+            if self._upkeep.automatic and self._upkeep.writable:
+                for each in self._log.unerased_tenants(tenant):
+                    self._start(each)
 
     def erase(self, tenant: str, *, wait: bool = False) -> bool:
         """Erase what was forgotten from all files; False if that is not possible just now.
@@ -312,11 +320,8 @@ class IndexCache:
     def _close_rows(self) -> int:
         return min(CLOSE_ROWS, self._upkeep.flush_rows)
 
-    def _publish_small(self) -> int:
-        """Have published what the next process would have to build again from the log.
-
-        Returns about how many records that are for the tenant with most of them.
-        """
+    def _publish_small(self) -> None:
+        """Have published what the next process would have to build again from the log."""
         least = self._close_rows
         with self._lock:
             self._closing = True
@@ -329,7 +334,6 @@ class IndexCache:
         tenants |= {each for each in written - tenants if self._backlog(each) >= least}
         for tenant in sorted(tenants):
             self._start(tenant)
-        return max(map(self._backlog, tenants), default=0)
 
     def _backlog(self, tenant: str) -> int:
         """About how many records were written since segments of a tenant were last published."""
@@ -339,14 +343,13 @@ class IndexCache:
             return unread_records(last, self._log.head(tenant).seq)
         return 0
 
-    def close(self) -> None:
-        """Publish what is worth it, and drop all indexes. Idempotent.
+    def close(self, wait: float = CLOSE_S) -> None:
+        """Publish what is worth it, erase what was forgotten, drop all indexes. Idempotent.
 
-        Waits for upkeep a second, and one more for every thousand records that later processes
-        would otherwise read from the log, each anew; half a minute at most.
+        Waits for upkeep at most `wait` seconds; the rest is left to the next process.
         """
-        least = self._publish_small() / CLOSE_ROWS_A_SECOND
-        self._background.close(min(CLOSE_S + least, LONGEST_CLOSE_S))
+        self._publish_small()
+        self._background.close(wait)
         self._written.clear()
         self._indexes.clear()
         self._sizes.clear()

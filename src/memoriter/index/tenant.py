@@ -90,6 +90,7 @@ class TenantIndex:
         self._published = -1
         self._distrusted = False
         """Whether a segment turned out to be damaged while it was in use."""
+        self._met_tombs = False
         self._segments: tuple[Segment, ...] = ()
         self._growing: GrowingSegment | None = None
         """The newest segment, as long as it may grow."""
@@ -250,10 +251,16 @@ class TenantIndex:
 
     # -- the tail ------------------------------------------------------------------------------
 
+    def met_tombs(self) -> bool:
+        """Whether tombstones were read since the last call."""
+        met, self._met_tombs = self._met_tombs, False
+        return met
+
     def _append(self, delta: Delta) -> None:
         """Add a part of the log to the tail, end the rows that it replaces, merge the tail."""
         after, tokens = self.seq, self._tokens(delta)
         rows, ends = self._ended(delta)
+        self._met_tombs |= bool(delta.tombs)
         derived = self._derived(delta, tokens)
         part = LogPart(
             delta, self._words(delta), tokens, derived, self._births(delta), ended=rows, ends=ends

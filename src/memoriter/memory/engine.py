@@ -18,7 +18,7 @@ from memoriter.core.record import Record
 from memoriter.core.shown import named
 from memoriter.embed.port import Kindred
 from memoriter.embed.vector_space import VectorSpace
-from memoriter.index.cache import IndexCache
+from memoriter.index.cache import CLOSE_S, IndexCache
 from memoriter.index.checked import SEGMENT
 from memoriter.index.filter import Fetch
 from memoriter.index.view import View
@@ -138,13 +138,13 @@ class Engine:
                 )
             time.sleep(0.01)
 
-    def close(self) -> None:
-        """Finish upkeep, then close the store."""
+    def close(self, wait: float = CLOSE_S) -> None:
+        """Give upkeep so many seconds, then close the store."""
         # After a fork the child has a copy of this object, but upkeep threads run in the parent.
         if self.pid == os.getpid():
             caches = (self.index_cache, *(each.index_cache for each in self.other_spaces))
             for index_cache in caches:
-                index_cache.close()
+                index_cache.close(wait)
         self.log.close()
 
 

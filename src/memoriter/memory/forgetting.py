@@ -8,7 +8,7 @@ from typing import cast
 from memoriter.core.errors import BadQuery, InputError
 from memoriter.core.names import flag
 from memoriter.core.options import check_known
-from memoriter.core.where import EVERYTHING, parse_where
+from memoriter.core.where import AllOf, AnyOf, Where, parse_where
 from memoriter.core.where_times import dated
 from memoriter.memory.browsing import matching_records
 from memoriter.memory.engine import Engine
@@ -60,8 +60,7 @@ def _wants_now(now: object) -> bool:
 def _matching(engine: Engine, writer: Writer, where: object) -> list[str]:
     """The ids of the records in scope that pass a filter, archived and expired ones too."""
     records = matching_records(engine, writer.scope, where)
-    everything = parse_where(dated(where, engine.clock.now)) == EVERYTHING
-    if everything and not writer.scoped:
+    if not writer.scoped and _is_everything(parse_where(dated(where, engine.clock.now))):
         raise BadQuery(
             "where: is empty and would forget everything",
             hint='select some memories, for example where={"user": "ann"}; in a memory of one '
@@ -69,3 +68,14 @@ def _matching(engine: Engine, writer: Writer, where: object) -> list[str]:
             field="where",
         )
     return [record.id for record in records]
+
+
+def _is_everything(where: Where) -> bool:
+    """Whether a filter has no test that a record could fail."""
+    match where:
+        case AllOf(parts):
+            return all(map(_is_everything, parts))
+        case AnyOf(parts):
+            return any(map(_is_everything, parts))
+        case _:
+            return False

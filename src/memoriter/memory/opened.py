@@ -9,6 +9,7 @@ from memoriter.core.errors import InputError
 from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
+from memoriter.index.cache import CLOSE_S
 from memoriter.memory.engine import Engine
 from memoriter.memory.shared_answers import SharedAnswers
 from memoriter.write.writer import Writer
@@ -58,9 +59,9 @@ class OpenedMemory(NotAContainer):
         home = self._engine.answers
         return None if home is None else SharedAnswers(home, self._engine, self._scope.tenant)
 
-    def close(self) -> None:
-        """Publish the index, if that does not take long, and close the store; twice is fine."""
-        self._engine.close()
+    def close(self, *, wait: float = CLOSE_S) -> None:
+        """Give upkeep (publishing, erasing) `wait` seconds at most, and close; twice is fine."""
+        self._engine.close(wait)
 
     def __enter__(self) -> Self:
         return self

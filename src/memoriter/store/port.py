@@ -270,6 +270,10 @@ class Log(Protocol):
         """What was forgotten and not erased yet."""
         ...
 
+    def unerased_tenants(self, tenant: str) -> list[str]:
+        """The tenants with something to erase; a server of many looks at the given one alone."""
+        ...
+
     def scrub(self, tenant: str, upto: int) -> bool:
         """Erase from the log's own files what was deleted by now, then mark it as erased.
 

@@ -253,6 +253,10 @@ class Ram:
             since = min((c.time for c in log.commits if c.seq >= first), default=0)
             return Unerased.of(tombs, since, log.head.seq)
 
+    def unerased_tenants(self, tenant: str) -> list[str]:
+        """The tenants with something to erase."""
+        return [each for each in sorted({*self.tenants(), tenant}) if self.unerased(each).count]
+
     def scrub(self, tenant: str, upto: int) -> bool:
         """Mark as erased: there are no files."""
         with self._lock:

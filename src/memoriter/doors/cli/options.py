@@ -65,6 +65,8 @@ def _starting(words: Iterable[str], incomplete: str) -> list[str]:
 # --- options ----------------------------------------------------------------------------------
 
 _PANEL: Final = "Store and scope"
+_UPKEEP_S: Final = 30.0
+"""How long a command that writes waits at its end for upkeep, which usually takes no time."""
 _CHOSEN: Final = declared(SelectOptions)
 WhereOption = Annotated[
     str | None, typer.Option("--where", metavar="JSON", help=_CHOSEN["where"].option.about)
@@ -285,11 +287,15 @@ def opened_memory(
         must_exist(place)
     options: OpenOptions = {"read_only": access == "read", "reranker": reranker}
     options |= embedder_option(values["embedder"].value)
-    with memoriter.open(place, str(values["tenant"].value), **options) as memory:
+    memory = memoriter.open(place, str(values["tenant"].value), **options)
+    try:
         if isinstance(at, ScopedOptions):
             yield memory.scoped(*(values[name].value for name in ("agent", "user", "session")))
         else:
             yield memory
+    finally:
+        # No later command need do this work again, and what was forgotten is erased.
+        memory.close(wait=_UPKEEP_S)
 
 
 def embedder_option(names: str | None) -> OpenOptions:

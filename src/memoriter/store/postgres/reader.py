@@ -325,6 +325,10 @@ class PostgresReader:
             return Unerased(upto=head.seq)
         return Unerased.of(tombs, self._rows(tenant, _SINCE, tombs[0].seq)[0][0], head.seq)
 
+    def unerased_tenants(self, tenant: str) -> list[str]:
+        """The tenant, if it has something to erase; others are looked at when they are used."""
+        return [tenant] if self.unerased(tenant).count else []
+
     @contextlib.contextmanager
     def snapshot(self, tenant: str) -> Generator[TenantRows]:
         """All rows of a tenant at one moment, in a transaction that lasts as long as the block."""

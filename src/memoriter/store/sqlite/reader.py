@@ -288,6 +288,17 @@ class SqliteReader(ABC):
         sql = "SELECT min(time) FROM commits WHERE tenant=? AND seq>=?"
         return Unerased.of(tombs, self._rows(sql, number, tombs[0].seq)[0][0], head.seq)
 
+    def unerased_tenants(self, tenant: str) -> list[str]:
+        """The tenants with something to erase."""
+        marked = bool(self._rows("SELECT 1 FROM sqlite_schema WHERE name='erasures'"))
+        mark = "(SELECT upto FROM erasures WHERE erasures.tenant=tenants.tenant)"
+        sql = (
+            "SELECT name FROM tenants WHERE EXISTS (SELECT 1 FROM tombs "  # noqa: S608  # constants
+            f"WHERE tombs.tenant=tenants.tenant AND seq>coalesce({mark if marked else 0}, 0))"
+        )
+        names = sorted({tenant, *(name for (name,) in self._rows(sql))})
+        return [each for each in names if self.unerased(each).count]
+
     def _erased(self, tenant: str, number: int) -> int:
         """The number up to which tombstones are erased; 0 if that is unknown."""
         if not self._rows("SELECT 1 FROM sqlite_schema WHERE name='erasures'"):
