@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
-from memoriter.text.safe import safe
+from memoriter.text.safe import safe, safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -50,8 +50,12 @@ def print_json(data: object) -> None:
 
 
 def json_text(data: object, stream: TextIO, indent: int | None = None) -> str:
-    """JSON for a stream; one that is not UTF-8 gets escapes, so that nothing is lost."""
-    return json.dumps(data, ensure_ascii=not _is_utf8(stream), allow_nan=False, indent=indent)
+    """JSON for a stream: escapes stand for characters that cannot be seen.
+
+    A stream that is not UTF-8 gets escapes for all that is not ASCII, so that nothing is lost.
+    """
+    made = json.dumps(data, ensure_ascii=not _is_utf8(stream), allow_nan=False, indent=indent)
+    return safe_json(made)
 
 
 def _is_utf8(stream: TextIO) -> bool:

@@ -13,7 +13,7 @@ from typing import Final, Literal, cast
 
 from memoriter.core.errors import InputError
 from memoriter.core.names import JsonObject
-from memoriter.doors.mcp.reply_text import as_text
+from memoriter.doors.mcp.reply_text import as_json, as_text
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.port import RIGHTS, ForeignTool, Right, foreign_tools
 from memoriter.doors.refusals import unknown_field
@@ -164,5 +164,5 @@ def _foreign_tool(offer: ForeignTool) -> Tool:
         input_schema=schema_of(offer.request),
         output_schema=outline_of(offer.reply),
         act=offer.run,
-        text=partial(as_text, offer.name),
+        text=as_json,
     )

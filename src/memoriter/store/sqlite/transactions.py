@@ -59,8 +59,6 @@ WAL_LIMIT: Final = 64 * 1024**2
 """Size in bytes from which a commit tries to truncate the write-ahead log."""
 CHECKPOINT_WAIT_S: Final = 0.5
 """How long that waits for readers; it is tried again after another quarter of `WAL_LIMIT`."""
-FILL_EVERY: Final = 256
-"""After so many commits the reserve is made as large as the store needs by then."""
 T = TypeVar("T")
 _CLOSED_MEANWHILE: Final = (
     apsw.InterruptError,
@@ -102,7 +100,6 @@ class SqliteTransactions(SqliteReader):
         """Whether the folder was synced since the write connection was opened."""
         self._checkpoint_at = WAL_LIMIT
         self._reserve = Reserve(path)
-        self._commits = 0
         self._witness = Witness(path.with_name(path.name + ".lock"))
         self._last: LastCommit | None = None
         """What the running transaction commits last; kept to be noted."""
@@ -238,9 +235,7 @@ class SqliteTransactions(SqliteReader):
         if self._last is not None and self._durability == "full":
             self._witness.note(self._last)
         self._checkpoint_if_large(writer)
-        if self._commits % FILL_EVERY == 0:
-            self._reserve.fill()
-        self._commits += 1
+        self._reserve.fill()
 
     def _write_connection(self) -> apsw.Connection:
         self._check()
