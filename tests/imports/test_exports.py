@@ -16,7 +16,7 @@ from memoriter import MemoriterError
 from memoriter.memory.facade import Memory
 
 
-def said(id: str, role: str, time: float | None, content: dict[str, Any], **more: Any) -> Any:
+def turn(id: str, role: str, time: float | None, content: dict[str, Any], **more: Any) -> Any:
     """A message as the archive of ChatGPT has it."""
     plain = {"status": "finished_successfully", "weight": 1.0, "metadata": {}, "recipient": "all"}
     author = {"role": role, "name": None, "metadata": {}}
@@ -29,18 +29,18 @@ def text(*parts: Any) -> dict[str, Any]:
 
 CHATGPT_TURNS = [
     None,
-    said("s", "system", None, text(""), weight=0.0),
-    said("c", "user", None, {"content_type": "user_editable_context", "user_profile": "Ann"}),
-    said("u1", "user", 1735726000.12, text("Plot the sales of 2025")),
-    said("th", "assistant", 1735726001.0, {"content_type": "thoughts", "thoughts": [{"a": "b"}]}),
-    said("c1", "assistant", 1735726002.0, {"content_type": "code", "text": "import pandas"},
+    turn("s", "system", None, text(""), weight=0.0),
+    turn("c", "user", None, {"content_type": "user_editable_context", "user_profile": "Ann"}),
+    turn("u1", "user", 1735726000.12, text("Plot the sales of 2025")),
+    turn("th", "assistant", 1735726001.0, {"content_type": "thoughts", "thoughts": [{"a": "b"}]}),
+    turn("c1", "assistant", 1735726002.0, {"content_type": "code", "text": "import pandas"},
          recipient="python"),
-    said("t1", "tool", 1735726003.0, {"content_type": "execution_output", "text": "no such file"}),
-    said("a1", "assistant", 1735726004.5, text("Sales rose by 12% in 2025.")),
-    said("u2", "user", 1735726100.0, {"content_type": "multimodal_text", "parts": [
+    turn("t1", "tool", 1735726003.0, {"content_type": "execution_output", "text": "no such file"}),
+    turn("a1", "assistant", 1735726004.5, text("Sales rose by 12% in 2025.")),
+    turn("u2", "user", 1735726100.0, {"content_type": "multimodal_text", "parts": [
         {"content_type": "image_asset_pointer", "asset_pointer": "file-service://f"}, "What is it?",
     ]}),
-    said("a2", "assistant", 1735726101.0, text("A red bicycle.")),
+    turn("a2", "assistant", 1735726101.0, text("A red bicycle.")),
 ]  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def chatgpt() -> list[dict[str, Any]]:
         nodes[f"n{at}"] = {"id": f"n{at}", "message": message, "parent": parent,
                            "children": children}  # fmt: skip
     nodes["n8"]["children"].append("other")
-    other = said("a3", "assistant", 1735726102.0, text("A blue car."))
+    other = turn("a3", "assistant", 1735726102.0, text("A blue car."))
     nodes["other"] = {"id": "other", "message": other, "parent": "n8", "children": []}
     return [{"title": "Sales", "create_time": 1735726000.0, "mapping": nodes, "current_node": "n9",
              "conversation_id": "g1", "id": "g1", "default_model_slug": "gpt-5"}]  # fmt: skip

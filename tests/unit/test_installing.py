@@ -82,6 +82,15 @@ def test_a_host_without_settings_gets_files_and_loses_them_again(tmp_path: Path,
     assert [name for name, text in tree(tmp_path).items() if text] == []
 
 
+def test_a_server_that_could_not_start_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    _, out, err = run("install", "codex")
+    assert (out, "needs the package mcp" in err, "[server]" in err) == ("", True, True)
+    assert tree(tmp_path) == {}
+
+
 def test_a_dry_run_shows_and_changes_nothing(tmp_path: Path) -> None:
     code, out, err = run("install", "codex", "--dry-run")
     assert (code, "+[mcp_servers.memoriter]" in out, err) == (0, True, "")
@@ -124,6 +133,14 @@ def test_settings_that_cannot_be_edited_are_left_alone(
     code, _, err = run("install", "gemini" if "gemini" in name else "codex")
     assert (code, says in err) == (2, True)
     assert (tmp_path / name).read_text() == content
+
+
+def test_a_host_that_gives_up_early_is_told_to_wait(tmp_path: Path) -> None:
+    run("install", "codex")
+    run("install", "gemini")
+    assert "startup_timeout_sec = 60" in (tmp_path / ".codex/config.toml").read_text()
+    servers = json.loads((tmp_path / ".gemini/settings.json").read_text())["mcpServers"]
+    assert servers["memoriter"]["timeout"] == 60_000
 
 
 def test_an_unknown_host_is_refused_with_those_that_are_known() -> None:

@@ -19,14 +19,15 @@ def own_fields(record: Record) -> dict[str, Any]:
     return cast("dict[str, Any]", record.metadata.get(OWN, {}))
 
 
-def turns_of(messages: Any) -> list[Message]:
+def turns_of(messages: object) -> list[Message]:
     """The messages that have text; those of the system are instructions, not memories."""
     if isinstance(messages, str):
         messages = {"role": "user", "content": messages}
-    if not isinstance(messages, dict | list):
+    if isinstance(messages, dict):
+        messages = [cast("object", messages)]
+    if not isinstance(messages, list):
         raise ValueError("messages must be str, dict, or list[dict]")  # noqa: TRY004  # as mem0
-    rows: Any = [messages] if isinstance(messages, dict) else messages
-    turns = [parse_message(row) for row in rows]
+    turns = [parse_message(row) for row in cast("list[dict[str, Any]]", messages)]
     return [turn for turn in turns if turn.text and turn.role != "system"]
 
 

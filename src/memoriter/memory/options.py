@@ -327,10 +327,7 @@ class ReflectKwargs(TypedDict, total=False):
         Option('How clusters are found: "propagation", "agglomerative" or "linked".', str),
     ]
     similarity: Annotated[
-        float,
-        Option(
-            "The least cosine of a near pair (0.7; if nothing comes together, down to 0.4).", float
-        ),
+        float, Option("The least cosine of a near pair (0.7, else to 0.4).", float)
     ]
     min_size: Annotated[int, Option("The smallest cluster (3).", int)]
     max_size: Annotated[int, Option("The largest cluster (200).", int)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
-from memoriter.core.errors import InputError
+from memoriter.core.errors import InputError, Unsupported, install_hint
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import JsonOption, complete_words
 from memoriter.doors.cli.output import note, print_json
@@ -57,6 +58,11 @@ def mcp_install(
     Both use the same store. Settings of others stay as they are; `uninstall` takes ours out again.
     """
     wanted = host_of(host)
+    if not dry_run and importlib.util.find_spec("mcp") is None:
+        raise Unsupported(
+            "the server needs the package mcp, which is not installed",
+            hint=install_hint("server"),
+        )
     root = _root(wanted, project=project)
     place = Path(store).expanduser().absolute()
     program = _program()
