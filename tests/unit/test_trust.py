@@ -94,7 +94,7 @@ def test_a_ceiling_refuses_more_and_lowers_nothing(
     memory: Memory, ceiling: str, trust: str
 ) -> None:
     limited = memory.with_ceiling(ceiling)
-    with pytest.raises(Forbidden, match=f"{trust} is more than this caller may give"):
+    with pytest.raises(Forbidden, match=f"{trust} is higher than this caller may give"):
         limited.remember("port 22", trust=trust)
     with pytest.raises(Forbidden):
         limited.remember_many(["fine", {"text": "port 22", "trust": trust}])

@@ -138,7 +138,7 @@ class Slate:
     def noting(self, new: Mapping[str, Scores]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := set(new) & set(self.columns):
-            raise InvariantError(f"columns {sorted(clash)} are there already")
+            raise InvariantError(f"the slate already has the columns {sorted(clash)}")
         self._check(new)
         return self._with({**self.columns, **new})
 
@@ -146,7 +146,7 @@ class Slate:
         """Add columns, and the score column that a step computes; the order stays."""
         columns = {**self.noting(new).columns}  # a new one: the slate of `noting` stays
         if step.out in columns:
-            raise InvariantError(f"column {step.out} is there already")
+            raise InvariantError(f"the slate already has a column {step.out}")
         columns[step.out] = OPS[step.op](np.stack([columns[key] for key in step.inputs]))
         return self._with(columns, steps=(*self.steps, step))
 

@@ -132,7 +132,8 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     """
     if writer.context.ceiling != FREE:
         raise Forbidden(
-            "load keeps the trust of records, so it needs the right to write every trust",
+            "load keeps the trust of records, so it needs the right to write records of every"
+            " trust",
             hint="load with the command line or the library",
         )
     dump = read_dump(path, writer.tenant)

@@ -1,8 +1,8 @@
 """The store protocol: a durable, ordered log per tenant.
 
-`Log` is what `ram`, `sqlite` and `postgres` implement and what `memory/` and `index/` read; everything that
-ranks is derived from it by `index/`, with the same code for every store. A method that takes
-`upto` answers for the view at that sequence number.
+`Log` is what `ram`, `sqlite` and `postgres` implement and what `memory/` and `index/` read;
+everything that ranks is derived from it by `index/`, with the same code for every store. A method
+that takes `upto` answers for the view at that sequence number.
 """
 
 from __future__ import annotations

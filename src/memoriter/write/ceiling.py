@@ -61,7 +61,8 @@ def limited_draft(draft: Draft, ceiling: str, current: Current) -> Draft:
         source = _trust_of_source(tie.target, current) if tie.kind in MADE_FROM else None
         if source is not None and exceeds(trust, source):
             raise Forbidden(
-                f"trust: {trust} is more than that of {tie.target!r}, which it was made from",
+                f"trust: {trust} is higher than the trust of {tie.target!r}, which this memory"
+                " was made from",
                 hint=f"give trust {source}",
                 field="trust",
             )
@@ -96,8 +97,8 @@ def check_link(kind: str, source: str, ceiling: str) -> None:
 def _check(trust: str, ceiling: str) -> None:
     if exceeds(trust, ceiling):
         raise Forbidden(
-            f"trust: {trust} is more than this caller may give, which is {ceiling}",
-            hint="an operator may: memoriter token create --trust, memoriter mcp --trust,"
-            " or a caller of the library",
+            f"trust: {trust} is higher than this caller may give; the highest is {ceiling}",
+            hint="an operator can allow it: memoriter token create --trust, or memoriter mcp"
+            " --trust",
             field="trust",
         )
