@@ -190,7 +190,7 @@ def test_claims_of_the_less_trusted_are_listed_until_somebody_decides(ruled: Mem
     assert ruled.review() == ()
     assert ruled.get("web").trust == "learned"
     assert "rule" in ids(ruled)
-    with pytest.raises(NotFound, match="no claim"):
+    with pytest.raises(NotFound, match="no open claim"):
         ruled.decide("web", "rule", accept=True)
 
 

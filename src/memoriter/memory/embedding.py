@@ -207,7 +207,7 @@ class Embedding(Hinting):
         if lacking and not partly:
             raise Conflict(
                 f"{lacking} records have no vector of {embedder} yet",
-                hint="migrate first, or promote with partly=True",
+                hint="migrate first, or use the option partly to promote before that",
                 field="embedder",
             )
         if gate is not None and not gate():
