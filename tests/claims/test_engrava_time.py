@@ -49,7 +49,9 @@ def test_en_04_the_cycle_comes_with_the_call_and_stands_in_the_receipt(corpus: M
     result = corpus.recall("pricing berlin", recipe="engrava", cycle=40)
     assert json.loads(result.receipt.to_bytes())["query"]["cycle"] == 40
     assert "cycle" not in json.loads(plain.receipt.to_bytes())["query"]
-    with pytest.raises(BadQuery, match="does not read it"):  # a recipe that counts no cycles
+    with pytest.raises(
+        BadQuery, match="does not use this option"
+    ):  # a recipe that counts no cycles
         corpus.recall("pricing berlin", recipe="lexical", cycle=40)
 
 

@@ -675,7 +675,7 @@ def test_recall_takes_a_cycle_where_the_recipe_reads_it(cli: Cli) -> None:
     assert json.loads(Path("r.json").read_text(encoding="utf-8"))["query"]["cycle"] == 40
     unread = cli("recall", "port", "--cycle", "40")
     assert unread.exit_code == 2
-    assert "recipes that read it: engrava, reflections" in unread.stderr
+    assert "recipes that use it: engrava, reflections" in unread.stderr
 
 
 def test_recall_marks_what_was_superseded(cli: Cli) -> None:

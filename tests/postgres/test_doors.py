@@ -46,7 +46,7 @@ def test_the_commands_work_as_on_a_file(url: str, tmp_path: Path) -> None:
 
 def test_what_an_address_gets_wrong_is_said(url: str) -> None:
     for place, words in (
-        ("mysql://host/db", "no store understands mysql"),
+        ("mysql://host/db", "addresses of the form mysql://… are not"),
         (url.replace("/d", "/no_such_"), "no such database"),
         (f"{url}&nonsense=1", "nonsense"),
         (f"{url}&connections=none", "connections"),

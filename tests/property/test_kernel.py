@@ -293,7 +293,7 @@ def test_auto_does_without(chosen: pytest.MonkeyPatch) -> None:
 
 def test_another_word_is_refused(chosen: pytest.MonkeyPatch) -> None:
     chosen.setenv(VARIABLE, "cuda")
-    with pytest.raises(InputError, match="'cuda', which is no kernel") as refused:
+    with pytest.raises(InputError, match="'cuda', which is not a kernel") as refused:
         memoriter.open()
     assert "auto, numpy, native" in refused.value.hint
 

@@ -83,7 +83,7 @@ def test_the_scope_of_a_memory_is_kept(memory: Memory) -> None:
     own = memory.scoped(user="ann", session="s9")
     report = own.remember_messages(TURNS[:1])
     assert (own.get(report.ids[0]).session, len(own)) == ("s9", 1)
-    with pytest.raises(BadRecord, match="outside the scope"):
+    with pytest.raises(BadRecord, match="is not the session of this memory"):
         own.remember_messages(TURNS[:1], session="other")
 
 

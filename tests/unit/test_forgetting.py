@@ -72,7 +72,7 @@ def test_an_empty_filter_without_a_scope_is_refused(memory: Memory) -> None:
 def test_a_time_given_as_now_leads_to_expire() -> None:
     memory = memoriter.open(":memory:", embedder=None)
     memory.remember("x", id="x")
-    with pytest.raises(InputError, match="now: is True or False here, not a time") as refused:
+    with pytest.raises(InputError, match="now: expected True or False, not a time") as refused:
         memory.forget("x", now=cast("Any", "2030-01-01"))
     assert "expire(id, at)" in refused.value.hint
     assert memory.get("x").text == "x"

@@ -123,7 +123,7 @@ def test_a_model_of_the_callers_own_has_no_name_to_serve_by() -> None:
     own = FunctionEmbedder(lambda texts: [[len(text), 1.0] for text in texts], "length", 2)
     memory.remember("port")
     memory.embedding.migrate(own)
-    with pytest.raises(memoriter.InputError, match="so give a name here") as caught:
+    with pytest.raises(memoriter.InputError, match="expected the name of an embedder") as caught:
         memory.embedding.promote(own)  # pyright: ignore[reportArgumentType]  # wrong on purpose
     assert "embedder=" in caught.value.hint
     with pytest.raises(memoriter.InputError, match="gate"):
@@ -135,7 +135,7 @@ def test_a_migration_says_why_it_cannot_go_on() -> None:
     memory.remember("port")
     away = ToyEmbedder()
     away.failing = True
-    with pytest.raises(memoriter.Unavailable, match="told to fail; 0 rows are done"):
+    with pytest.raises(memoriter.Unavailable, match="told to fail; 0 records are embedded"):
         memory.embedding.migrate(away)
 
 

@@ -227,7 +227,7 @@ def test_an_answer_that_is_not_usable_is_named(server: Server, answer: Any, mess
     server.script = [says(200, body)]
     error = raised(Http("bge", server.base, key=KEY), ["a", "b"])
     assert message in error.message
-    assert "is cohere its shape?" in error.hint
+    assert "that cohere is its shape" in error.hint
 
 
 def test_a_score_that_is_no_number_fails_the_question(server: Server) -> None:

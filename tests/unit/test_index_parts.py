@@ -125,7 +125,7 @@ def test_a_segment_survives_the_disk(published: Path) -> None:
         with pytest.raises(Corrupt, match="another part of the log"):
             load_segment(home, replace(copy, last=copy.last + 1), other)
         (home.folder / ref.name).replace(home.folder / copy.name)
-        with pytest.raises(Corrupt, match="not the one that its name says"):
+        with pytest.raises(Corrupt, match="does not match its name"):
             load_segment(home, copy, other)
 
 

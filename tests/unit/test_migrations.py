@@ -50,7 +50,7 @@ def test_a_store_is_brought_forward_when_it_is_opened_for_writing(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later(monkeypatch, add_color, add_shade)
-    with pytest.raises(Unsupported, match="has to be brought to format 3") as caught:
+    with pytest.raises(Unsupported, match="must be upgraded to format 3") as caught:
         memoriter.open(store, embedder=None, read_only=True)
     assert "for writing" in caught.value.hint
     assert state(store) == (1, set())
@@ -113,7 +113,7 @@ def test_a_later_format_and_one_without_a_step_are_refused_untouched(
         memoriter.open(store, embedder=None)
     assert "upgrade" in caught.value.hint
     monkeypatch.setattr(schema, "FORMAT", 4)
-    with pytest.raises(Unsupported, match="nothing here brings format 2 forward") as caught:
+    with pytest.raises(Unsupported, match="this version cannot upgrade format 2") as caught:
         memoriter.open(store, embedder=None)
     assert "export" in caught.value.hint
     assert store.read_bytes() == content

@@ -218,7 +218,7 @@ def test_the_newer_spelling_of_pooling_is_read_too(tmp_path: Path) -> None:
     ("files", "message"),
     [
         ({"1_Pooling/config.json": {"pooling_mode_lasttoken": True}}, "pooling is lasttoken"),
-        ({"modules.json": [{"type": "a.Dense", "path": "2_Dense"}]}, "the step 'Dense'"),
+        ({"modules.json": [{"type": "a.Dense", "path": "2_Dense"}]}, "the module 'Dense'"),
     ],
 )
 def test_what_we_cannot_do_is_refused(tmp_path: Path, files: dict[str, Any], message: str) -> None:
@@ -289,7 +289,7 @@ def test_a_wrong_option_is_answered_with_those_that_are_known(
 
 
 def test_a_pooling_that_we_cannot_do_is_refused_as_an_option_too(tmp_path: Path) -> None:
-    with pytest.raises(Unsupported, match="option pooling: pooling is max, not cls or mean"):
+    with pytest.raises(Unsupported, match="option pooling: pooling is max, but only cls"):
         read_embedder_name(f"{folder(tmp_path)}?pooling=max")
 
 
@@ -367,7 +367,7 @@ def test_files_in_packages_are_found_and_checked(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(
         packages.PACKAGED, "toy", model._replace(weights=right._replace(sha256="0"))
     )
-    with pytest.raises(Corrupt, match="not the file that was tested"):
+    with pytest.raises(Corrupt, match="differs from the file that this version"):
         packaged("toy")
     for lost in (piece("numpy/nothing.onnx", ""), piece("a", "", "no-such-package-at-all")):
         monkeypatch.setitem(packages.PACKAGED, "toy", model._replace(tokenizer=lost))

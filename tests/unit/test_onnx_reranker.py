@@ -225,7 +225,7 @@ def test_a_memory_opens_with_a_folder_and_asks_it_within_the_deadline(tmp_path: 
 
 @needs_extra
 def test_a_model_that_is_no_cross_encoder_is_refused_when_it_is_opened(tmp_path: Path) -> None:
-    with pytest.raises(Unsupported, match="answers numbers of shape"):
+    with pytest.raises(Unsupported, match="returned numbers of shape"):
         memoriter.open(":memory:", reranker=f"onnx:{embedding(tmp_path / 'embedder')}")
     with pytest.raises(Unsupported, match=r"cannot be loaded"):
         memoriter.open(":memory:", reranker=f"onnx:{folder(tmp_path / 'damaged')}")

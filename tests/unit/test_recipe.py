@@ -127,7 +127,7 @@ def test_a_recipe_is_plain_data_in_any_mapping() -> None:
     assert recipe_of(MappingProxyType({**data, "lanes": MappingProxyType(data["lanes"])})) == (
         recipe_of("memoriter")
     )
-    with pytest.raises(BadRecipe, match="object is not a value of a recipe"):
+    with pytest.raises(BadRecipe, match="object cannot be a value in a recipe"):
         recipe_of({**data, "name": object()})
 
 

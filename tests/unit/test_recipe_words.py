@@ -37,25 +37,25 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "In general", "Select", "Lanes", "Fusion", "Boosts", "Second pass", "Order", "Final",
         "Its users' language",
     ]  # fmt: skip
-    assert shown["Select"]["trusted sources (trust)"] == ("all", "system, learned")
+    assert shown["Select"]["trust levels that are searched (trust)"] == ("all", "system, learned")
     assert shown["Fusion"]["score"] == (
         "weighted sum of scaled scores",
         "reciprocal rank fusion: Σ weight / (k + rank)",
     )
-    assert shown["Fusion"]["weight of a lane that finds nothing (absent)"] == (
+    assert shown["Fusion"]["what happens to the weight of a lane that finds nothing (absent)"] == (
         "is lost",
         "goes to the others",
     )
     assert shown["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
     assert shown["Lanes"]["listing"] == (
-        "all records, ordered by an attribute; attribute, smallest first (a leading -: largest "
-        "first): cycle, largest first; every record scores 0, so that only their order counts; "
+        "all records, ordered by an attribute; attribute to order by, smallest first; a leading - "
+        "puts the largest first: cycle, largest first; whether every record scores 0, so that only "
+        "the order counts: yes; "
         "tie-breaking attributes, in order: position, largest first",
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
-        "what each priority counts for, 0 to 1: P1 1, P2 0.6, P3 0.3, P4 0; "
-        "weight in the fusion: 0.05"
+        "share for each priority, 0 to 1: P1 1, P2 0.6, P3 0.3, P4 0; weight in the fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
     assert shown["Order"]["1."][1].endswith("the newest, at the rank of the best")
@@ -68,10 +68,13 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
 def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
     shown = _compared("engrava", "comis")["Boosts"]
     assert shown["age at which the share is ½, in cycles or seconds (half_life)"] == ("50", "—")
-    assert "share that a link passes on: 0.5; maximum links of a record" in shown["graph"][0]
+    assert (
+        "share of the value that a link passes on: 0.5; maximum links of a record"
+        in shown["graph"][0]
+    )
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
-    assert "best rows taken from each of them: 20" in walk
-    assert "what the best link on the path is worth, by its kind: continues_from 0.6" in walk
+    assert "how many of the best rows of each lane are seeds: 20" in walk
+    assert "worth of a link by its kind; the best link on a path counts: continues_from 0.6" in walk
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
     assert recipe_sections(one, two, (one, two)) == recipe_sections(
         one, two
@@ -91,8 +94,8 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
     shown = _compared("mentisdb", "jeffs-brain")["Fusion"]
-    assert shown["lane whose score decides how much the other counts (base)"] == ("words", "—")
-    assert shown["number of the best rank (base)"] == ("—", "1")
+    assert shown["lane whose score decides how much `lifted` counts (base)"] == ("words", "—")
+    assert shown["rank of the best row: 1 or 0 (base)"] == ("—", "1")
 
 
 def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:

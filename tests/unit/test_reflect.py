@@ -401,13 +401,13 @@ def test_an_empty_memory_is_no_error() -> None:
 def test_reflections_keep_to_recipes_of_reflections() -> None:
     memory = near()
     memory.reflect()
-    with pytest.raises(BadQuery, match="does not keep to reflections"):
+    with pytest.raises(BadQuery, match="also finds memories that are not"):
         memory.reflections("harbour", recipe="lexical")
     by_words = {"recipe": "lexical", "overrides": {"select.reflections": "only"}}
     (hit,) = memory.reflections("harbour", **cast("Any", by_words))
     assert hit.record.kind == "reflection"
     assert len(memory.reflections("harbour", cycle=3)) == 1
-    with pytest.raises(BadQuery, match="does not read it"):
+    with pytest.raises(BadQuery, match="does not use this option"):
         memory.reflections("harbour", cycle=3, **cast("Any", by_words))
     with pytest.raises(BadQuery, match="cycle"):
         memory.reflections(cycle=cast("Any", "soon"))

@@ -278,7 +278,7 @@ def test_another_tenant_and_a_wider_scope_are_refused(tmp_path: Path) -> None:
 
 def test_a_receipt_of_another_store_is_not_the_same(memory: Memory) -> None:
     receipt = filled(memoriter.open(":memory:")).recall("ssh port").receipt
-    with pytest.raises(NotFound, match="the log ends at 0"):
+    with pytest.raises(NotFound, match="ends at entry 0"):
         memory.replay(receipt)
     memory.remember_many(f"ssh {n}" for n in range(12))
     replay = memory.replay(receipt)

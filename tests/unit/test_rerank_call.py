@@ -144,7 +144,7 @@ def test_the_largest_score_is_exact() -> None:
         ([True, False, True], "a list with other things than numbers"),
         ([1j, 2j, 3j], "a list with other things than numbers"),
         ([[1.0], [2.0], [3.0]], "a table"),
-        ([[1.0], [2.0, 3.0], []], "lists of several lengths"),
+        ([[1.0], [2.0, 3.0], []], "lists of different lengths"),
         ("1 2 3", "str"),
         (7.0, "float"),
         ({0: 1.0, 1: 2.0, 2: 3.0}, "dict"),

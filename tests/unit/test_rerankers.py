@@ -80,7 +80,7 @@ def test_a_server_with_a_key_in_its_url_is_refused_and_not_repeated(what: str) -
 
 @pytest.mark.parametrize("what", [7, object(), ["onnx:x"], b"onnx:x"])
 def test_what_is_no_reranker_is_named(what: Any) -> None:
-    with pytest.raises(InputError, match=f"{type(what).__name__} is neither a function") as caught:
+    with pytest.raises(InputError, match=f"{type(what).__name__} is not a function") as caught:
         reranker_of(what)
     assert "an object with score" in caught.value.hint
 
@@ -93,7 +93,7 @@ def test_an_object_without_a_fingerprint_is_refused() -> None:
             return []
 
     half: Any = Half()
-    with pytest.raises(InputError, match="has no text attribute fingerprint"):
+    with pytest.raises(InputError, match="needs an attribute fingerprint"):
         reranker_of(half)
 
 

@@ -147,5 +147,5 @@ def test_a_session_without_a_transcript_said_nothing() -> None:
 
 def test_a_file_that_is_no_transcript_is_refused(tmp_path: Path) -> None:
     path = lines(tmp_path / "t.jsonl", [{"type": "other"}])
-    with pytest.raises(InputError, match="no known format"):
+    with pytest.raises(InputError, match="unknown format"):
         transcript_messages(path)

@@ -94,7 +94,7 @@ def test_a_ceiling_refuses_more_and_lowers_nothing(
     memory: Memory, ceiling: str, trust: str
 ) -> None:
     limited = memory.with_ceiling(ceiling)
-    with pytest.raises(Forbidden, match=f"{trust} is more than this caller may give"):
+    with pytest.raises(Forbidden, match=f"{trust} is higher than this caller may give"):
         limited.remember("port 22", trust=trust)
     with pytest.raises(Forbidden):
         limited.remember_many(["fine", {"text": "port 22", "trust": trust}])
@@ -164,15 +164,15 @@ def test_trust_cannot_rise_above_what_a_record_was_made_from(memory: Memory) -> 
     )
     memory.remember("Heard from Ana", id="ana")
     writer = memory.with_ceiling("learned")
-    with pytest.raises(Forbidden, match="'page', which it was made from"):
+    with pytest.raises(Forbidden, match="'page', which this memory was made from"):
         writer.update("sum", trust="learned")
-    with pytest.raises(Forbidden, match="'page', which it was made from"):
+    with pytest.raises(Forbidden, match="'page', which this memory was made from"):
         writer.link("ana", "page", "derived_from")
     batch: list[Any] = [
         {"text": "Another page", "id": "p2", "trust": "external"},
         {"text": "Its summary", "id": "s2", "links": [{"target": "p2", "kind": "derived_from"}]},
     ]
-    with pytest.raises(Forbidden, match="'p2', which it was made from"):
+    with pytest.raises(Forbidden, match="'p2', which this memory was made from"):
         writer.remember_many(batch)
     writer.link("sum", "ana", "derived_from")
     writer.update("sum", text="Summed up again")
@@ -221,7 +221,7 @@ def test_claims_of_the_less_trusted_are_listed_until_somebody_decides(ruled: Mem
     assert ruled.review() == ()
     assert ruled.get("web").trust == "learned"
     assert "rule" in ids(ruled)
-    with pytest.raises(NotFound, match="no claim"):
+    with pytest.raises(NotFound, match="no open claim"):
         ruled.decide("web", "rule", accept=True)
 
 

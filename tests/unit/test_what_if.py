@@ -106,9 +106,9 @@ def test_it_stays_on_its_view(stored: Memory) -> None:
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        ({"select.archived": "show"}, "select cannot change here"),
+        ({"select.archived": "show"}, "select cannot be changed after"),
         ({"analyzer": "code"}, "analyzer|there is no"),
-        ({"ties": ["id"]}, "ties cannot change here"),
+        ({"ties": ["id"]}, "ties cannot be changed after"),
         ({"lanes.nothing.k1": 1}, "the recipe has no"),
         ({"lanes.words.k1": "many"}, "k1"),
     ],
@@ -123,7 +123,7 @@ def test_what_would_read_other_records_is_refused(
 def test_a_lane_whose_vector_was_never_made_is_refused(stored: Memory) -> None:
     lane = {"kind": "vector", "pool": 10, "min_cosine": 0.0}
     fused = {"pass.0.fuse.weights": {"words": 1.0, "meaning": 1.0}}
-    with pytest.raises(BadQuery, match="needs a vector that was not made"):
+    with pytest.raises(BadQuery, match="needs the vector of the question"):
         stored.recall(QUESTION, recipe="lexical").what_if({"lanes.meaning": lane, **fused})
 
 

@@ -57,7 +57,11 @@ class Draft:
         if isinstance(data, str):
             return cls(check_fields({"text": data}, now))
         if not isinstance(data, Mapping):
-            raise BadRecord(f"expected text or an object, got {type(data).__name__}", field="text")
+            raise BadRecord(
+                "expected the text of a memory or an object with its fields, got"
+                f" {type(data).__name__}",
+                field="text",
+            )
         options = {k: v for k, v in cast("Mapping[str, object]", data).items() if v is not None}
         if "text" not in options:
             other = next((each for each in options if attribute_meant(each) == "text"), None)
@@ -136,7 +140,7 @@ def with_changes(
     if fixed := FIXED & changes.keys():
         raise BadRecord(
             f"{min(fixed)}: cannot be changed after the record was written",
-            hint="link(source, target) relates memories that exist",
+            hint="to relate two memories that exist: link(source, target)",
             field=min(fixed),
         )
     cleared = {key for key, value in changes.items() if value is None}
@@ -163,7 +167,7 @@ def parse_tie(
     known = ("weight", "valid_from", "valid_until", "metadata")
     if unknown := set(options) - set(known):
         raise BadRecord(
-            f"{field}: there is no {min(map(str, unknown))!r}",
+            f"{field}: there is no field {min(map(str, unknown))!r}",
             hint=f"known: {', '.join(known)}",
             field=field,
         )
@@ -234,13 +238,15 @@ def parse_vector(
     except OverflowError:
         raise error(f"{field}: holds a number that is too large", field=field) from None
     if not 1 <= len(items) <= MAX_DIMENSION:
-        raise error(f"{field}: {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field)
+        raise error(
+            f"{field}: has {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field
+        )
     if not all(map(math.isfinite, items)):
         raise error(
             f"{field}: holds NaN or infinity", hint="every number must be finite", field=field
         )
     if not (zero or any(items)):
-        raise error(f"{field}: is all zero and has no direction", field=field)
+        raise error(f"{field}: every number is 0, so the vector has no direction", field=field)
     return items
 
 

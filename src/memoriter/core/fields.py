@@ -101,7 +101,7 @@ def _source(value: object, field: str) -> Source:
     known = {f.name for f in fields(Source)}
     if unknown := set(parts) - known:
         raise BadRecord(
-            f"{field}: there is no {min(map(str, unknown))!r}",
+            f"{field}: there is no field {min(map(str, unknown))!r}",
             hint="known: who, channel, path",
             field=field,
         )
@@ -113,7 +113,7 @@ def _source(value: object, field: str) -> Source:
 
 def _refs(value: object, field: str) -> tuple[int, ...]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise BadRecord(f"{field}: expected a list of positions", field=field)
+        raise BadRecord(f"{field}: expected a list of positions of memories", field=field)
     items = list(cast("Iterable[object]", value))
     if len(items) > LIST_LIMIT:
         raise BadRecord(

@@ -41,7 +41,7 @@ def text(
         value.encode("utf-8")
     except UnicodeEncodeError as bad:
         raise error(
-            f"{field}: lone surrogate at character {bad.start}",
+            f"{field}: has a lone surrogate at character {bad.start}",
             hint="the text was decoded wrongly; decode it as UTF-8 or UTF-16",
             field=field,
         ) from None
@@ -151,7 +151,7 @@ def _size(value: Json) -> int:
 def _json(value: object, field: str, depth: int, error: Error) -> Json:
     if isinstance(value, Mapping | list | tuple):
         if depth == 0:
-            raise error(f"{field}: deeper than {METADATA_DEPTH} levels", field=field)
+            raise error(f"{field}: is nested deeper than {METADATA_DEPTH} levels", field=field)
         return _nested(cast("object", value), field, depth - 1, error)
     if value is None or isinstance(value, bool):
         return value

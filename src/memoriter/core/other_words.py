@@ -141,7 +141,9 @@ class NotAsync:
     if not TYPE_CHECKING:  # type checkers know that it is no async iterator
 
         def __aiter__(self) -> None:
-            raise TypeError(f"a {type(self).__name__} is there already: write for, not async for")
+            raise TypeError(
+                f"a {type(self).__name__} is complete already: write `for`, not `async for`"
+            )
 
 
 class Hinting:

@@ -92,7 +92,7 @@ class Query:
         if unknown := set(parts) - _WRITTEN:
             raise BadQuery(f"query: there is no field {min(unknown)!r}", field="query")
         if missing := _ALWAYS - set(parts):
-            raise BadQuery(f"query: has no {min(missing)}", field="query")
+            raise BadQuery(f"query: the field {min(missing)} is missing", field="query")
         more = {key: _READ[key](value) for key, value in parts.items() if key in _READ}
         more["budget"] = Budget.of(parts.get("budget_tokens"), parts.get("budget_chars"))
         return cls(
@@ -112,7 +112,9 @@ def parse_aliases(value: object) -> dict[str, tuple[str, ...]]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise BadQuery("aliases: expected an object of word → list of words", field="aliases")
+        raise BadQuery(
+            "aliases: expected an object that maps each word to a list of words", field="aliases"
+        )
     pairs = cast("Mapping[object, object]", value)
     _check_count(pairs, "aliases", LIST_LIMIT)
     out = {
@@ -127,8 +129,8 @@ def _check_count(items: Sized, field: str, limit: int) -> None:
     """Raise BadQuery if there are too many entries."""
     if len(items) > limit:
         raise BadQuery(
-            f"{field}: {len(items):,} entries, at most {limit:,} are taken",
-            hint="leave out those that this query does not need",
+            f"{field}: has {len(items):,} entries, at most {limit:,} are allowed",
+            hint="leave out the entries that this query does not need",
             field=field,
         )
 
@@ -173,7 +175,7 @@ def parse_lists(value: object) -> dict[str, ScoredIds | str]:
         return {}
     if not isinstance(value, Mapping):
         raise BadQuery(
-            "lists: expected an object of label → list of (id, score)",
+            "lists: expected an object that maps each label to a list of (id, score)",
             hint='lists={"given": [("id-1", 0.9), ("id-2", 0.4)]}',
             field="lists",
         )
@@ -182,7 +184,7 @@ def parse_lists(value: object) -> dict[str, ScoredIds | str]:
     for label, ranked in cast("Mapping[object, object]", value).items():
         if not isinstance(label, str) or not _LABEL.fullmatch(label):
             raise BadQuery(
-                f"lists: {label!r} is no label",
+                f"lists: {label!r} is not a label",
                 hint="a label has lowercase letters, digits and _, and begins with a letter",
                 field="lists",
             )

@@ -129,11 +129,11 @@ class Ranking:
 
     def _check(self) -> None:
         if self.rows.shape != self.scores.shape or self.rows.ndim != 1:
-            raise InvariantError("rows and scores must be two vectors of one length")
+            raise InvariantError("rows and scores must be two vectors of equal length")
         if not np.isfinite(self.scores).all():
             raise InvariantError("scores must be finite")
         if (np.diff(self.scores) > 0).any():
-            raise InvariantError("scores must not increase")
+            raise InvariantError("scores must not increase from row to row")
         ordered = np.sort(self.rows)
         if (ordered[1:] == ordered[:-1]).any():
             raise InvariantError("rows must be unique")

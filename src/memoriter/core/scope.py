@@ -65,8 +65,8 @@ class Scope:
         for key, value in wanted.items():
             if filters.get(key, value) != value:
                 raise InputError(
-                    f"{key}: this memory is scoped to {key} {filters[key]!r} already",
-                    hint="use the memory that open() returned, or another scoped one",
+                    f"{key}: this memory is already limited to {key} {filters[key]!r}",
+                    hint="start from the memory that open() returned",
                     field=key,
                 )
         return Scope.of(self.tenant, **{**filters, **cast("dict[str, str]", wanted)})

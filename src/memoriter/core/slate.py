@@ -198,7 +198,7 @@ class Slate:
     def noting(self, new: Mapping[str, Scores]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := [name for name in new if name in self.columns]:
-            raise InvariantError(f"columns {sorted(clash)} are there already")
+            raise InvariantError(f"the slate already has the columns {sorted(clash)}")
         self._check(new)
         return self._with(self._kept.and_also(new))
 
@@ -210,7 +210,7 @@ class Slate:
         """Add columns, and the score column that a step computes; the order stays."""
         columns = self.noting(new)._kept
         if step.out in columns:
-            raise InvariantError(f"column {step.out} is there already")
+            raise InvariantError(f"the slate already has a column {step.out}")
         made = OPS[step.op](np.array([columns[key] for key in step.inputs]))
         return self._with(columns.and_also({step.out: made}), steps=(*self.steps, step))
 

@@ -31,7 +31,7 @@ def strict_json(text: str) -> Any:
             text, parse_constant=no_number, parse_float=_finite, object_pairs_hook=unique_keys
         )
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError("the value is nested too deeply") from None
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

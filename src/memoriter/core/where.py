@@ -130,7 +130,7 @@ def parse_where(
         raise mistake.explain(_fits) from None
     if (size := _size(tree)) > tests:
         raise BadFilter(
-            f"{at}: {size:,} tests, at most {tests:,} are taken",
+            f"{at}: has {size:,} tests, at most {tests:,} are allowed",
             hint='one {"in": [...]} tests many values',
             field=at,
         )
@@ -177,7 +177,7 @@ def _parsed(data: object, at: str, depth: int) -> Where:
 
 def _check_depth(at: str, depth: int) -> None:
     if depth == 0:
-        raise BadFilter(f"{at}: nested deeper than {DEPTH_LIMIT} levels", field=at)
+        raise BadFilter(f"{at}: is nested deeper than {DEPTH_LIMIT} levels", field=at)
 
 
 def _node(key: object, value: object, at: str, depth: int) -> list[Where]:
@@ -326,7 +326,9 @@ def _one(attribute: str, kind: AttributeType, value: object, at: str) -> Scalar:
 
 def _many(kind: AttributeType, items: list[object], at: str) -> tuple[Scalar, ...]:
     if len(items) > VALUES_LIMIT:
-        raise BadFilter(f"{at}: {len(items)} values, at most {VALUES_LIMIT}", field=at)
+        raise BadFilter(
+            f"{at}: has {len(items)} values, at most {VALUES_LIMIT} are allowed", field=at
+        )
     return tuple(_scalar(kind, item, f"{at}[{n}]") for n, item in enumerate(items))
 
 

@@ -101,7 +101,9 @@ class RecordWords:
     def _decode(cls, body: bytes) -> RecordWords:
         form, flags, fields, _, n_terms, n_surfaces, t_bytes, s_bytes = _HEAD.unpack_from(body)
         if form != _FORMAT:
-            raise Corrupt(f"analysed words have format {form}, this version reads {_FORMAT}")
+            raise Corrupt(
+                f"the word index of a record has format {form}, this version reads {_FORMAT}"
+            )
         at = _HEAD.size
         sizes = struct.unpack_from(f"<{2 * fields}I", body, at)
         at += 8 * fields
@@ -154,7 +156,9 @@ class Sketch:
         try:
             form, flags, fields, _, n_terms, n_surfaces, t_bytes, s_bytes = _HEAD.unpack_from(body)
             if form != _FORMAT:
-                raise Corrupt(f"analysed words have format {form}, this version reads {_FORMAT}")
+                raise Corrupt(
+                    f"the word index of a record has format {form}, this version reads {_FORMAT}"
+                )
             at = _HEAD.size + 8 * fields
             sizes = struct.unpack_from(f"<{2 * fields}I", body, _HEAD.size)
             terms = body[at : at + t_bytes].decode().split("\n") if n_terms else []

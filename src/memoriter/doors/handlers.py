@@ -47,7 +47,7 @@ def library_recipe(name: str) -> Recipe:
     """The recipe of this name; raises UnknownRecipe for anything else, paths of files too."""
     if name not in library():
         raise UnknownRecipe(
-            f"recipe: there is no {name[:80]!r}",
+            f"recipe: there is no recipe {name[:80]!r}",
             hint=f"known: {', '.join(library())}",
             field="recipe",
         )

@@ -209,7 +209,7 @@ def _asked(message: str) -> str:
 def _server(address: object, token: str | None, seconds: float) -> RemoteMemory:
     if not isinstance(address, str) or "://" not in address:
         raise InputError(
-            f"memory: {address!r} is neither an open memory nor an address",
+            f"memory: {address!r} is neither an open memory nor the address of a server",
             hint='memoriter.open("agent.db"), or "http://127.0.0.1:8321"',
             field="memory",
         )

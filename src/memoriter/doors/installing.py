@@ -100,7 +100,7 @@ def _object(text: str | None, path: Path) -> dict[str, Any]:
     except ValueError as bad:
         raise InputError(
             f"{path} is not plain JSON: {bad}",
-            hint="it may have comments: add the lines of `memoriter hooks show` by hand",
+            hint="if it has comments, add the lines of `memoriter hooks show` by hand",
         ) from None
     if not isinstance(value, dict):
         raise InputError(f"{path}: expected a JSON object")
@@ -163,7 +163,7 @@ def _with_table(
     try:
         tomllib.loads(before or "")
     except tomllib.TOMLDecodeError as bad:
-        raise InputError(f"{path} is not TOML: {bad}", hint="mend it first") from None
+        raise InputError(f"{path} is not TOML: {bad}", hint="correct the file first") from None
     text = _TABLE.sub("", before or "")
     if entry is not None:
         # A JSON string and a list of JSON strings are TOML too.

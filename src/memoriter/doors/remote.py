@@ -36,7 +36,9 @@ class RemoteMemory:
         try:
             body = json.dumps(request, allow_nan=False).encode()
         except (TypeError, ValueError) as error:
-            raise InputError(f"an option is not JSON: {error}", hint="give plain values") from None
+            raise InputError(
+                f"an option cannot be sent as JSON: {error}", hint="give plain values"
+            ) from None
         with _RemotePost(self._server, self._key, self._seconds, tries=2) as post:
             content = post.send(BY_NAME[operation].path, body)
         try:

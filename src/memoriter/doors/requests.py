@@ -35,7 +35,7 @@ RequestT = TypeVar("RequestT", bound="Request")
 Time = str
 ReceiptField = Annotated[
     str | JsonObject,
-    Field(description="The handle that recall answered with, or a whole receipt."),
+    Field(description="The handle that recall returned, or a whole receipt."),
 ]
 IdField = Annotated[str, Field(description="The id of a memory.")]
 KeyField = Annotated[
@@ -51,7 +51,7 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(description="brief: texts and ranks; full: every number; drawn: and how to draw it."),
+    Field(description="brief: texts and ranks; full: also all numbers; drawn: also the drawing."),
 ]
 
 
@@ -155,7 +155,7 @@ class ContextQuestion(QuestionRequest):
 
     include: Annotated[
         Literal["relevant", "all"],
-        Field(description="all: also hits without evidence that they are relevant."),
+        Field(description="all: also include hits without evidence that they are relevant."),
     ] = "relevant"
 
 
@@ -187,7 +187,7 @@ class ExplainRequest(WhyNotRequest):
     """The same; and another hit of the answer to compare it with."""
 
     versus: Annotated[
-        str | None, Field(description="The id of another hit: what separates the two.")
+        str | None, Field(description="The id of another hit: show what separates the two.")
     ] = None
 
 
@@ -215,10 +215,10 @@ class DifferRequest(Request):
 class BrowseBase(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
-    sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
+    sort: Annotated[Literal["newest", "oldest"], Field(description="The order by date.")] = "newest"
     cursor: Annotated[
         str | None,
-        Field(description="The cursor that the previous page ended with: continue after it."),
+        Field(description="Continue after this cursor, which the previous page returned."),
     ] = None
     limit: Annotated[int, Field(description=_LIMIT)] = 20
 
@@ -265,7 +265,7 @@ class DraftsBase(Request):
 
 _MEMORIES: Any = Annotated[
     list[str | DraftEntry],
-    Field(description="The memories, in the order to store them: texts, or objects."),
+    Field(description="The memories as texts or objects, in the order in which they are stored."),
 ]
 DraftsRequest = create_model("Drafts", __base__=DraftsBase, memories=(_MEMORIES, ...))
 
@@ -294,16 +294,16 @@ UpdateRequest = request_model("Update", UpdateBase, options.UpdateKwargs)
 class ExpireRequest(RecordRequest):
     """A memory, and when it expires."""
 
-    at: Annotated[Time | None, Field(description="From when on (default: now).")] = None
+    at: Annotated[Time | None, Field(description="When the memory expires (default: now).")] = None
     key: KeyField = None
 
 
 class LinkBase(ScopedRequest):
     """A link between two memories."""
 
-    source: Annotated[str, Field(description="The id of the memory it starts at.")]
-    target: Annotated[str, Field(description="The id of the memory it points to.")]
-    kind: Annotated[str, Field(description="How the first relates to the second.")] = "related_to"
+    source: Annotated[str, Field(description="The id of the memory that the link starts at.")]
+    target: Annotated[str, Field(description="The id of the memory that the link points to.")]
+    kind: Annotated[str, Field(description="How the source relates to the target.")] = "related_to"
     key: KeyField = None
 
 
@@ -313,7 +313,7 @@ LinkRequest = request_model("Link", LinkBase, options.LinkKwargs)
 class ForgetBase(ScopedRequest):
     """Which memories to erase: ids, or a filter."""
 
-    id: Annotated[str | list[str] | None, Field(description="One id, or several.")] = None
+    id: Annotated[str | list[str] | None, Field(description="The id of a memory, or ids.")] = None
 
 
 ForgetRequest = request_model("Forget", ForgetBase, options.ForgetKwargs)
@@ -338,10 +338,10 @@ class DecideRequest(ScopedRequest):
     """A claim of the review list, and the decision."""
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
-    target: Annotated[str, Field(description="The id of the memory that it speaks against.")]
+    target: Annotated[str, Field(description="The id of the memory that the claim is against.")]
     accept: Annotated[
         bool,
-        Field(description="True trusts the source as much as the target; false ends its link."),
+        Field(description="true: trust the source as much as the target; false: end its link."),
     ]
 
 
@@ -374,7 +374,7 @@ class CalibrateRequest(Request):
 
     space: Annotated[
         str | None,
-        Field(description="The name of a space or of its embedder; by default the serving one."),
+        Field(description="The name of a space or of its embedder (default: the one in use)."),
     ] = None
 
 

@@ -36,7 +36,7 @@ def check_sizes(fields: Mapping[str, Any]) -> None:
         count = len(cast("list[Any]", drafts)) if isinstance(drafts, list) else 0
         if count > BATCH:
             raise InputError(
-                f"{name}: {count:,} at once; the limit is {BATCH:,}",
+                f"{name}: has {count:,} entries; the limit for one request is {BATCH:,}",
                 hint="send them in several requests",
                 field=name,
             )
@@ -71,7 +71,7 @@ def _inside(path: str, value: object) -> Iterator[tuple[str, object]]:
 def _check_length(path: str, count: int, most: int, what: str) -> None:
     if count > most:
         raise InputError(
-            f"{path}: {count:,} {what}; the limit is {most:,}",
+            f"{path}: has {count:,} {what}; the limit is {most:,}",
             hint="split it into several requests",
             field=path,
         )

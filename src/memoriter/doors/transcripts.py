@@ -53,8 +53,9 @@ def conversation_of(payload: Mapping[str, Any]) -> Conversation:
     path = payload.get("transcript_path")
     if not isinstance(path, str) or not path:
         raise InputError(
-            "stdin: neither `messages` nor a `transcript_path`",
-            hint='is this a Stop hook? By hand: {"session": "s1", "messages": [{"role": …}]}',
+            "stdin: the JSON has neither `messages` nor a `transcript_path`",
+            hint='use this command in a Stop hook; by hand, send {"session": "s1", "messages":'
+            ' [{"role": …}]}',
         )
     host, messages = transcript_messages(Path(path).expanduser(), whole=event in _WHOLE)
     return Conversation(host, _text(payload.get("session_id")), messages)
@@ -74,7 +75,7 @@ def transcript_messages(path: Path, *, whole: bool = True) -> tuple[str, list[di
     if not rows:
         return "", []
     raise InputError(
-        "the transcript is in no known format", hint="known: Claude Code, Codex and Gemini"
+        "the transcript has an unknown format", hint="known: Claude Code, Codex and Gemini"
     )
 
 
@@ -90,7 +91,7 @@ def _rows(path: Path, *, whole: bool) -> Iterator[Any]:
         return
     except OSError as error:
         raise InputError(
-            f"the transcript cannot be read: {error.strerror}", hint=f"it is {path}"
+            f"the transcript {path} cannot be read: {error.strerror}", hint="check its permissions"
         ) from None
     # The first line of a tail is a part of one, and the last may still be written.
     for line in lines[1 if skipped else 0 :]:

@@ -52,7 +52,7 @@ def call_with_deadline(act: Callable[[], _Any], embedder: Embedder, seconds: flo
     if getattr(embedder, "timely", False):
         return act()
     if _abandoned.count(embedder) >= MAX_ABANDONED:
-        raise EmbedderTimeout(f"is still busy with {MAX_ABANDONED} earlier calls")
+        raise EmbedderTimeout(f"the embedder is still busy with {MAX_ABANDONED} earlier calls")
     call = run_in_thread(act, "memoriter-embed")
     # `exception`, not `result`: a TimeoutError that the embedder itself raises must not be taken
     # for our own deadline.
@@ -60,7 +60,7 @@ def call_with_deadline(act: Callable[[], _Any], embedder: Embedder, seconds: flo
         error = call.exception(timeout=seconds)
     except TimeoutError:
         _abandoned.add(call, embedder)
-        raise EmbedderTimeout(f"did not answer within {seconds:g} s") from None
+        raise EmbedderTimeout(f"the embedder did not answer within {seconds:g} s") from None
     if error is not None:
         raise error
     return call.result()

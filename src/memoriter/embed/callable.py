@@ -45,11 +45,13 @@ class FunctionEmbedder:
         window: int | None = None,
     ) -> None:
         if not callable(function):
-            raise InputError("embedder: expected a function of a list of texts", field="embedder")
+            raise InputError(
+                "embedder: expected a function that takes a list of texts", field="embedder"
+            )
         if iscoroutinefunction(function):
             raise InputError(
                 "embedder: the function is asynchronous",
-                hint="give a plain one; it runs in a thread of its own",
+                hint="give a plain function; it runs in a thread of its own",
                 field="embedder",
             )
         own = getattr(function, "__name__", type(function).__name__).strip("<>")

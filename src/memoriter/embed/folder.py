@@ -151,7 +151,7 @@ def read_embedder_name(name: str) -> EmbedderSetup:
     try:
         pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True)
     except ValueError as wrong:
-        raise _bad_option(f"{text!r} cannot be read: {wrong}") from None
+        raise _bad_option(f"the options {text!r} cannot be read: {wrong}") from None
     options = dict(pairs)
     if unknown := options.keys() - set(_OPTIONS):
         raise _bad_option(f"there is no option {min(unknown)!r}")
@@ -171,7 +171,7 @@ def _bad_option(reason: str) -> InputError:
 def _pooling(folder: Folder, option: str | None) -> Pooling:
     modules = folder.read("modules.json", list[_Module], [])
     if other := [each.step for each in modules if each.step not in _STEPS]:
-        raise Unsupported(f"{folder.path}: the step {other[0]!r} is not supported")
+        raise Unsupported(f"{folder.path}: the module {other[0]!r} of the model is not supported")
     subfolder = next((each.path for each in modules if each.step == "Pooling"), "1_Pooling")
     config = f"{subfolder}/config.json"
     modes = [option] if option is not None else folder.read(config, _Pooling, _Pooling()).modes()
@@ -183,11 +183,13 @@ def _pooling(folder: Folder, option: str | None) -> Pooling:
         # Neither is a safe guess: with the wrong one a model finds much less, and nobody notices.
         raise InputError(
             f"{folder.path} does not say how token vectors are pooled",
-            hint="see the model card (cls or mean), then name it onnx:<folder>?pooling=cls, or"
+            hint="the model card says cls or mean; for cls, name the model"
+            " onnx:<folder>?pooling=cls, or"
             f' write {{"pooling_mode": "cls"}} to {config} in the folder',
             field="embedder",
         )
     where = "option pooling" if option is not None else str(folder.path / config)
     raise Unsupported(
-        f"{where}: pooling is {' and '.join(modes)}, not cls or mean", field="embedder"
+        f"{where}: pooling is {' and '.join(modes)}, but only cls or mean is supported",
+        field="embedder",
     )

@@ -97,5 +97,7 @@ def _locate(name: str, file: PackagedFile) -> Path:
     if path is None or not path.is_file():
         raise NotFound(f"{name}: its files are not installed", hint=hint, field="embedder")
     if sha256(path) != file.sha256:
-        raise Corrupt(f"{name}: {path} is not the file that was tested", hint=hint)
+        raise Corrupt(
+            f"{name}: {path} differs from the file that this version was tested with", hint=hint
+        )
     return path

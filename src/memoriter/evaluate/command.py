@@ -89,7 +89,7 @@ def run_compare(data: EvalData, first: str, second: str, *, json_out: bool) -> i
     Raises InputError or NotFound if the data, a recipe, the protocol or the limit is wrong.
     """
     if first == second:
-        raise InputError(f"{first!r} is compared with itself", hint="name two recipes")
+        raise InputError(f"{first!r} is compared with itself", hint="name two different recipes")
     protocol = protocol_of(data.protocol)
     rows = with_ablations(
         {label: recipe_of(label) for label in (first, second)}, protocol.settings, ()
@@ -114,13 +114,13 @@ def run_compare(data: EvalData, first: str, second: str, *, json_out: bool) -> i
 def _datasets(data: EvalData, protocol: EvalProtocol) -> list[Dataset]:
     """The data sets that a protocol can use, prepared by it."""
     if data.limit is not None and data.limit < 1:
-        raise InputError(f"limit: {data.limit} is not a number of questions", field="limit")
+        raise InputError(f"limit: expected at least 1 question, got {data.limit}", field="limit")
     datasets = find_datasets(data.place)
     adapted = [made for dataset in datasets if (made := protocol.adapt(dataset)) is not None]
     if not adapted:
         raise InputError(
-            f"this protocol cannot use {datasets[0].name}",
-            hint="it needs several conversations, such as LoCoMo",
+            f"the protocol {data.protocol} cannot use the data set {datasets[0].name}",
+            hint="give a data set of several conversations, such as LoCoMo",
             field="protocol",
         )
     if data.options.cross and all(len(dataset.cases) == 1 for dataset in adapted):

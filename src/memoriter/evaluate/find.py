@@ -32,7 +32,7 @@ def find_datasets(place: Path | None) -> list[Dataset]:
             "no data set was given", hint=f"give --data or set {VARIABLE}: {_KNOWN}", field="data"
         )
     if not path.exists():
-        raise NotFound(f"there is no {path}", hint=f"give {_KNOWN}", field="data")
+        raise NotFound(f"there is no file or folder {path}", hint=f"give {_KNOWN}", field="data")
     datasets = list(_within(path, depth=2))
     if not datasets:
         raise NotFound(f"{path} holds no known data set", hint=f"give {_KNOWN}", field="data")
@@ -63,7 +63,7 @@ def _loaded(place: Path, load: Callable[[Path], list[Dataset]]) -> list[Dataset]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OSError) as error:
         detail = f"{type(error).__name__}: {error}"
         raise InputError(
-            f"{place}: not a known format ({detail})", hint=f"give {_KNOWN}", field="data"
+            f"{place}: is not in a known format ({detail})", hint=f"give {_KNOWN}", field="data"
         ) from None
 
 

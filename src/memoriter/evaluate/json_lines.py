@@ -86,7 +86,7 @@ def _object(place: str, text: str) -> dict[str, Any]:
     try:
         data = strict_json(text)
     except ValueError as error:
-        raise InputError(f"{place}: not JSON ({error})", field="data") from None
+        raise InputError(f"{place}: is not JSON ({error})", field="data") from None
     if not isinstance(data, dict):
         raise InputError(f"{place}: expected a JSON object on every line", field="data")
     return cast("dict[str, Any]", data)

@@ -77,7 +77,7 @@ def with_ablations(
     if unknown := [part for part in without if part not in used]:
         parts = sorted({part for recipe in recipes.values() for part in _parts(recipe)})
         raise InputError(
-            f"without: no recipe has {unknown[0]!r}",
+            f"without: no recipe has a lane or a boost {unknown[0]!r}",
             hint=f"known: {', '.join(parts)}",
             field="without",
         )

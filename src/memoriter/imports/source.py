@@ -89,7 +89,7 @@ class InputFile:
             raise _unread(path, error) from None
         blank = not self.head.removeprefix(b"\xef\xbb\xbf").strip()
         if blank and not self.is_folder and self.size <= HEAD:
-            raise InputError(f"{path} is empty", hint="name a file that holds something")
+            raise InputError(f"{path} is empty", hint="name a file that is not empty")
 
     @cached_property
     def kind(self) -> FileKind:
@@ -132,14 +132,14 @@ class InputFile:
         if self.size > DOCUMENT_LIMIT:
             raise InputError(
                 f"{self.path}: one JSON value of {self.size:,} bytes is too large to be read whole",
-                hint="write it as JSON lines, one row on each; these may be of any size",
+                hint="write it as JSON lines, one object per line; such a file may have any size",
             )
         try:
             return json.loads(self.text, parse_constant=_absent, object_pairs_hook=unique_keys)
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"{self.path}: is not complete JSON: {_reason(error)}",
-                hint="write the file again, or as JSON lines, which are read one by one",
+                hint="write the file again, or write it as JSON lines, which are read line by line",
             ) from None
 
     @cached_property

@@ -101,7 +101,7 @@ def _checked(source: InputFile, form: Format) -> Recognised:
     if source.kind not in form.kinds or (form.strict and why is None):
         raise InputError(
             f"{source.path} is not a file of the format {form.name}: {form.about}",
-            hint="leave the format out, and it is found out if the file has a known one",
+            hint="leave the format out to have it detected",
             field="format",
         )
     return Recognised(source, form, why or "the format was given")

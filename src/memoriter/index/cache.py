@@ -228,9 +228,9 @@ class IndexCache:
         while not self.erase(tenant, wait=True):
             if time.monotonic() > until:
                 raise Unavailable(
-                    "the records are hidden but not erased yet: a process that reads the store "
-                    "keeps its write-ahead log",
-                    hint="upkeep goes on trying; status tells when it is done",
+                    "the memories are hidden but not erased yet: a reader of the store still"
+                    " uses the write-ahead log",
+                    hint="upkeep tries again; status says when they are erased",
                 )
             time.sleep(0.05)
 
@@ -240,7 +240,7 @@ class IndexCache:
         if home is None:
             return None
         if not self._upkeep.writable:
-            raise Forbidden("the store may only be read", hint="open it for writing")
+            raise Forbidden("the store was opened for reading only", hint="open it for writing")
         return UpkeepTask(self._log, home, Pace(lambda: self._background.over), wait)
 
     def tidy(self, tenant: str, flush_rows: int | None = None, *, wait: bool = False) -> bool:

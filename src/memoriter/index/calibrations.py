@@ -85,4 +85,4 @@ def _check_types(body: Mapping[str, Any]) -> None:
     }
     wrong = [name for name, holds in right.items() if not holds]
     if wrong:
-        raise ValueError(f"wrong: {', '.join(wrong)}")
+        raise ValueError(f"these fields have wrong values: {', '.join(wrong)}")

@@ -173,13 +173,13 @@ def load_segment(
 
 def _header(data: memoryview, name: str) -> dict[str, Any]:
     if bytes(data[:8]) != _MAGIC:
-        raise ValueError("not a segment")
+        raise ValueError("the file is not a segment")
     size = int.from_bytes(data[8:_LENGTH], "little")
     header = bytes(data[_PREFIX : _PREFIX + size])
     if checksum(header) != bytes(data[_LENGTH:_PREFIX]):
         raise ValueError("the header does not match its checksum")
     if name.removesuffix(SUFFIX).rpartition("-")[2] != _content_hash(header):
-        raise ValueError("it is not the one that its name says")
+        raise ValueError("the content of the file does not match its name")
     return cast("dict[str, Any]", json.loads(header))
 
 

@@ -63,7 +63,7 @@ class Library:
         """Call a function; raises MemoryError if it has no memory for its work."""
         done = int(self._calls[name](*given))
         if done < 0:
-            raise MemoryError(f"the native kernel has no memory for {name}")
+            raise MemoryError(f"the native kernel could not allocate memory for {name}")
         return done
 
 
@@ -74,7 +74,7 @@ def address(array: np.ndarray[Any, Any]) -> int:
     has one value and numpy repeats it with a stride of 0: such an array must be copied first.
     """
     if not array.flags.c_contiguous:
-        raise InvariantError("the kernel was given an array with gaps or repeats")
+        raise InvariantError("the kernel needs contiguous arrays")
     return array.__array_interface__["data"][0]
 
 
@@ -100,7 +100,7 @@ def kernel_choice() -> KernelChoice:
     asked = os.environ.get(VARIABLE, "auto") or "auto"
     if asked not in CHOICES:
         raise InputError(
-            f"{VARIABLE} is {asked!r}, which is no kernel",
+            f"{VARIABLE} is {asked!r}, which is not a kernel",
             hint=f"set it to one of {', '.join(CHOICES)}, or leave it out",
             field=VARIABLE,
         )

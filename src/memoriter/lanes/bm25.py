@@ -63,7 +63,7 @@ class Bm25Lane(Lane):
         "stop words", "none", values={"none": "none", "latin": "English ones are dropped"}
     )
     form: Form = option(
-        "length of a record",
+        "how the length of a record is counted",
         "fields",
         values={"fields": "each field by itself", "row": "all fields together"},
     )
@@ -71,17 +71,17 @@ class Bm25Lane(Lane):
         "formula", "bm25", values={"bm25": "BM25", "tf_idf": "tf · idf", "tf": "term frequency"}
     )
     idf: IdfForm = option(
-        "inverse document frequency",
+        "form of the inverse document frequency",
         "positive",
         values={"floored": "never below a floor", "positive": "always positive"},
     )
     records: Among = option(
-        "records that count as documents",
+        "which records count as documents",
         "all",
         values={"all": "all", "worded": "those with a word"},
     )
     agents: Named = option(
-        "agents whose entry is searched as the field agent_registry",
+        "which agents have their registry entry searched, as the field agent_registry",
         "registered",
         values={
             "registered": "those of the registry",
@@ -93,21 +93,21 @@ class Bm25Lane(Lane):
     fields: dict[TextField, Annotated[float, Field(ge=0.0, le=100.0)]] = option(
         "searched fields and their weights"
     )
-    least_mean: float = option("mean length of a field, at least", 1.0, ge=0.0, le=1000.0)
+    least_mean: float = option(
+        "the mean length of a field counts as at least this", 1.0, ge=0.0, le=1000.0
+    )
     gate: dict[TextField, Fraction] = option(
-        "by field, the share of records above which a word does not count",
+        "by field: a word that more than this share of the records has does not count",
         default_factory=dict[TextField, Fraction],
     )
-    gate_from: int = option("number of records from which the gate applies", 20, ge=0)
+    gate_from: int = option("`gate` applies from this number of records on", 20, ge=0)
     wordless: Literal["skip", "empty"] = option(
-        "a question without words",
+        "what happens if a question has no words",
         "skip",
-        values={"skip": "skips the lane", "empty": "is searched, and finds nothing"},
+        values={"skip": "the lane is skipped", "empty": "the lane runs and finds nothing"},
     )
-    ladder: bool = option("if nothing matches, misspelt words are tried", default=False)
-    fuzzy: float = option(
-        "trigram similarity from which a misspelt word matches", 0.3, gt=0.0, le=1.0
-    )
+    ladder: bool = option("whether similar spellings are tried if nothing matches", default=False)
+    fuzzy: float = option("minimum trigram similarity of a misspelt word", 0.3, gt=0.0, le=1.0)
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -24,11 +24,15 @@ class ByLane(Lane):
 
     kind: Literal["by"]
     by: Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")] = option(
-        "attribute, smallest first (a leading -: largest first)"
+        "attribute to order by, smallest first; a leading - puts the largest first"
     )
-    flat: bool = option("every record scores 0, so that only their order counts", default=False)
+    flat: bool = option(
+        "whether every record scores 0, so that only the order counts", default=False
+    )
     then: tuple[str, ...] = option("tie-breaking attributes, in order", ())
-    blank: bool = option("finds records only if the question is blank", default=False)
+    blank: bool = option(
+        "whether the lane finds records only if the question is blank", default=False
+    )
     pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
 
     @model_validator(mode="after")
@@ -37,7 +41,7 @@ class ByLane(Lane):
         if self.by.removeprefix("-") not in known:
             raise ValueError(f"by: {self.by!r} is not one of {', '.join(known)}")
         if self.then and not self.flat:
-            raise ValueError("then: only a flat lane has it; others go by the ties of the recipe")
+            raise ValueError("then: needs flat = true; without it, the ties of the recipe decide")
         if unknown := [name for name in self.then if name.removeprefix("-") not in ATTRIBUTES]:
             raise ValueError(f"then: {unknown[0]!r} is not one of {', '.join(ATTRIBUTES)}")
         return self

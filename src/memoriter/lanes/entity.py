@@ -39,10 +39,10 @@ class EntityLane(Seeded):
 
     kind: Literal["entity"]
     pool: int = option("maximum candidates", 200, ge=1, le=100_000)
-    seed_count: int = option("best rows taken from each of them", 5, ge=1, le=1000)
-    alike: float = option("similarity from which two names are one entity", 0.6, gt=0.0, le=1.0)
+    seed_count: int = option("how many of the best rows of each lane are seeds", 5, ge=1, le=1000)
+    alike: float = option("minimum similarity of two names of one entity", 0.6, gt=0.0, le=1.0)
     within: Literal["agent", "tenant"] = option(
-        "records among which a shared entity counts",
+        "in which records a shared entity counts",
         "agent",
         values={"agent": "those of the same agent", "tenant": "all of the tenant"},
     )

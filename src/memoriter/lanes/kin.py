@@ -69,7 +69,7 @@ class KinLane(Lane):
     kind: Literal["kin"]
     pool: int = option("maximum candidates", ge=1, le=100_000)
     neighbours: int = option(
-        "similar words that may match a query word, itself included", 32, ge=1, le=_NEIGHBOURS
+        "how many similar words may match a query word, itself included", 32, ge=1, le=_NEIGHBOURS
     )
     min_cosine: float = option("minimum cosine of two words", 0.0, ge=0.0, le=1.0)
 

@@ -42,7 +42,13 @@ class MomentLane(Lane):
 
     kind: Literal["moment"]
     pool: int = option("maximum candidates", ge=1, le=100_000)
-    min_score: float = option("minimum nearness (0.5: one span away)", 0.5, gt=0.0, le=1.0)
+    min_score: float = option(
+        "minimum nearness to the time that the question names; 0.5: as far away as that time is"
+        " long",
+        0.5,
+        gt=0.0,
+        le=1.0,
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the question names a time."""

@@ -295,7 +295,7 @@ class Lane(RecipePart):
     work_limits: ClassVar[Mapping[str, str]] = {}
     """Options that bound its work → the limit of a server for each: `hops` or `visits`."""
 
-    enabled: bool = option("whether it runs", default=True)
+    enabled: bool = option("whether the lane runs", default=True)
 
     @abstractmethod
     def ready(self, ctx: Context) -> Ready | Skipped:
@@ -371,9 +371,15 @@ class Seeded(Lane):
     must_start: ClassVar[bool] = False
     """Whether it is an error if neither a lane nor the call provides seeds."""
 
-    seeds: tuple[str, ...] = option("lanes whose best rows it starts from", ())
-    seed_count: int = option("best rows taken from each of them", 20, ge=1, le=1000)
-    together: bool = option("fuse these lanes, then take the seeds from that", default=False)
+    seeds: tuple[str, ...] = option(
+        "lanes whose best rows are the seeds that this lane starts from", ()
+    )
+    seed_count: int = option("how many of the best rows of each lane are seeds", 20, ge=1, le=1000)
+    together: bool = option(
+        "whether the lanes in `seeds` are fused first, and the best rows of the result are the"
+        " seeds",
+        default=False,
+    )
 
 
 def plain_evidence(

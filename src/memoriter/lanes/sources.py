@@ -24,7 +24,7 @@ class SourcesLane(Seeded):
 
     kind: Literal["sources"]
     pool: int = option("maximum candidates", 1000, ge=1, le=100_000)
-    kinds: tuple[str, ...] | None = option("record kinds that may be brought in", None)
+    kinds: tuple[str, ...] | None = option("kinds of records that the lane may find", None)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready: the reflections are known only when other lanes have run."""

@@ -58,9 +58,11 @@ class VectorLane(Lane):
 
     kind: Literal["vector"]
     pool: int = option("maximum candidates", ge=1, le=10_000_000)
-    min_cosine: float = option("minimum cosine (-1: all that have a vector)", ge=-1.0, le=1.0)
+    min_cosine: float = option(
+        "minimum cosine (-1: every record that has a vector)", ge=-1.0, le=1.0
+    )
     exact_up_to: int = option(
-        "number of vectors up to which the search is exact", 300_000, ge=0, le=2**31
+        "the search is exact up to this number of vectors", 300_000, ge=0, le=2**31
     )
     ef: int | None = option(
         "width of the search in an HNSW graph; no graph is searched here, so it changes no answer",
@@ -69,9 +71,9 @@ class VectorLane(Lane):
         le=1_000_000,
     )
     fresh: float = option(
-        "weight of a cosine when every record has its vector", 1.0, ge=0.0, le=1000.0
+        "factor of a cosine while every record has a vector", 1.0, ge=0.0, le=1000.0
     )
-    stale: float = option("weight of a cosine while vectors are missing", 1.0, ge=0.0, le=1000.0)
+    stale: float = option("factor of a cosine while vectors are missing", 1.0, ge=0.0, le=1000.0)
 
     @model_serializer(mode="wrap")
     def _without_unset_ef(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:

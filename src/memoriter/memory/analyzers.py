@@ -126,7 +126,10 @@ class Analyzers(Hinting):
     def _other(self, name: str) -> Analyzer:
         one = analyzer(name)
         if one.fingerprint == self._engine.analyzer.fingerprint:
-            raise InputError(f"{name} is the store's own analyzer and always there", field="name")
+            raise InputError(
+                f"{name} is the store's own analyzer, which cannot be added or removed",
+                field="name",
+            )
         return one
 
 

@@ -108,7 +108,7 @@ def restore(
     if not force and target.exists() and target.stat().st_size:
         raise Conflict(
             f"{target.name} exists already",
-            hint="name another store, or replace it by force",
+            hint="name another store, or use the option force to replace this one",
             field="store",
         )
     part = target.with_name(target.name + ".restore")

@@ -89,7 +89,9 @@ def browse_page(
     mark = browse_digest(criteria, sort)
     if after and after.request != mark:
         raise BadQuery(
-            "cursor: belongs to other options", hint="start again without a cursor", field="cursor"
+            "cursor: belongs to a call with other options",
+            hint="start again without a cursor",
+            field="cursor",
         )
     fetch = engine.fetch(scope.tenant)
     selection = select(view, criteria, fetch)

@@ -87,8 +87,8 @@ def _check_taken(recipe: Recipe, options: SearchKwargs) -> None:
         if options.get(name) not in (None, {}) and not recipe.takes(name):
             reading = [each for each in library() if recipe_of(each).takes(name)]
             raise BadQuery(
-                f"{name}: recipe {recipe.name!r} does not read it",
-                hint=f"leave it out; recipes that read it: {', '.join(reading)}",
+                f"{name}: recipe {recipe.name!r} does not use this option",
+                hint=f"leave it out; recipes that use it: {', '.join(reading)}",
                 field=name,
             )
 
@@ -105,7 +105,7 @@ def _with_minimum(options: SearchKwargs) -> SearchKwargs:
     if recipe_of("memoriter" if name is None else name).relevance is None:
         raise BadQuery(
             "min_relevance: this recipe has no relevance",
-            hint="the default recipe has; docs/relevance.md",
+            hint="use the default recipe, which has it: docs/relevance.md",
             field="min_relevance",
         )
     number = isinstance(least, int | float) and not isinstance(least, bool)  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
@@ -125,7 +125,8 @@ def recipe_for(options: SearchKwargs, default: str) -> tuple[Recipe, dict[str, o
     overrides = options.get("overrides") or {}
     if not isinstance(overrides, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise BadRecipe(
-            f"overrides: expected an object of path → value, got {type(overrides).__name__}",
+            "overrides: expected an object that maps paths to values, got"
+            f" {type(overrides).__name__}",
             hint='for example overrides={"lanes.words.k1": 1.5}',
             field="overrides",
         )

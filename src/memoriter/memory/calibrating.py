@@ -131,7 +131,7 @@ def _embedded(vectors: VectorSpace, texts: Sequence[str], side: Side) -> list[ND
         if isinstance(outcome, Exception):
             raise Unavailable(
                 f"embedder {vectors.embedder_name} fails: {message_of(outcome)}",
-                hint="try again when it is back",
+                hint="try again when it works",
             )
     made = [np.frombuffer(each, "<f4") for each in outcomes if isinstance(each, bytes)]
     if not made:

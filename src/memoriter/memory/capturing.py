@@ -153,8 +153,8 @@ def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
     message = turn.message
     if message.time is not None and parse_time(message.time) is None:
         raise BadRecord(
-            f"messages[{turn.at}].time: {json.dumps(message.time, default=str)} is no time",
-            hint="ISO 8601, or seconds since 1970",
+            f"messages[{turn.at}].time: {json.dumps(message.time, default=str)} is not a time",
+            hint="give ISO 8601, or seconds since 1970",
             field="messages",
         )
     trust = "external" if message.role in FOREIGN_ROLES else options.get("trust")

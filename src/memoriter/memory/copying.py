@@ -115,7 +115,7 @@ def _copy_tenant(source: Log, target: Log, tenant: str, report: Callable[[int], 
             raise Corrupt(
                 f"tenant {tenant!r} has {head.seq} entries in the target and {part.head.seq} in "
                 "the source",
-                hint="the source was set back: copy into an empty tenant",
+                hint="the source was restored to an earlier state: copy into an empty tenant",
             )
         target.append(tenant, part, head)
         if not part.commits:
@@ -144,7 +144,8 @@ def _compare(source: Log, target: Log, tenant: str) -> None:
             if source.head(tenant).seq != upto:
                 return  # forgotten meanwhile; the next copy brings it over
             raise Corrupt(
-                f"tenant {tenant!r} differs between {after} and {two.head.seq} after the copy",
+                f"tenant {tenant!r} differs from the source between entries {after} and"
+                f" {two.head.seq} after the copy",
                 hint="copy it again into an empty tenant",
             )
         after = two.head.seq

@@ -117,14 +117,14 @@ def _own(what: object) -> Embedder:
         if callable(what):
             return FunctionEmbedder(what)
         raise InputError(
-            f"embedder: {type(what).__name__} is neither a function nor has a method embed",
+            f"embedder: {type(what).__name__} is not a function and has no method embed",
             hint=_hint(),
             field="embedder",
         )
     for promised in ("name", "fingerprint"):  # not `dimension`: reading it may need a request
         if not isinstance(getattr(what, promised, None), str):
             raise InputError(
-                f"embedder: {type(what).__name__} has no text attribute {promised}",
+                f"embedder: {type(what).__name__} needs an attribute {promised} that is a text",
                 hint="an embedder has name, fingerprint, dimension and embed(texts, side)",
                 field="embedder",
             )

@@ -183,8 +183,8 @@ class Embedding(Hinting):
                     if not portion.done:
                         why = message_of(portion.failed) if portion.failed else "no answer"
                         raise Unavailable(
-                            f"embedder {name} fails: {why}; {done} rows are done",
-                            hint="try again when it is back; what is done is kept",
+                            f"embedder {name} fails: {why}; {done} records are embedded so far",
+                            hint="try again when it works; the vectors computed so far are kept",
                         )
                     done += len(portion.done)
                     report(done)
@@ -208,8 +208,9 @@ class Embedding(Hinting):
         """
         if not isinstance(embedder, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
             raise InputError(
-                "embedder: a store keeps the name of its embedder, so give a name here",
-                hint="pass it whenever you open the memory: open(…, embedder=…)",
+                "embedder: expected the name of an embedder, because the store keeps this name",
+                hint="to use an embedder of your own, pass it whenever you open the memory:"
+                " open(…, embedder=…)",
                 field="embedder",
             )
         if gate is not None and not callable(gate):
@@ -222,13 +223,13 @@ class Embedding(Hinting):
         if lacking and not partly:
             raise Conflict(
                 f"{lacking} records have no vector of {embedder} yet",
-                hint="migrate first, or promote partly",
+                hint="migrate first, or use the option partly to promote before that",
                 field="embedder",
             )
         if gate is not None and not gate():
             raise Conflict(
                 f"promote: your gate returned False for {embedder}, so nothing was switched",
-                hint="the model that served before still serves",
+                hint="the previous model stays in use",
                 field="gate",
             )
         settings = embedding_settings(self._engine.log, self._tenant)
@@ -243,7 +244,9 @@ class Embedding(Hinting):
         """Make the previous space the serving one again; raises NotFound if there is none."""
         settings = embedding_settings(self._engine.log, self._tenant)
         if not settings["before"]:
-            raise NotFound("no other space served before", hint="status lists the spaces")
+            raise NotFound(
+                "there is no earlier space to switch back to", hint="status lists the spaces"
+            )
         last, *rest = settings["before"]
         return self._save({**last, "before": rest, "names": embedder_names(settings)})
 
@@ -257,7 +260,7 @@ class Embedding(Hinting):
         vectors = vector_space(embedder_of(embedder), self._engine.vectors.patience)
         if not vectors.embeds:
             raise InputError(
-                "embedder: this one computes no vectors",
+                "embedder: this embedder computes no vectors",
                 hint="name an embedding model, for example static or http:MODEL@URL",
                 field="embedder",
             )
@@ -376,7 +379,10 @@ class BackgroundFill(Generic[Done]):
         self._thread.join(timeout)
         if self.running or isinstance(self._error, _Stopped):
             why = "still runs" if self.running else "was stopped"
-            raise Unavailable(f"the filling {why} at {self.rows} rows", hint="what is done is kept")
+            raise Unavailable(
+                f"the embedding of memories {why}; {self.rows} records are done",
+                hint="the vectors computed so far are kept",
+            )
         if self._error is not None:
             raise self._error
         assert self._done is not None  # noqa: S101  # it ended, and not by an error

@@ -133,8 +133,8 @@ class Engine:
         while self.log.head(tenant).seq < seq:
             if time.monotonic() >= until:
                 raise Unavailable(
-                    f"the store lacks entry {seq} of tenant {tenant!r}",
-                    hint="its standby is behind: try again, or read from the primary",
+                    f"the store does not have entry {seq} of tenant {tenant!r} yet",
+                    hint="a standby may be behind its primary: try again, or read from the primary",
                 )
             time.sleep(0.01)
 

@@ -25,7 +25,9 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
     now = _wants_now(options.get("now", False))
     if (id is None) == (where is None):
         hint = 'forget(id), or forget(where={"session": "s-12"})'
-        raise InputError("forget: pass either an id or a where", hint=hint, field="id")
+        raise InputError(
+            "forget: pass either ids or a where filter, not both", hint=hint, field="id"
+        )
     if id is None:
         if key is not None:
             raise InputError("key: is allowed with ids only, not with where", field="key")
@@ -49,8 +51,9 @@ def _wants_now(now: object) -> bool:
     """Whether to wait until all files are erased; raises InputError for a time."""
     if not isinstance(now, bool):
         raise InputError(
-            "now: is True or False here, not a time",
-            hint="now=True returns when they are erased from all files; to hide a memory from a "
+            "now: expected True or False, not a time",
+            hint="now=True waits until the memories are erased from all files; to hide a memory"
+            " from a "
             "time on: expire(id, at)",
             field="now",
         )

@@ -131,7 +131,8 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     """
     if writer.context.ceiling != FREE:
         raise Forbidden(
-            "load keeps the trust of records, so it needs the right to write every trust",
+            "load keeps the trust of records, so it needs the right to write records of every"
+            " trust",
             hint="load with the command line or the library",
         )
     export = read_export(path, writer.tenant)

@@ -175,7 +175,7 @@ def _extractor(what: object) -> Extractor | None:
         return cast("Extractor", what)
     raise InputError(
         f"entities: {what!r} is not an extractor",
-        hint='"given", "rules", or a function from a text to names',
+        hint='give "given", "rules", or a function from a text to names',
         field="entities",
     )
 
@@ -191,6 +191,7 @@ def _check(options: OpenOptions) -> None:
         source = options.get(name)
         if source is not None and not callable(getattr(source, verb, None)):
             raise InputError(
-                f"{name}: expected an object with {verb}(), got {type(source).__name__}", field=name
+                f"{name}: expected an object with a method {verb}(), got {type(source).__name__}",
+                field=name,
             )
     integer(options.get("memory_limit", 2**31), "memory_limit", 0, 2**60, InputError)

@@ -36,12 +36,12 @@ PLACE: Final[Mapping[str, str]] = {
 }
 """The arguments of `open` besides its options."""
 ARGUMENTS: Final[Mapping[str, str]] = {
-    "agent": "Of this agent alone.",
-    "user": "Of this user alone.",
-    "session": "Of this session alone.",
+    "agent": "Only memories of this agent.",
+    "user": "Only memories of this user.",
+    "session": "Only memories of this session.",
     "text": "What to remember.",
     "drafts": 'Texts, or mappings of fields such as {"text": "…", "tags": ["ops"]}.',
-    "on_similar": "Near memories: keep (do not look), skip a copy, supersede, or report them.",
+    "on_similar": "For similar memories: keep (do not look), skip a copy, supersede, or report.",
     "similar.text": "What would be remembered.",
     "similar.limit": "How many memories at most.",
     "messages": 'Messages such as {"role": "user", "content": "…", "id": "m1", "name": "Ann"}.',
@@ -101,9 +101,9 @@ SPACE_ARGUMENTS: Final[Mapping[str, str]] = {
 class ScopeOptions(TypedDict, total=False):
     """The scope of a call within the tenant."""
 
-    agent: Annotated[str | None, Option("Of this agent alone.", str)]
-    user: Annotated[str | None, Option("Of this user alone.", str)]
-    session: Annotated[str | None, Option("Of this session alone.", str)]
+    agent: Annotated[str | None, Option("Only memories of this agent.", str)]
+    user: Annotated[str | None, Option("Only memories of this user.", str)]
+    session: Annotated[str | None, Option("Only memories of this session.", str)]
 
 
 class SelectOptions(ScopeOptions, total=False):
@@ -125,7 +125,7 @@ class SelectOptions(ScopeOptions, total=False):
     ]
     as_of: Annotated[
         "TimeLike | None",
-        Option("Only what was valid at this time (docs/time.md).", str, metavar="TIME"),
+        Option("Only memories that were valid at this time (docs/time.md).", str, metavar="TIME"),
     ]
     known_at: Annotated[
         "TimeLike | None", Option("Search the memory as it was at this time.", str, metavar="TIME")
@@ -199,10 +199,10 @@ class SearchKwargs(SelectOptions, total=False):
         float | None, Option("Only memories with at least this relevance, 0 to 1.", float)
     ]
     budget_tokens: Annotated[
-        int | None, Option("Only what fits into so many tokens of a prompt.", int)
+        int | None, Option("Only memories that fit into this many tokens of a prompt.", int)
     ]
     budget_chars: Annotated[
-        int | None, Option("Only what fits into so many characters of a prompt.", int)
+        int | None, Option("Only memories that fit into this many characters of a prompt.", int)
     ]
 
 
@@ -233,7 +233,7 @@ class WriteOptions(TypedDict, total=False):
     vector: Annotated["Sequence[float] | None", Option("Its vector.", list[float], flag=None)]
     links: Annotated[
         "Iterable[Mapping[str, object]] | None",
-        Option("Its links: objects with target and kind.", list[JsonObject], flag=None),
+        Option("Links of the memory: objects with target and kind.", list[JsonObject], flag=None),
     ]
     supersedes: Annotated[
         "str | Iterable[str] | None",
@@ -280,10 +280,10 @@ class LinkKwargs(TypedDict, total=False):
     weight: Annotated[float, Option("The weight of the link.", float, 1.0)]
     valid_from: Annotated[
         "TimeLike | None",
-        Option("When it begins to be true (default: it always was).", str, metavar="TIME"),
+        Option("From when on the link is true (default: always).", str, metavar="TIME"),
     ]
     valid_until: Annotated[
-        "TimeLike | None", Option("When it stops being true.", str, metavar="TIME")
+        "TimeLike | None", Option("Until when the link is true.", str, metavar="TIME")
     ]
     metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", JsonObject)]
     key: Annotated[str | None, _KEY]
@@ -292,11 +292,11 @@ class LinkKwargs(TypedDict, total=False):
 class AgentFields(TypedDict, total=False):
     """The fields of an agent in the registry."""
 
-    display_name: Annotated[str | None, Option("The name that people read.", str, flag="--name")]
-    owner: Annotated[str | None, Option("The person or team responsible.", str)]
-    description: Annotated[str | None, Option("What it does.", str)]
+    display_name: Annotated[str | None, Option("The name to show to people.", str, flag="--name")]
+    owner: Annotated[str | None, Option("The person or team responsible for the agent.", str)]
+    description: Annotated[str | None, Option("What the agent does.", str)]
     aliases: Annotated[
-        "str | Iterable[str] | None", Option("Its other names.", str | list[str], flag=None)
+        "str | Iterable[str] | None", Option("The agent's aliases.", str | list[str], flag=None)
     ]
     key: Annotated[str | None, _KEY]
 
@@ -307,15 +307,15 @@ class ForgetKwargs(TypedDict, total=False):
     where: Annotated[
         "WhereLike | None",
         Option(
-            'All memories that pass this filter, for example {"user": "ann"}.',
+            'Forget all memories that pass this filter, for example {"user": "ann"}.',
             JsonObject,
             metavar="JSON",
         ),
     ]
     now: Annotated[
-        bool, Option("Return only when they are erased from all files; a flag, no time.", bool)
+        bool, Option("Wait until the memories are erased from all files: true or false.", bool)
     ]
-    dry_run: Annotated[bool, Option("Only say which would be forgotten.", bool)]
+    dry_run: Annotated[bool, Option("Only list what would be forgotten.", bool)]
     key: Annotated[str | None, _KEY]
 
 
@@ -327,10 +327,10 @@ class ReflectKwargs(TypedDict, total=False):
         Option('How clusters are found: "propagation", "agglomerative" or "linked".', str),
     ]
     similarity: Annotated[
-        float, Option("The least cosine of a near pair (0.7, else to 0.4).", float)
+        float, Option("The minimum cosine of two related memories (0.7, else to 0.4).", float)
     ]
-    min_size: Annotated[int, Option("The smallest cluster (3).", int)]
-    max_size: Annotated[int, Option("The largest cluster (200).", int)]
+    min_size: Annotated[int, Option("The minimum number of memories in a cluster (3).", int)]
+    max_size: Annotated[int, Option("The maximum number of memories in a cluster (200).", int)]
     kinds: Annotated[
         "Sequence[str] | None",
         Option("The kinds of memories that may be members (all).", list[str], flag="--kind"),
@@ -348,8 +348,8 @@ class OpenOptions(TypedDict, total=False):
     durability: Annotated[
         Literal["full", "fast"],
         Option(
-            '"full", or "fast", where a power cut may lose the commits since the last checkpoint,'
-            " without damage.",
+            '"full": a write is on disk when the call returns; "fast": a power cut may lose the'
+            " commits since the last checkpoint, but damages nothing.",
             default="full",
         ),
     ]
@@ -388,12 +388,12 @@ class OpenOptions(TypedDict, total=False):
         Literal["auto", "manual"],
         Option('"manual" turns background upkeep off.', default="auto"),
     ]
-    flush_rows: Annotated[int, Option("Rows in memory before the index is written.", default=8192)]
+    flush_rows: Annotated[int, Option("The index is written after this many rows.", default=8192)]
     horizon_days: Annotated[
-        float, Option("Days that old versions stay in the index.", default=30.0)
+        float, Option("How many days old versions stay in the index.", default=30.0)
     ]
     memory_limit: Annotated[
-        int, Option("Bytes of index that may stay in memory.", default=2 * 1024**3)
+        int, Option("How many bytes of the index may stay in memory.", default=2 * 1024**3)
     ]
     clock: Annotated["Clock", Option("A clock of your own, for tests.")]
-    entropy: Annotated["Entropy", Option("Where randomness comes from, for tests.")]
+    entropy: Annotated["Entropy", Option("A source of randomness of your own, for tests.")]

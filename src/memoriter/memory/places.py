@@ -59,7 +59,7 @@ def is_address(place: str | Path) -> bool:
 def _on_server(place: str, *, read_only: bool, durability: Durability) -> OpenedPlace:
     if not is_address(place):
         raise Unsupported(
-            f"no store understands {place.partition('://')[0]}:// addresses",
+            f"addresses of the form {place.partition('://')[0]}://… are not supported",
             hint="give the path of a file, for example agent.db, or postgresql://host/database",
         )
     if durability != "full":

@@ -64,8 +64,8 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
         if not gone:
             raise
         raise Expired(
-            f"{', '.join(gone)} {'was' if len(gone) == 1 else 'were'} forgotten, "
-            f"and the rest cannot be answered: {error.message}",
+            f"{', '.join(gone)} {'was' if len(gone) == 1 else 'were'} forgotten, so the search"
+            f" cannot run again: {error.message}",
             hint=error.hint,
         ) from None
     check_vectors(case, receipt, ended.result)
@@ -153,7 +153,8 @@ class Rerun:
         head = engine.log.head(self._tenant).seq
         if seq > head:
             raise NotFound(
-                f"the receipt is of entry {seq}, and the log ends at {head}",
+                f"the receipt was made at entry {seq}, but the log of this store ends at entry"
+                f" {head}",
                 hint="it was made on another store, or on a later state of this one",
                 field="view",
             )
@@ -193,8 +194,8 @@ class Rerun:
         known = {each.vectors.embedder_name: each.index_cache for each in self._engine.other_spaces}
         if gone := [name for name in self._case.beside if name not in known]:
             raise Expired(
-                f"the space {gone[0]} is not read any more",
-                hint="open the memory with the embedders that it had",
+                f"the receipt needs the vectors of {gone[0]}, which this memory does not search",
+                hint="open the memory with the embedders that it had when the receipt was made",
             )
         return tuple(
             in_space(name, known[name].view(self._tenant, seq), vector)
@@ -247,7 +248,7 @@ def _kin(engine: Engine, case: Case) -> Kindred | None:
     if table is None or table.fingerprint != case.generations.kin:
         raise Expired(
             f"the word table of this receipt, {case.generations.kin}, is not installed",
-            hint="another version of this package has it",
+            hint="install the version of memoriter that made the receipt",
         )
     return table
 
@@ -262,7 +263,10 @@ def _fits(case: Case, view: View) -> None:
         if (matrix := segment.arrays["vectors.matrix"]).shape[0]
     }
     if widths - {case.vector.size}:
-        raise BadQuery("receipt: its vector does not fit its space", field="vector")
+        raise BadQuery(
+            "receipt: its query vector has a different size from the vectors of the store",
+            field="vector",
+        )
 
 
 def run_why_not(engine: Engine, scope: Scope, what: ReceiptLike, id: str) -> WhyNot:

@@ -121,7 +121,10 @@ class _SummaryWriter:
         self._summary = options.get("summary")
         cycle = options.get("cycle")
         if self._summary is not None and not callable(self._summary):
-            raise InputError("summary: expected a function from members to text", field="summary")
+            raise InputError(
+                "summary: expected a function that takes the members and returns a text",
+                field="summary",
+            )
         self.cycle = (
             None if cycle is None else integer(cycle, "cycle", -EXACT_INT, EXACT_INT, InputError)
         )

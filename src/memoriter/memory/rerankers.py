@@ -35,7 +35,7 @@ def reranker_of(what: str | Reranker | RerankFunction | None) -> Reranker | None
     if callable(what):
         return FunctionReranker(what)
     raise InputError(
-        f"reranker: {type(what).__name__} is neither a function nor has a method score",
+        f"reranker: {type(what).__name__} is not a function and has no method score",
         hint=_hint(),
         field="reranker",
     )
@@ -45,7 +45,7 @@ def _own(what: Reranker) -> Reranker:
     for promised in ("name", "fingerprint"):
         if not isinstance(getattr(what, promised, None), str):
             raise InputError(
-                f"reranker: {type(what).__name__} has no text attribute {promised}",
+                f"reranker: {type(what).__name__} needs an attribute {promised} that is a text",
                 hint=_hint(),
                 field="reranker",
             )
@@ -81,7 +81,7 @@ def _judge(what: str) -> Reranker:
     model = configured_model()
     if model is None:
         raise InputError(
-            "reranker: llm is the language model of the environment, which names none",
+            "reranker: llm is the language model that the environment names, and it names none",
             hint=f"set {URL_VARIABLE} and {MODEL_VARIABLE}, or name it: llm:<model>@<base url>",
             field="reranker",
         )

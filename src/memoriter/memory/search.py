@@ -74,8 +74,8 @@ def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
     if not reranks(recipe):
         raise BadQuery(
             f"recipe {recipe.name!r} would ignore the reranker of this memory",
-            hint="open the memory without a reranker, or recall by a recipe that asks one:"
-            " memoriter",
+            hint="open the memory without a reranker, or use a recipe that asks a reranker, such"
+            " as memoriter",
             field="recipe",
         )
     off = recipe.passes[1].enabled is False
@@ -85,7 +85,8 @@ def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
         asks = f'overrides={{"{_RERANK_OVERRIDE}": True}}' if off else "another mode, or none"
         raise BadQuery(
             f"{of} would ignore the reranker of this memory",
-            hint=f'ask it: {asks}; or leave it out: overrides={{"{_RERANK_OVERRIDE}": False}}',
+            hint=f"to use the reranker: {asks}; to leave it out:"
+            f' overrides={{"{_RERANK_OVERRIDE}": False}}',
             field="recipe" if off else "mode",
         )
 
@@ -97,8 +98,8 @@ def reflections(engine: Engine, query: Query, recipe: Recipe) -> Result:
     """
     if recipe.select.reflections != "only":
         raise BadQuery(
-            f"recipe: {recipe.name} does not keep to reflections",
-            hint='its [select] needs reflections = "only"',
+            f"recipe: {recipe.name} also finds memories that are not reflections",
+            hint='set reflections = "only" in the [select] of the recipe',
             field="recipe",
         )
     ctx = bind_query(engine, query, recipe)

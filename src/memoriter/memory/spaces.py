@@ -86,7 +86,7 @@ def embedders_of(what: object) -> list[Embedder | None]:
         raise InputError("embedder: None is not allowed in a list", field="embedder")
     fingerprints = [one.fingerprint for one in embedders if one is not None]
     if len(set(fingerprints)) < len(fingerprints):
-        raise InputError("embedder: the same one is listed twice", field="embedder")
+        raise InputError("embedder: the same embedder is listed twice", field="embedder")
     return embedders
 
 
@@ -101,8 +101,8 @@ def patience_of(timeout: object) -> Patience:
     )
     if len(pair) != 2:  # noqa: PLR2004  # writes and queries
         raise InputError(
-            "embed_timeout: expected seconds, or a pair of them",
-            hint="(30, 5): 30 for writes, 5 for questions",
+            "embed_timeout: expected a number of seconds, or a pair of numbers",
+            hint="for example (30, 5): 30 for writes, 5 for questions",
             field="embed_timeout",
         )
     return Patience(*(number(one, "embed_timeout", 0.001, 1e6, InputError) for one in pair))
@@ -124,7 +124,7 @@ def query_vector(vectors: VectorSpace, query: Query, asked: str, view: View) -> 
     if isinstance(outcome, Exception):
         why = message_of(outcome)
         late = isinstance(outcome, EmbedderTimeout)
-        return Skipped(f"the embedder {why}" if late else f"the embedder failed: {why}")
+        return Skipped(why if late else f"the embedder failed: {why}")
     if outcome is None:
         return Skipped("nothing in the query can be embedded")
     return np.frombuffer(outcome, "<f4")

@@ -12,13 +12,13 @@ from memoriter.core.options import Option
 class MessagesKwargs(TypedDict, total=False):
     """The keyword arguments of `remember_messages` besides the messages."""
 
-    session: Annotated[str | None, Option("The conversation they belong to.", str)]
-    agent: Annotated[str | None, Option("The agent that took part in it.", str)]
-    user: Annotated[str | None, Option("The user that took part in it.", str)]
-    channel: Annotated[str | None, Option("The channel they came through.", str)]
+    session: Annotated[str | None, Option("The conversation that the messages belong to.", str)]
+    agent: Annotated[str | None, Option("The agent that took part in the conversation.", str)]
+    user: Annotated[str | None, Option("The user that took part in the conversation.", str)]
+    channel: Annotated[str | None, Option("The channel that the messages came through.", str)]
     trust: Annotated[
         str | None,
-        Option("How far turns are trusted (learned); those of tools are external.", str),
+        Option("The trust of the turns (default: learned); turns of tools are external.", str),
     ]
     tags: Annotated["str | Iterable[str] | None", Option("Labels.", str | list[str])]
     facts: Annotated[

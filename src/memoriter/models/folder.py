@@ -148,7 +148,9 @@ def sha256(path: Path) -> str:
         state = path.stat()
         return _sha256(path, state.st_size, state.st_mtime_ns)
     except OSError as error:
-        raise NotFound(f"{path}: {error.strerror}", hint="is the model complete?") from None
+        raise NotFound(
+            f"{path}: {error.strerror}", hint="check that the model is complete"
+        ) from None
 
 
 @lru_cache(maxsize=64)

@@ -100,7 +100,7 @@ def key_for(server: Server, explicit: str | None, role: ServerRole) -> str:
     if not key.isascii() or not key.isprintable() or " " in key:
         raise InputError(
             f"{role.option}: the key has characters that a key cannot have",
-            hint="was a whole line or a file name copied?",
+            hint="set the key alone, without a line break or the name of a file",
             field="key",
         )
     return key
@@ -151,7 +151,7 @@ class Post:
                 if time.monotonic() + wait >= self._until:
                     raise self._failed(f"{failed}; no time is left to try again") from None
             time.sleep(wait)
-        raise self._failed("nothing was tried")
+        raise self._failed("no request was sent")
 
     def _failed(self, why: str, hint: str = "") -> Unavailable:
         # A server may echo the request headers, and errors are logged: never show the key.

@@ -71,7 +71,7 @@ class LanguageModel:
 
     def __init__(self, model: str, base: str, **options: Unpack[LanguageModelOptions]) -> None:
         if unknown := set(options) - set(LanguageModelOptions.__annotations__):
-            raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
+            raise InputError(f"{min(unknown)}: there is no such option", field=min(unknown))
         self._model = name(model, "model", InputError, 256)
         self._server = parse_base_url(base, _ROLE)
         self._key = key_for(self._server, options.get("key"), _ROLE)
@@ -120,7 +120,7 @@ class LanguageModel:
         except ValueError as wrong:
             raise self._unusable(str(wrong)) from None
         if first.finish_reason == "length":
-            raise self._unusable("the reply was cut at the limit of its length")
+            raise self._unusable("the reply was cut off at its maximum length")
         return first.message.content.strip()
 
     def _unusable(self, why: str) -> Unavailable:

@@ -74,7 +74,8 @@ class OnnxRuntime:
             self._tokenizer = _tokenizer(files.tokenizer, files.max_length)
         except Exception as error:  # both packages raise their own types, without a common base
             raise Unsupported(
-                f"{files.weights}: the model cannot be loaded: {error}", hint="is it complete?"
+                f"{files.weights}: the model cannot be loaded: {error}",
+                hint="check that the file is complete",
             ) from error
         self._max_length = files.max_length
         self._types = {each.name: each.type for each in self._session.get_inputs()}

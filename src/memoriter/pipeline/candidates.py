@@ -114,7 +114,7 @@ def _applied(recipe: Recipe, boosts: Sequence[str]) -> list[str]:
 def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray | slice = slice(None)) -> Ranking:
     """A ranking continued with judged rows; none of them can come before the pool's last."""
     if ranking.parts:
-        raise InvariantError("a lane with partial scores cannot be completed")
+        raise InvariantError("a lane whose scores have parts cannot score every candidate")
     return replace(
         ranking,
         rows=np.concatenate([ranking.rows, judged.rows[at]]),

@@ -134,7 +134,9 @@ def _settable(name: str, path: str) -> None:
         calls = {"ask": "recall", "open": "open"}
         hint = f"{calls[place]}(…, {rest}=…)" if place in calls else f"it is {path} here"
         hint = _added(rest) if rest.startswith("overrides.") else hint
-        raise BadRecipe(f"overrides: {name!r} is no option of the recipe", hint=hint, field=name)
+        raise BadRecipe(
+            f"overrides: {name!r} is not an option of the recipe", hint=hint, field=name
+        )
 
 
 def _added(path: str) -> str:

@@ -66,7 +66,7 @@ class Fusion(RecipePart):
     )
 
     absent: Absent = option(
-        "weight of a lane that finds nothing",
+        "what happens to the weight of a lane that finds nothing",
         "redistribute",
         values={
             "keep": "is lost",
@@ -121,16 +121,20 @@ class Weighted(Fusion):
             "coverage": "the share of the question that a score covers",
         },
     )
-    weights: dict[Label, Weight] = option("weights of lanes, and of boosts beside them")
+    weights: dict[Label, Weight] = option(
+        "weights of lanes, and of boosts that are fused with them"
+    )
     model_weights: dict[Label, Weight] = option(
-        "other weights, if vectors come from a model and not from the packaged table of words",
+        "weights to use instead if vectors come from a model, not from the packaged table of words",
         default_factory=dict[str, float],
     )
 
     @model_validator(mode="after")
     def _same_signals(self) -> Self:
         if unknown := set(self.model_weights) - set(self.weights):
-            raise ValueError(f"model_weights has {', '.join(sorted(unknown))}, which weights lacks")
+            raise ValueError(
+                f"model_weights names {', '.join(sorted(unknown))}, but weights does not"
+            )
         return self
 
     def with_model(self, has_model: bool) -> Self:  # noqa: FBT001  # as above
@@ -171,9 +175,9 @@ class Rrf(Fusion):
 
     kind: Literal["rrf"]
     k: float = option("constant k of 1 / (k + rank)", 60.0, ge=0.0, le=1e6)
-    base: int = option("number of the best rank", 1, ge=0, le=1)
+    base: int = option("rank of the best row: 1 or 0", 1, ge=0, le=1)
     weights: dict[Label, Weight] = option(
-        "weights of lanes (1 where none is named)", default_factory=dict[str, float]
+        "weights of lanes (1 for a lane that is not named)", default_factory=dict[str, float]
     )
     scale: Literal["none", "unit"] = option(
         "scaling of scores",
@@ -212,10 +216,10 @@ class Smooth(Fusion):
     about: ClassVar[str] = "sum of two lanes' raw scores; one counts more, the lower the other is"
 
     kind: Literal["smooth"]
-    base: Label = option("lane whose score decides how much the other counts")
+    base: Label = option("lane whose score decides how much `lifted` counts")
     lifted: Label = option("lane whose score is multiplied")
     lift: float = option(
-        "how much it is lifted: times 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6
+        "the score of `lifted` is multiplied by 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6
     )
     fade: float = option(
         "base score at which the lift has fallen to 1 / e of itself", 3.0, gt=0.0, le=1e6

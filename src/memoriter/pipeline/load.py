@@ -199,7 +199,7 @@ def parse_recipe(data: object, origin: str) -> Recipe:
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, object]", value))
-    raise TypeError(f"{type(value).__name__} is not a value of a recipe")
+    raise TypeError(f"{type(value).__name__} cannot be a value in a recipe")
 
 
 _OPEN: Final = ("lanes", "boosts")
@@ -216,7 +216,7 @@ def read_recipe(path: Path) -> Recipe:
     try:
         return parse_recipe(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadRecipe(f"{path.name}: not TOML: {error}", hint=_HINT) from None
+        raise BadRecipe(f"{path.name}: is not TOML: {error}", hint=_HINT) from None
     except OSError as error:
         raise UnknownRecipe(f"{path}: {error.strerror}", hint="check the path") from None
 
@@ -270,7 +270,7 @@ def _from_library(name: str) -> Recipe:
     try:
         return parse_recipe(tomllib.loads(source(name)), name)
     except tomllib.TOMLDecodeError as error:
-        raise BadRecipe(f"recipe {name}: not TOML: {error}", hint=_HINT) from None
+        raise BadRecipe(f"recipe {name} is not TOML: {error}", hint=_HINT) from None
 
 
 def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:

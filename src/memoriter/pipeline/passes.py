@@ -16,10 +16,12 @@ Tie = Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")]
 class PassHead(Spec):
     """The rows that a pass scores: the first ones, or the union of the first by each column."""
 
-    count: int = option("rows taken per column", ge=1, le=10_000)
+    count: int = option(
+        "how many of the best rows by each column are scored again", ge=1, le=10_000
+    )
     by: tuple[str, ...] = option(  # a list, after a validator of Pass
-        "columns whose largest values are taken, 0 where a row has none (empty: the order so far; "
-        "`fuse`: the score before boosts)",
+        "columns by which the best rows are found; a missing value counts as 0. Empty: the order"
+        " so far; `fuse`: the score before boosts",
         (),
         strict=False,
     )
@@ -28,11 +30,11 @@ class PassHead(Spec):
 class Unanimity(Spec):
     """Skips the reranker if two lanes agree on the best rows."""
 
-    lanes: tuple[Label, Label] = option("the two lanes")
-    depth: int = option("best rows of each that are compared", 3, ge=1, le=100)
-    agree: int = option("rows that both lanes must have among these", 2, ge=1, le=100)
+    lanes: tuple[Label, Label] = option("the two lanes that are compared")
+    depth: int = option("how many of the best rows of each lane are compared", 3, ge=1, le=100)
+    agree: int = option("how many of these rows both lanes must have", 2, ge=1, le=100)
     by: Literal["positional", "overlap"] = option(
-        "both lanes have a row if it is",
+        "where a row must be for both lanes to have it",
         "positional",
         values={"positional": "at the same place in both", "overlap": "among the best of both"},
     )
@@ -41,9 +43,9 @@ class Unanimity(Spec):
 class Rerank(Spec):
     """A reranker reads the query and the text of every row of the head."""
 
-    timeout_ms: int = option("time limit in ms", 800, ge=1, le=600_000)
+    timeout_ms: int = option("time limit of the reranker in ms", 800, ge=1, le=600_000)
     on_failure: Literal["keep", "raise"] = option(
-        "if the reranker does not answer in time",
+        "what happens if the reranker fails or is too slow",
         "keep",
         values={"keep": "the order stays, and the reason is recorded", "raise": "that is an error"},
     )
@@ -52,25 +54,31 @@ class Rerank(Spec):
         "replace",
         values={"replace": "the reranker's", "keep": "left as it was, only the order changes"},
     )
-    unless: Unanimity | None = option("no reranking where two lanes agree on the best rows", None)
+    unless: Unanimity | None = option(
+        "the reranker is skipped if two lanes agree on the best rows", None
+    )
 
 
 class Pass(Spec):
     """Scores the head of the rows; the rest stay below in their former order."""
 
-    enabled: bool = option("whether it runs; only a second pass can be switched off", default=True)
+    enabled: bool = option(
+        "whether the pass runs; only a second pass can be switched off", default=True
+    )
     head: PassHead | None = option("rows that are scored again (none: every candidate)", None)
-    fuse: AnyFusion | None = option("how scores become one; a pass has this or rerank", None)
+    fuse: AnyFusion | None = option(
+        "how the scores of lanes become one; a pass has either this or `rerank`", None
+    )
     rerank: Rerank | None = option("a reranker that reads the query and each text", None)
     complete: bool = option(
-        "every lane scores every candidate, also those outside its pool (the first pass)",
+        "whether every lane scores every candidate, also those outside its pool (first pass only)",
         default=False,
     )
     boosts: tuple[Label, ...] = option(
         "boosts, or lanes whose raw score is added, in this order", ()
     )
     ties: tuple[Tie, ...] | None = option(
-        "equals by columns and attributes (none: as the recipe says)", None
+        "columns and attributes that break ties (none: `ties` of the recipe)", None
     )
 
     @field_validator("head", mode="before")

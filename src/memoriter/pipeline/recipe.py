@@ -60,12 +60,16 @@ class Select(Spec):
     """Which records a search leaves out by default."""
 
     trust: tuple[Literal["system", "learned", "external"], ...] | None = option(
-        "trusted sources", None, values={None: "all"}
+        "trust levels that are searched", None, values={None: "all"}
     )
-    archived: Literal["hide", "show"] = option("archived records", "hide", values=_SHOWN)
-    expired: Literal["hide", "show"] = option("expired records", "hide", values=_SHOWN)
+    archived: Literal["hide", "show"] = option(
+        "whether archived records are shown", "hide", values=_SHOWN
+    )
+    expired: Literal["hide", "show"] = option(
+        "whether expired records are shown", "hide", values=_SHOWN
+    )
     superseded: Literal["hide", "show", "past"] = option(
-        "superseded records",
+        "whether superseded records are shown",
         "hide",
         values={**_SHOWN, "past": "shown only if the question asks about the past"},
     )
@@ -75,7 +79,7 @@ class Select(Spec):
         values={"any": "any other", "as_trusted": "one that is trusted as much or more"},
     )
     as_of: Literal["validity", "append"] = option(
-        "whether a record was there at a time goes by",
+        "what decides whether a record existed at the time `as_of`",
         "validity",
         values={"validity": "its validity", "append": "when it was written"},
     )
@@ -87,17 +91,17 @@ class Select(Spec):
 class Mode(Spec):
     """A named subset of a recipe's lanes, for `recall(…, mode=…)`."""
 
-    lanes: tuple[Label, ...] = option("lanes that run", min_length=1)
+    lanes: tuple[Label, ...] = option("lanes that run in this mode", min_length=1)
     may_miss: tuple[Label, ...] = option("lanes without which the answer is still complete", ())
-    otherwise: Label | None = option("lane that answers when none of these can run", None)
-    rerank: bool = option("a reranker may be asked, where the recipe has one", default=True)
+    otherwise: Label | None = option("lane that runs if none of the others can", None)
+    rerank: bool = option("whether the reranker of the recipe may be asked", default=True)
 
 
 class Final_(Spec):  # noqa: N801  # `Final` is typing's
     """The end of the pipeline: limit and minimum score."""
 
-    least: Literal[0, 1] = option("smallest limit that a call may name", 1)
-    limit: int = option("hits, where a call names no number", 10, ge=0, le=10_000)
+    least: Literal[0, 1] = option("smallest limit that a call may set", 1)
+    limit: int = option("number of hits if a call sets no limit", 10, ge=0, le=10_000)
     min_score: float | None = option(
         "minimum score, on the scale of the first pass", None, ge=-1e6, le=1e6
     )
@@ -108,29 +112,31 @@ class Final_(Spec):  # noqa: N801  # `Final` is typing's
     @classmethod
     def _not_below(cls, limit: int, info: ValidationInfo) -> int:
         if limit < info.data.get("least", 1):
-            raise ValueError("must be at least 1")
+            raise ValueError("the limit must be at least 1")
         return limit
 
 
 class Recipe(Spec):
     """A search pipeline as data."""
 
-    format: Literal[1] = option("format of the file", FORMAT)
+    format: Literal[1] = option("format of the recipe file", FORMAT)
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")] = option("its name")
     version: int = option("version", ge=1)
     about: str = option("in short", "")
-    analyzer: str = option("text analysis", values=lambda name: analyzer(name).about)
+    analyzer: str = option(
+        "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
+    )
     window: int = option(
-        "hits that caps and shares are counted against, whatever the limit", 10, ge=1, le=10_000
+        "number of hits that caps and shares refer to, whatever the limit", 10, ge=1, le=10_000
     )
     ties: tuple[Tie, ...] = option(
-        "equals by, in the end by row; attributes of records hold in lanes too",
+        "attributes (also in lanes) and columns that break ties; the row breaks the last ones",
         ("row",),
         values={"row": "age", "-row": "age, newest first"},
     )
-    otherwise: Label | None = option("lane that answers when no other can run", None)
+    otherwise: Label | None = option("lane that runs if no other can", None)
     missing: Literal["skip", "refuse"] = option(
-        "a lane that cannot run",
+        "what happens to a lane that cannot run",
         "skip",
         values={
             "skip": "is skipped and named",
@@ -138,11 +144,11 @@ class Recipe(Spec):
         },
     )
     not_positive: Literal["refuse", "default"] = option(
-        "a limit, or a number under one of `names`, of 0 or less",
+        "what happens to a limit, or a number under one of `names`, of 0 or less",
         "refuse",
         values={"refuse": "is an error", "default": "means the recipe's own"},
     )
-    select: Select = option("what is left out unless a call says otherwise", Select())
+    select: Select = option("which records are left out unless a call says otherwise", Select())
     lanes: dict[Label, AnyLane] = option("lanes, by label", min_length=1)
     apart: tuple[Label, ...] = option(
         "lanes that read some words of the question by themselves, such as a time that it names:"
@@ -156,28 +162,31 @@ class Recipe(Spec):
         "sets of lanes by name; `mode` of a question chooses one", default_factory=dict[str, Mode]
     )
     passes: tuple[Pass, ...] = option(
-        "one or two passes that give scores", alias="pass", min_length=1, max_length=2
+        "one or two passes that compute scores", alias="pass", min_length=1, max_length=2
     )
     order: tuple[AnyOrdering, ...] = option("orderings, in this order", ())
     relevance: Relevance | None = option("how the relevance of a hit is computed", None)
     final: Final_ = option("which hits are returned", Final_())
     names: dict[str, Path] = option(
-        "names that users of another system know, and where they lead here",
+        "option names of another system, and the paths of these options here",
         default_factory=dict[str, Path],
     )
     values: dict[str, Mean] = option(
-        "values of those names that are spelled otherwise here", default_factory=dict[str, Mean]
+        "values that the other system spells differently, and their spelling here",
+        default_factory=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
-        "names of that system for answers, by the lanes that found them; the first that fits",
+        "what the other system calls an answer, by the lanes that found it; the first that fits",
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
-        "what it calls the lanes that found a hit: the first whose lanes all did",
+        "what the other system calls the source of a hit, by the lanes that found it; the first"
+        " whose lanes all found it counts",
         default_factory=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
-        "numbers that every hit carries under its names, as columns; what is absent is 0",
+        "numbers of a hit by the names of the other system, each from a column; an absent value"
+        " is 0",
         default_factory=dict[str, str],
     )
 
@@ -315,7 +324,7 @@ class Recipe(Spec):
         """The fusion of the first pass, with the weights for the embedder."""
         fuse = self.passes[0].fuse
         if fuse is None:
-            raise InvariantError("the first pass fuses")
+            raise InvariantError("the first pass must have fuse")
         return fuse.with_model(has_model)
 
     @property

@@ -86,13 +86,22 @@ class Judged(NamedTuple):
 class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
-    seen: UnitShare = option("weight of the part of the question that the store has seen", 0.05)
-    mass: float = option(
-        "informative mass of a question at which its relevance is halved", 16.0, ge=0.0, le=1000.0
+    seen: UnitShare = option(
+        "weight of the share of the question's informative words that some record has", 0.05
     )
-    unseen_name: UnitShare = option("factor if the question names what no record names", 0.4)
+    mass: float = option(
+        "weight of a question's informative words at which its relevance is halved; with less,"
+        " it is lower",
+        16.0,
+        ge=0.0,
+        le=1000.0,
+    )
+    unseen_name: UnitShare = option(
+        "factor of the relevance if the question has a name that no record has", 0.4
+    )
     words: int = option(
-        "length of a record from which on its relevance falls, with the fourth root of the length",
+        "a record with more words than this is less relevant: by the factor (words / length) to"
+        " the power of ¼",
         16, ge=1, le=1_000_000,
     )  # fmt: skip
     apart: UnitShare = option(
@@ -100,15 +109,15 @@ class Relevance(Spec):
         0.16,
     )
     few: float | None = option(
-        "evidence counts (few + ln records) / (few + ln size of the store) times: the best of many"
-        " is better by chance; None: once",
+        "the evidence is multiplied by (few + ln records) / (few + ln size of the store), since"
+        " the best of many records is better by chance; None: by 1",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
     records: int = option(
-        "number of records of the stores that `knots` was fitted on", 160, ge=1, le=10**9
+        "number of records in the stores that `knots` were fitted on", 160, ge=1, le=10**9
     )
     stands_out: str | None = option(
-        "lane by whose scores a record may stand out of all others; None: none", None
+        "lane whose scores say how far a record stands out from all others; None: no lane", None
     )
     deviations: float = option(
         "evidence beyond that of a weak hit is multiplied by z / deviations, limited to 0.25 to 2;"
@@ -116,27 +125,33 @@ class Relevance(Spec):
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(
-        "number, mean score and deviation of records that count beside those of the store, so that"
-        " a small one has a deviation too",
+        "number, mean score and deviation of imagined records that are counted too, so that a"
+        " small store has a deviation",
         (20.0, 0.04, 0.05),
     )
     knots: tuple[Knot, ...] = option(
-        "from evidence to relevance, piecewise linear", min_length=2, max_length=32
+        "points (evidence, relevance) of a piecewise linear function that turns evidence into"
+        " relevance",
+        min_length=2,
+        max_length=32,
     )
     model_knots: tuple[Knot, ...] = option(
-        "the knots for vectors of a model instead of the packaged table; empty: those of `knots`",
+        "used instead of `knots` if vectors come from a model, not from the packaged table;"
+        " empty: `knots`",
         (),
         max_length=32,
     )
-    weak: UnitShare = option("relevance from which a hit is weak; below it is none", 0.15)
-    strong: UnitShare = option("relevance from which a hit is strong", 0.6)
+    weak: UnitShare = option(
+        "minimum relevance of a weak hit; below it a hit is not relevant", 0.15
+    )
+    strong: UnitShare = option("minimum relevance of a strong hit", 0.6)
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
         for name, knots in (("knots", self.knots), ("model_knots", self.model_knots)):
             xs, ys = [x for x, _ in knots], [y for _, y in knots]
             if xs != sorted(set(xs)) or ys != sorted(ys):
-                raise ValueError(f"relevance.{name} must ascend")
+                raise ValueError(f"relevance.{name}: both numbers must ascend from knot to knot")
             if len(knots) == 1:
                 raise ValueError(f"relevance.{name} needs two knots or more")
         if self.weak > self.strong:

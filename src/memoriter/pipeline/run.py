@@ -197,7 +197,7 @@ def _ordered(
 def relevance_of(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Judged:
     """The relevance of each row of a slate."""
     if recipe.relevance is None:
-        raise InvariantError("called only for a recipe with relevance")
+        raise InvariantError("unreachable: this is called only for a recipe with relevance")
     rule = recipe.relevance.with_model(has_model=ctx.has_model)
     fuse = recipe.fusion(has_model=ctx.has_model)
     # Lists of the caller and walks are no measure of how much of the question is covered.

@@ -127,7 +127,7 @@ def reranked(
     """
     step = recipe.passes[1]
     if step.rerank is None or step.head is None:
-        raise InvariantError("this pass asks a reranker about a head")
+        raise InvariantError("a pass that asks a reranker must have rerank and head")
     slate = scored.slate
     ranks = np.stack(list(head_ranks(slate, step.head, ctx, recipe.ties).values()))
     at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
@@ -179,7 +179,7 @@ def _agreed(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
 def _reranker_scores(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:
     """A score for each row, on the grid, or the reason that there are none."""
     if ctx.effects.reranker is None:
-        raise InvariantError("a plan without a reranker asks none")
+        raise InvariantError("unreachable: a plan without a reranker never asks one")
     rows = slate.rows[at].tolist()
     texts = ["" if record is None else record.titled for record in ctx.fetch(rows)]
     answer = ctx.effects.reranker(rows, texts, rerank.timeout_ms)

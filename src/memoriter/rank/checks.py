@@ -54,7 +54,9 @@ def finite(value: object, what: str, most: float = math.inf) -> float:
             f"{what}: must be finite, got {wide}", hint="leave out what has no score", field=field
         )
     if abs(wide) > most:
-        raise BadQuery(f"{what}: {wide:g} is not within ±{most:g}", hint="scale it", field=field)
+        raise BadQuery(
+            f"{what}: {wide:g} is not within ±{most:g}", hint="scale the numbers down", field=field
+        )
     return number
 
 
@@ -121,7 +123,7 @@ def per_list(value: object, labels: Sequence[Item], field: str) -> list[object]:
         return [named[label] for label in labels]
     values = entries_of(value, field)
     if len(values) != len(labels):
-        raise BadQuery(f"{field}: {len(values)} given for {len(labels)} lists", field=field)
+        raise BadQuery(f"{field}: has {len(values)} values for {len(labels)} lists", field=field)
     return values
 
 

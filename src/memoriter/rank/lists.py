@@ -134,7 +134,9 @@ def _reciprocal(how: Reciprocal, k: float) -> tuple[int, Literal["none", "unit"]
     """What the best rank counts as, and the scale."""
     if unknown := set(how) - set(Reciprocal.__annotations__):
         known = ", ".join(Reciprocal.__annotations__)
-        raise BadQuery(f"{min(unknown)}: no such option", hint=f"known: {known}", field="rrf")
+        raise BadQuery(
+            f"{min(unknown)}: there is no such option", hint=f"known: {known}", field="rrf"
+        )
     flag(how.get("descending", True), "descending", BadQuery)
     base = integer(how.get("base", 1), "base", 0, 1, BadQuery)
     scale = choice(how.get("scale", "none"), "scale", ("none", "unit"), BadQuery)

@@ -134,21 +134,21 @@ def checked_scores(answer: object, count: int) -> NDArray[np.float64]:
     try:
         table = np.asarray(answer)
     except (TypeError, ValueError, OverflowError):
-        raise _other("lists of several lengths", wanted) from None
+        raise _other("answered lists of different lengths", wanted) from None
     if table.ndim == 0:
-        raise _other("nothing" if answer is None else type(answer).__name__, wanted)
+        raise _other(f"answered {'nothing' if answer is None else type(answer).__name__}", wanted)
     if table.ndim != 1 or (table.size and table.dtype.kind not in "fiu"):
         what = "a table" if table.ndim > 1 else "a list with other things than numbers"
-        raise _other(what, wanted)
+        raise _other(f"answered {what}", wanted)
     if table.size != count:
-        raise _other(f"{table.size or 'no'} score{'' if table.size == 1 else 's'}", wanted)
+        raise _other(f"answered {table.size or 'no'} score{'' if table.size == 1 else 's'}", wanted)
     values = table.astype(np.float64)
     if not np.isfinite(values).all():
-        raise _other("NaN or infinity", wanted)
+        raise _other("answered NaN or infinity", wanted)
     if float(np.abs(values).max()) > LARGEST:
-        raise _other(f"a score beyond ±{LARGEST:,.0f}", wanted)
+        raise _other(f"answered a score beyond ±{LARGEST:,.0f}", wanted)
     return snap(values) + 0.0  # -0.0 becomes 0.0, so that equal scores have equal bytes
 
 
 def _other(actual: str, wanted: str) -> Unavailable:
-    return Unavailable(f"answered {actual} instead of {wanted}")
+    return Unavailable(f"{actual} instead of {wanted}")

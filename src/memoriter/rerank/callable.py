@@ -26,12 +26,13 @@ class FunctionReranker:
     def __init__(self, function: RerankFunction, name: str | None = None) -> None:
         if not callable(function):
             raise InputError(
-                "reranker: expected a function of a question and a list of texts", field="reranker"
+                "reranker: expected a function that takes a question and a list of texts",
+                field="reranker",
             )
         if iscoroutinefunction(function):
             raise InputError(
                 "reranker: the function is asynchronous",
-                hint="give a plain one; it runs in a thread of its own",
+                hint="give a plain function; it runs in a thread of its own",
                 field="reranker",
             )
         if not _takes_two(function):

@@ -68,7 +68,7 @@ class HttpReranker:
 
     def __init__(self, model: str, base: str, **options: Unpack[HttpRerankerOptions]) -> None:
         if unknown := set(options) - set(HttpRerankerOptions.__annotations__):
-            raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
+            raise InputError(f"{min(unknown)}: there is no such option", field=min(unknown))
         shape = choice(options.get("shape", "cohere"), "shape", SHAPES, InputError)
         self._shape = cast("Shape", shape)
         self._model = name(model, "model", InputError, 256)
@@ -116,7 +116,8 @@ class HttpReranker:
         except ValueError as wrong:
             raise Unavailable(
                 f"{self._server}: the answer is not usable: {wrong}",
-                hint=f"does {self._model!r} rerank there, and is {self._shape} its shape?",
+                hint=f"check that {self._model!r} is a reranker there, and that {self._shape} is"
+                " its shape",
             ) from None
 
     def _request(self, query: str, texts: list[str]) -> dict[str, object]:

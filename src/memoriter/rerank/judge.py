@@ -72,7 +72,7 @@ class JudgeReranker:
             raise Unavailable(f"{self._model.name}: the reply is not usable: {wrong}") from None
         if len(marks) != len(texts):
             raise Unavailable(
-                f"{self._model.name}: the reply has {len(marks)} marks for {len(texts)} passages"
+                f"{self._model.name}: the reply has {len(marks)} scores for {len(texts)} passages"
             )
         return [float(mark) for mark in marks]
 

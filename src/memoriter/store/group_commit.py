@@ -57,7 +57,7 @@ class GroupCommit:
         with self._gate:
             if self._limit is not None and len(self._waiting) >= self._limit:
                 raise Unavailable(
-                    f"{self._limit} writes of tenant {batch.tenant!r} wait already",
+                    f"{self._limit} writes of tenant {batch.tenant!r} are waiting already",
                     hint="try again in a moment, or write more records at once",
                 )
             self._waiting.append(pending)

@@ -253,7 +253,7 @@ def read_record(tenant: str, row: RecordRow, expected: bytes) -> Record:
         )
     record = decode(row.body, row.row, row.position, row.committed)
     if record.id != row.id:
-        raise Corrupt(f"row {row.row} of tenant {tenant!r} is filed under a wrong id")
+        raise Corrupt(f"row {row.row} of tenant {tenant!r} is stored under another id than its own")
     return record
 
 

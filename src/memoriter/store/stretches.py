@@ -94,11 +94,11 @@ def verify_stretch(tenant: str, part: Dump, before: Head) -> None:
                     f"tenant {tenant!r} holds another log already, up to entry {before.seq}",
                     hint="copy into an empty tenant, or one that an earlier copy filled",
                 )
-            raise Corrupt(f"tenant {tenant!r}, entry {entry.seq}: the chain is broken")
+            raise Corrupt(f"tenant {tenant!r}, entry {entry.seq}: the hash chain is broken")
         if entry.seq in made and made.pop(entry.seq) != (entry.kind, entry.digest):
             raise Corrupt(f"tenant {tenant!r}, entry {entry.seq} does not match its digest")
     if made:
-        raise Corrupt(f"tenant {tenant!r}, entry {min(made)} is not in the chain")
+        raise Corrupt(f"tenant {tenant!r}, entry {min(made)} is not in the hash chain")
 
 
 def rows_to_append(tenant: str, part: Dump, before: Head, erased_ids: Sequence[str]) -> Sequenced:
@@ -137,6 +137,6 @@ def require_end(tenant: str, head: Head, before: Head) -> None:
     """Raise Conflict unless a log still ends where a stretch is to be appended."""
     if (head.seq, head.link) != (before.seq, before.link):
         raise Conflict(
-            f"tenant {tenant!r} was written to meanwhile, or holds another log",
+            f"tenant {tenant!r} was written to during the copy, or holds another log",
             hint="let nothing write to a store while it is copied to",
         )

@@ -54,7 +54,10 @@ def _checked(one: Analyzer, name: str) -> Analyzer:
     Stores find an analyzer by the name in the fingerprint, so a mismatch would lose their words.
     """
     if one.name != name or not one.fingerprint.startswith(f"{name}{_MARK}"):
-        raise plugins.CannotLoad(f"it is called {one.name!r}, by {one.fingerprint!r}")
+        raise plugins.CannotLoad(
+            f"its name is {one.name!r} and its fingerprint {one.fingerprint!r}, but {name!r} is"
+            " expected"
+        )
     return one
 
 

@@ -248,7 +248,7 @@ def _slashed(hit: re.Match[str], here: datetime) -> TimeSpan:
     """A date of numbers; a ValueError where either could be the month."""
     month, day = sorted((int(hit["one"]), int(hit["two"])))
     if month != day <= 12:  # noqa: PLR2004  # months of a year
-        raise ValueError("day and month look alike")
+        raise ValueError("the date is ambiguous: either number could be the month")
     return _date(_year(hit, month, day, here), month, day)
 
 

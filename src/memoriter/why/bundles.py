@@ -125,12 +125,12 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     """
     if ctx.call.seeds:
         raise BadQuery(
-            "seeds: bundles takes none; it starts from the hits of the word lane", field="seeds"
+            "seeds: bundles takes no seeds; it starts from the hits of the word lane", field="seeds"
         )
     if ctx.query.budget:
-        raise BadQuery("budget: bundles takes none", hint="use recall", field="budget")
+        raise BadQuery("budget: bundles takes no budget", hint="use recall", field="budget")
     if ctx.query.cycle is not None:
-        raise BadQuery("cycle: bundles takes none", hint="use recall", field="cycle")
+        raise BadQuery("cycle: bundles takes no cycle", hint="use recall", field="cycle")
     skipped = {} if ctx.effects.reranker is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
     label, words = next(
@@ -139,7 +139,9 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     ready = Skipped("the recipe has no word lane") if words is None else words.ready(ctx)
     if words is None or isinstance(ready, Skipped):
         if words is None or ctx.wording.unread is not None:
-            raise NothingToRun(f"bundles: {getattr(ready, 'reason', '')}", hint="use recipe linked")
+            raise NothingToRun(
+                f"bundles: {getattr(ready, 'reason', '')}", hint="use the recipe linked"
+            )
         return Bundles((), 0, offset, skipped)
     ranking = words.rank(ctx)
     page = ranking.rows[offset : offset + ctx.query.limit]

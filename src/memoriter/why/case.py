@@ -136,7 +136,9 @@ class Case:
         recipe = parse_recipe(_part(_part(receipt.body, "recipe"), "data"), "receipt: recipe")
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
-            raise BadQuery("receipt: its view and its query are of two tenants", field="view")
+            raise BadQuery(
+                "receipt: its view and its query belong to different tenants", field="view"
+            )
         recorded = outcomes.get("recorded")
         unread = outcomes.get("unread")
         return cls(
@@ -158,7 +160,7 @@ class Case:
 def _part(body: Mapping[str, object], key: str) -> Mapping[str, object]:
     part = body.get(key)
     if not isinstance(part, dict):
-        raise BadQuery(f"receipt: has no {key}", hint=_HINT, field=key)
+        raise BadQuery(f"receipt: the part {key} is missing", hint=_HINT, field=key)
     return cast("dict[str, object]", part)
 
 

@@ -237,7 +237,10 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
         options stay the same do not run again. The limit stays that of this answer.
         """
         if self._rescored is None:
-            raise BadQuery("overrides: this answer cannot be changed", hint="recall again")
+            raise BadQuery(
+                "overrides: this answer cannot be computed again",
+                hint="recall again with these overrides",
+            )
         return self._rescored(overrides)
 
     @property

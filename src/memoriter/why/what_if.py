@@ -55,9 +55,15 @@ def what_if(
 def _check_same_reading(before: Recipe, after: Recipe, ctx: Context) -> None:
     for part in _FIXED:
         if getattr(before, part) != getattr(after, part):
-            raise BadQuery(f"overrides: {part} cannot change here", hint=_HINT, field=part)
+            raise BadQuery(
+                f"overrides: {part} cannot be changed after a recall", hint=_HINT, field=part
+            )
     if asked_text(ctx.query, after) != ctx.asked:
-        raise BadQuery("overrides: another text would be embedded", hint=_HINT, field="overrides")
+        raise BadQuery(
+            "overrides: they change the text that is embedded, which is fixed after a recall",
+            hint=_HINT,
+            field="overrides",
+        )
 
 
 def _check_vectors(running: tuple[str, ...], recipe: Recipe, ctx: Context) -> None:
@@ -67,7 +73,8 @@ def _check_vectors(running: tuple[str, ...], recipe: Recipe, ctx: Context) -> No
         return
     if needing := [name for name in running if recipe.lanes[name].generation == "vectors"]:
         raise BadQuery(
-            f"overrides: {needing[0]} needs a vector that was not made",
+            f"overrides: lane {needing[0]} needs the vector of the question, which was not"
+            " computed",
             hint=_HINT,
             field=needing[0],
         )

@@ -51,7 +51,7 @@ def _extracted(text: str, extractor: Extractor) -> tuple[str, ...]:
 def _several(answer: object) -> list[object]:
     """The answer of an extractor as a list; raises TypeError if it is not a list of names."""
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
-        raise TypeError(f"expected names, got {type(cast('object', answer)).__name__}")
+        raise TypeError(f"expected a list of names, got {type(cast('object', answer)).__name__}")
     return listed(cast("Iterable[object]", answer))
 
 

@@ -89,7 +89,7 @@ def check_sources(trust: str, sources: Iterable[str], current: Current) -> None:
 def _check_source(trust: str, id: str, source: str) -> None:
     if exceeds(trust, source):
         raise Forbidden(
-            f"trust: {trust} is more than that of {id!r}, which it was made from ({source})",
+            f"trust: {trust} is higher than the trust of {id!r}, which this memory was made from",
             hint=f"give trust {source}",
             field="trust",
         )
@@ -128,8 +128,8 @@ def check_link(kind: str, source: str, target: tuple[str, str] | None, ceiling: 
 def _check(trust: str, ceiling: str) -> None:
     if exceeds(trust, ceiling):
         raise Forbidden(
-            f"trust: {trust} is more than this caller may give, which is {ceiling}",
-            hint="an operator may: memoriter token create --trust, memoriter mcp --trust,"
-            " or a caller of the library",
+            f"trust: {trust} is higher than this caller may give; the highest is {ceiling}",
+            hint="an operator can allow it: memoriter token create --trust, or memoriter mcp"
+            " --trust",
             field="trust",
         )

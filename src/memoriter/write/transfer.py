@@ -178,7 +178,8 @@ def read_export(path: Path, tenant: str) -> ExportFile:
     if export.tenant != tenant:
         raise BadRecord(
             f"{path.name} holds tenant {export.tenant!r}, this memory is of {tenant!r}",
-            hint=f"digests cover the tenant: open the memory with tenant={export.tenant!r}",
+            hint=f"open the memory with tenant={export.tenant!r}: an export can be loaded only"
+            " into its own tenant",
             field="tenant",
         )
     if not export.current_name:

@@ -140,7 +140,7 @@ class Writer:
         """Check that a draft stays in scope: its fields, and the records that it links to."""
         for key, value in self._filters.items():
             if draft.fields.get(key) != value:
-                raise BadRecord(f"{key}: lies outside the scope ({value!r})", field=key)
+                raise BadRecord(f"{key}: this memory is limited to {key} {value!r}", field=key)
         if self._filters:
             for tie in draft.ties:
                 try:
@@ -263,7 +263,8 @@ class Writer:
         """Check that a new version does not leave the scope."""
         if not self._scope.contains(content):
             raise BadRecord(
-                "agent, user, session: the memory must stay in the scope", field="agent"
+                "agent, user, session: an update cannot move a memory out of the scope",
+                field="agent",
             )
         return content
 
@@ -395,6 +396,8 @@ def _agent_fields(changes: Mapping[str, object]) -> dict[str, object]:
             out[key] = text(value, key, limit=65_536)
         else:
             raise BadRecord(
-                f"{key}: an agent has display_name, owner, description, aliases", field=key
+                f"{key}: there is no such field; an agent has display_name, owner, description"
+                " and aliases",
+                field=key,
             )
     return out

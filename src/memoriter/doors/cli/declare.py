@@ -282,7 +282,7 @@ def _lists(texts: Sequence[str]) -> dict[str, object]:
             )
         if label in out:
             raise BadQuery(
-                f"list: the label {label!r} comes twice", hint="rename one of them", field="list"
+                f"list: the label {label!r} is given twice", hint="rename one of them", field="list"
             )
         out[label] = _list(label, ranked)
     return out

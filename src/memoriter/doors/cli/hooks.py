@@ -34,7 +34,8 @@ UrlOption = Annotated[
     typer.Option(
         "--url",
         metavar="URL",
-        help="A running server instead of a store; its token is MEMORITER_TOKEN.",
+        help="The address of a running server, to use instead of a store; MEMORITER_TOKEN holds"
+        " its token.",
     ),
 ]
 
@@ -46,7 +47,11 @@ class HookOptions:
     url: UrlOption = None
     budget_tokens: Annotated[
         int,
-        typer.Option("--budget-tokens", metavar="N", help="How many tokens the block may have."),
+        typer.Option(
+            "--budget-tokens",
+            metavar="N",
+            help="How many tokens the printed block may have at most.",
+        ),
     ] = 800
     limit: LimitOption = None
     recipe: Annotated[
@@ -110,7 +115,7 @@ def _payload(text: str, event: str) -> dict[str, Any] | None:
     try:
         value = strict_json(text)
     except DuplicateKey as bad:
-        raise InputError(f"stdin: {bad}", hint=f"is this a {event} hook?") from None
+        raise InputError(f"stdin: {bad}", hint=f"use this command in a {event} hook") from None
     except ValueError:
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
@@ -123,7 +128,10 @@ def _prompt(text: str) -> tuple[str, dict[str, Any] | None]:
         return text, None
     prompt = payload.get("prompt")
     if not isinstance(prompt, str):
-        raise InputError("stdin: no text under `prompt`", hint="is this a UserPromptSubmit hook?")
+        raise InputError(
+            "stdin: the JSON has no text under `prompt`",
+            hint="use this command in a UserPromptSubmit hook",
+        )
     # A program that cuts a text may leave half of a character behind.
     return prompt.encode("utf-8", "replace").decode(), payload
 
@@ -144,8 +152,8 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions, *, tagged: bool) ->
     if how.url is not None:
         if how.reranker is not None:
             raise InputError(
-                "reranker: cannot be chosen with --url; the server has its own",
-                hint="give it to the server: memoriter serve --reranker NAME",
+                "reranker: cannot be combined with --url; the server has its own reranker",
+                hint="set it on the server: memoriter serve --reranker NAME",
             )
         names = {"agent": at.agent, "user": at.user, "session": at.session}
         scope: dict[str, Any] = {key: name for key, name in names.items() if name is not None}
@@ -183,7 +191,9 @@ def hooks_capture(
     try:
         payload = _payload(_stdin(), "Stop")
         if payload is None:
-            raise InputError("stdin: expected the JSON of a hook", hint="is this a Stop hook?")
+            raise InputError(
+                "stdin: expected the JSON of a hook", hint="use this command in a Stop hook"
+            )
         heard = conversation_of(payload)
         given = {"agent": at.agent, "user": at.user, "session": at.session or heard.session}
         options = {name: value for name, value in given.items() if value is not None}
@@ -225,7 +235,7 @@ def hooks_show(
         str,
         typer.Argument(
             metavar="AGENT",
-            help=f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
+            help=f"The host: {', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
             show_default=False,
             autocompletion=complete_words(*HOST_NAMES),
         ),

@@ -24,15 +24,20 @@ HostArgument = Annotated[
     str,
     typer.Argument(
         metavar="HOST",
-        help=f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
+        help=f"The host: {', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
         show_default=False,
         autocompletion=complete_words(*HOST_NAMES),
     ),
 ]
 ProjectOption = Annotated[
-    bool, typer.Option("--project", help="In the settings of this project, not in those at home.")
+    bool,
+    typer.Option(
+        "--project", help="Change the settings of this project, not those in your home folder."
+    ),
 ]
-DryOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+DryOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would change; change nothing.")
+]
 
 
 @command(
@@ -43,19 +48,23 @@ DryOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would
 def mcp_install(
     host: HostArgument,
     store: Annotated[
-        str, typer.Option("--store", metavar="FILE", help="The store of its server and its hooks.")
+        str,
+        typer.Option(
+            "--store", metavar="FILE", help="The store that the MCP server and the hooks use."
+        ),
     ] = _STORE,
     *,
     project: ProjectOption = False,
     hooks: Annotated[
-        bool, typer.Option("--hooks/--no-hooks", help="Also recall and capture by hooks.")
+        bool,
+        typer.Option("--hooks/--no-hooks", help="Also install the hooks that recall and capture."),
     ] = True,
     dry_run: DryOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what changes in the settings of a host, then change it: its MCP server and its hooks.
+    """Add memoriter's MCP server and hooks to the settings of a host; the change is shown first.
 
-    Both use the same store. Settings of others stay as they are; `uninstall` takes ours out again.
+    Both use the same store. All other settings stay as they are; `uninstall` removes both again.
     """
     wanted = host_of(host)
     if not dry_run and importlib.util.find_spec("mcp") is None:
@@ -84,7 +93,7 @@ def mcp_uninstall(
     dry_run: DryOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take everything of ours out of the settings of a host; the store stays where it is."""
+    """Remove memoriter's MCP server and hooks from the settings of a host; the store is kept."""
     wanted = host_of(host)
     root = _root(wanted, project=project)
     changes = plan_uninstall(wanted, root, project=project)
@@ -99,7 +108,9 @@ def _program() -> str:
 
 def _root(host: Host, *, project: bool) -> Path:
     if project and host.project_servers is None:
-        raise InputError(f"project: {host.title} has no settings of projects", field="project")
+        raise InputError(
+            f"project: {host.title} has no settings for a single project", field="project"
+        )
     return Path.cwd() if project else Path.home()
 
 

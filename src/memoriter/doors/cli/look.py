@@ -50,10 +50,12 @@ class BrowseOptions:
         typer.Option(
             "--cursor",
             metavar="CURSOR",
-            help="What the previous page printed as its cursor: continue after it.",
+            help="Continue after this cursor, which the previous page printed.",
         ),
     ] = None
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many at most.")] = 20
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many memories.")] = (
+        20
+    )
 
 
 @command(
@@ -123,7 +125,7 @@ def decide(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="The id of the memory that it speaks against.", show_default=False
+            metavar="ID", help="The id of the memory that the claim is against.", show_default=False
         ),
     ],
     at: ScopedOptions,
@@ -214,7 +216,7 @@ def agents_search(
     ],
     at: PrintedOptions,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", min=1, help="How many at most.")
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="How many agents at most.")
     ] = 10,
 ) -> None:
     """Find agents by the words of their registry entry."""
@@ -239,7 +241,7 @@ def status(
         bool, typer.Option("--repeats", help="Also list memories whose texts are nearly the same.")
     ] = False,
 ) -> None:
-    """Show how many memories, tenants, missing vectors and index segments there are, and sizes."""
+    """Count the memories, tenants, missing vectors and index segments, and show sizes."""
     place = store_path(at)
     with opened_memory(at, "read") as memory:
         counts = memory.status(by, repeats=repeats)
@@ -277,13 +279,16 @@ def page(
         int, typer.Option("--port", metavar="PORT", help="The port; 0 picks a free one.")
     ] = 0,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Look and ask only: nothing can be written.")
+        bool, typer.Option("--read-only", help="Read only: the page cannot write to the memory.")
     ] = False,
     open_browser: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the browser, or only print the link.")
+        bool,
+        typer.Option(
+            "--open/--no-open", help="Whether to open the browser or only print the link."
+        ),
     ] = True,
 ) -> None:
-    """Open the memory in the browser: ask, see why, what if, browse and change it.
+    """Open the memory in the browser: ask, see why, try other settings, browse and edit.
 
     The page listens on this machine only. The link works once and needs no token. The page
     stops when this command ends.

@@ -248,7 +248,7 @@ def _read(path: Path) -> dict[str, str]:
         raise InputError(f"{path}: {error.strerror}", hint="check its permissions") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{path}: not TOML: {error}", hint='for example: store = "agent.db"'
+            f"{path}: is not TOML: {error}", hint='for example: store = "agent.db"'
         ) from None
     return {name: _text(path, name, value) for name, value in data.items()}
 

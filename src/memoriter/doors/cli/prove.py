@@ -83,7 +83,9 @@ def explain(
     of: WhichAnswer,
     versus: Annotated[
         str | None,
-        typer.Option("--versus", metavar="ID", help="Another hit: show what separates the two."),
+        typer.Option(
+            "--versus", metavar="ID", help="The id of another hit: show what separates the two."
+        ),
     ] = None,
 ) -> None:
     """Break down the score of a hit; for a memory that is not a hit, show what kept it out."""
@@ -144,13 +146,13 @@ def verify(
     receipt: ReceiptArgument,
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="List every checked part, instead of how many there are.")
+        bool, typer.Option("--all", help="List every checked part, not only how many there are.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Recompute every number of a receipt, from the receipt alone; opens no store.
 
-    Exit code 9 if a number that is computed again differs from the receipt.
+    Exit code 9 if a recomputed number differs from the receipt.
     """
     verified = memoriter.verify(receipt)
     data = {"receipt": str(receipt), **verified.to_dict()}
@@ -187,7 +189,9 @@ def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
 @command("diff", "memoriter diff before.json after.json")
 def diff(
     before: Annotated[Path, typer.Argument(metavar="BEFORE", help="A saved receipt.")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER", help="The receipt to compare it with.")],
+    after: Annotated[
+        Path, typer.Argument(metavar="AFTER", help="The receipt to compare the first one with.")
+    ],
     *,
     as_json: JsonOption = False,
 ) -> None:

@@ -45,7 +45,7 @@ TrustOption = Annotated[
     typer.Option(
         "--trust",
         metavar="TRUST",
-        help="The highest trust that its writes may have: system, learned or external.",
+        help="The highest trust that a write may have: system, learned or external.",
         autocompletion=complete_words("system", "learned", "external"),
     ),
 ]
@@ -99,7 +99,9 @@ class NetworkOptions:
     behind_proxy: Annotated[
         bool,
         typer.Option(
-            "--behind-proxy", rich_help_panel=_PANEL, help="A proxy in front of it handles TLS."
+            "--behind-proxy",
+            rich_help_panel=_PANEL,
+            help="A proxy in front of this server handles TLS.",
         ),
     ] = False
     tls_cert: Annotated[
@@ -124,7 +126,7 @@ class NetworkOptions:
             "--processes",
             metavar="COUNT",
             rich_help_panel=_PANEL,
-            help="How many processes answer at this address; more than one for several cores.",
+            help="How many processes serve this address; use more than one for several cores.",
         ),
     ] = 1
 
@@ -280,7 +282,12 @@ class McpOptions:
         bool, typer.Option("--read-only", help="Offer only the tools that read.")
     ] = False
     http: Annotated[
-        bool, typer.Option("--http", help="Listen on a port, as serve does; the tools are at /mcp.")
+        bool,
+        typer.Option(
+            "--http",
+            help="Serve over HTTP, as `serve` does, not over stdin and stdout; the tools are at"
+            " /mcp.",
+        ),
     ] = False
     trust: TrustOption = "learned"
 
@@ -305,7 +312,7 @@ def mcp(
     if offer.http and offer.trust != "learned":
         raise InputError(
             "trust: cannot be combined with --http, where the trust of each token decides",
-            hint="make a token with it: memoriter token create --right write --trust …",
+            hint="make a token with that trust: memoriter token create --right write --trust …",
             field="trust",
         )
     if offer.http:

@@ -169,10 +169,10 @@ def copy(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Copy all tenants of a store into another, a file or a PostgreSQL server on either side.
+    """Copy all tenants of a store into another store; each is a file or a PostgreSQL database.
 
-    Every entry is checked against the chain, and read again at the end. A copy that was
-    interrupted goes on where it stopped: give the same command again.
+    Every entry is checked against the hash chain, and read again at the end. To continue a copy
+    that was interrupted, give the same command again.
     """
     from memoriter.memory.copying import copy as copied  # noqa: PLC0415  # loads the engine
 
@@ -375,9 +375,8 @@ def config_show(
 ) -> None:
     """Show every setting, and where it comes from.
 
-    A flag wins over an environment variable (MEMORITER_…), which wins over memoriter.toml in the
-    current directory, which wins over memoriter/config.toml in ~/.config, which wins over the
-    default.
+    The first of these that has a value counts: a flag, an environment variable (MEMORITER_…),
+    memoriter.toml in the current directory, memoriter/config.toml in ~/.config, the default.
     """
     values = settings({name: getattr(at, name) for name in DEFAULTS})
     data = {

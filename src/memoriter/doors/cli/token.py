@@ -43,24 +43,26 @@ def token_create(
         typer.Option(
             "--right",
             metavar="RIGHT",
-            help="read, write or admin; each includes those before it.",
+            help="The right: read, write or admin; each includes those before it.",
             autocompletion=complete_words("read", "write", "admin"),
         ),
     ] = "read",
     expires: Annotated[
         str | None,
         typer.Option(
-            "--expires", metavar="TIME", help="30d, 12h … from now, or a time (ISO 8601)."
+            "--expires",
+            metavar="TIME",
+            help="When the token expires: 30d or 12h from now, or a time (ISO 8601).",
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="A note on what it is for.")
+        str | None, typer.Option("--name", metavar="NAME", help="A note on what the token is for.")
     ] = None,
     trust: TrustOption = "learned",
 ) -> None:
     """Make a token and print it once: only its hash is stored, next to the store.
 
-    It is valid for the tenant of --tenant only.
+    The token is valid for the tenant of --tenant only.
     """
     tenant = str(setting("tenant", at.tenant))
     text, made = _tokens(at).create(tenant, right, expires=expires, label=name, trust=trust)

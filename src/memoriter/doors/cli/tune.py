@@ -54,7 +54,7 @@ def recipe_list(*, as_json: JsonOption = False) -> None:
 
 @command("show", "memoriter recipe show memoriter > mine.toml")
 def recipe_show(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None:
-    """Print a recipe as TOML with its comments; with --json, with every default filled in."""
+    """Print a recipe as TOML with its comments; --json prints it with every default filled in."""
     from memoriter.pipeline.load import source  # noqa: PLC0415  # loads the engine
 
     checked = _recipe(recipe)
@@ -122,18 +122,23 @@ def from_settings(system: str) -> Command:
     @command(f"from-{system}", f"memoriter recipe from-{system} settings-file --out mine.toml")
     def recipe_from(
         file: Annotated[
-            Path, typer.Argument(metavar="FILE", help="The file to read.", show_default=False)
+            Path,
+            typer.Argument(metavar="FILE", help="The file with the settings.", show_default=False),
         ],
         name: Annotated[str, typer.Option("--name", help="The name of the recipe.")] = "own",
         out: Annotated[
             Path | None,
-            typer.Option("--out", metavar="FILE", help="Write it there instead of printing it."),
+            typer.Option(
+                "--out",
+                metavar="FILE",
+                help="Write the recipe to this file instead of printing it.",
+            ),
         ] = None,
         *,
         force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
         as_json: JsonOption = False,
     ) -> None:
-        """Make a recipe of the settings of another memory system."""
+        """Make a recipe from the settings of another memory system."""
         from memoriter.pipeline.settings import recipe_from_settings  # noqa: PLC0415  # engine
 
         made = recipe_from_settings(system, _read(file), name)
@@ -247,7 +252,7 @@ class QuestionsOptions:
         typer.Option(
             "--protocol",
             metavar="NAME",
-            help="How the questions are asked.",
+            help="The protocol, which says how the questions are asked.",
             autocompletion=complete_protocol,
         ),
     ] = "strict"
@@ -264,15 +269,16 @@ class QuestionsOptions:
     cross: Annotated[
         bool,
         typer.Option(
-            "--cross", help="Also ask each store the questions of the others: it has no answer."
+            "--cross",
+            help="Also ask each store the questions of the other stores, which it cannot answer.",
         ),
     ] = False
     remove_gold: Annotated[
         bool,
         typer.Option(
             "--remove-gold",
-            help="Ask again without the memories that hold the answer, if they were in the first "
-            "ten.",
+            help="Ask a question again without the memories that answer it, if they were among"
+            " the first ten hits.",
         ),
     ] = False
 
@@ -311,15 +317,15 @@ def evaluate(
         typer.Option(
             "--without",
             metavar="LABEL",
-            help="Measure again without this lane or boost; may be repeated.",
+            help="Also measure each recipe without this lane or boost; may be repeated.",
         ),
     ] = None,
     reliability: Annotated[
         bool,
         typer.Option(
             "--reliability",
-            help="Also how often an answer of a given relevance is right, and how often each "
-            "store says none.",
+            help="Also print how often an answer of a given relevance is right, and how often"
+            " each store answers that nothing is relevant.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -349,7 +355,7 @@ def recipe_compare(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask the same questions with two recipes and test whether they differ, by type of question."""
+    """Ask two recipes the same questions and test whether the results differ, by question type."""
     from memoriter.evaluate.command import run_compare  # noqa: PLC0415  # loads the engine
 
     raise typer.Exit(run_compare(asked.to_eval(), first, second, json_out=as_json))

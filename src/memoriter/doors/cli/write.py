@@ -68,14 +68,17 @@ def remember(
         typer.Option(
             "--on-similar",
             metavar="WHAT",
-            help="Near memories: keep (do not look), skip a copy, supersede, or report them.",
+            help="For similar memories: keep (do not look), skip a copy, supersede, or report.",
             autocompletion=complete_words("keep", "skip", "supersede", "report"),
         ),
     ] = "keep",
     *,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Only show what it would copy, contradict or replace."),
+        typer.Option(
+            "--check",
+            help="Store nothing; show which memories this one would copy, contradict or replace.",
+        ),
     ] = False,
 ) -> None:
     """Store one memory and print its id; makes the store if there is none."""
@@ -201,7 +204,8 @@ class UpdateOptions:
         str | None, typer.Option("--to-user", metavar="NAME", help="Move the memory to this user.")
     ] = None
     to_session: Annotated[
-        str | None, typer.Option("--to-session", metavar="NAME", help="Move it to this session.")
+        str | None,
+        typer.Option("--to-session", metavar="NAME", help="Move the memory to this session."),
     ] = None
     clear: Annotated[
         list[str] | None,
@@ -243,7 +247,8 @@ class LinkOptions:
 
     declared: Annotated[dict[str, Any], Flags(options.LinkKwargs)]
     kind: Annotated[
-        str, typer.Option("--kind", metavar="KIND", help="How the first relates to the second.")
+        str,
+        typer.Option("--kind", metavar="KIND", help="How the first memory relates to the second."),
     ] = "related_to"
 
 
@@ -271,7 +276,8 @@ def expire(
     id: IdArgument,
     at: ScopedOptions,
     when: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="When it expires (default: now).")
+        str | None,
+        typer.Option("--at", metavar="TIME", help="When the memory expires (default: now)."),
     ] = None,
 ) -> None:
     """Make a memory expire: searches no longer return it. `update --clear expires` undoes it."""
@@ -288,7 +294,7 @@ class ForgetOptions:
     """A filter instead of ids, and whether to ask first."""
 
     declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
 
 
 @command(
@@ -349,7 +355,8 @@ def _confirmed(memory: Memory, ids: list[str] | None, matching: list[Record] | N
         return not records or typer.confirm(f"forget {_counted(len(records))} for good?", err=True)
     if matching:
         raise InputError(
-            f"forget: --where matches {_counted(len(matching))}, and there is no terminal to ask",
+            f"forget: --where matches {_counted(len(matching))}, and there is no terminal to ask"
+            " for confirmation",
             hint="look with --dry-run, then run it with --yes",
             field="where",
         )
@@ -369,7 +376,8 @@ class ReflectOptions:
 
     declared: Annotated[dict[str, Any], Flags(options.ReflectKwargs)]
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what it would do; write nothing.")
+        bool,
+        typer.Option("--dry-run", help="Show which reflections would be written; write nothing."),
     ] = False
 
 

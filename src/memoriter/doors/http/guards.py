@@ -178,7 +178,10 @@ class Guard:
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise TooSlow("the connection was closed", hint="send the whole request")
+                raise TooSlow(
+                    "the connection was closed before the whole request arrived",
+                    hint="send the request again",
+                )
             part: bytes = message.get("body", b"")
             if size + len(part) > most:
                 raise _too_large(most)

@@ -81,7 +81,7 @@ class HostPolicy:
         port = match["port"] if match else None
         if not match or match["name"] not in self.hosts or int(port or 0) > _LARGEST_PORT:
             raise Misdirected(
-                "this server does not answer to that host",
+                "this server does not answer for the host that the request names",
                 hint="memoriter serve --allow-host adds a host name",
             )
         return match[0]
@@ -95,7 +95,7 @@ class HostPolicy:
             return origin
         if len(sent) != 1 or origin not in (f"http://{host}", f"https://{host}"):
             raise Forbidden(
-                "requests from that origin are refused",
+                "the origin of this request is not allowed",
                 hint="memoriter serve --allow-origin allows the origin of a page",
             )
         return None

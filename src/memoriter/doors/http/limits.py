@@ -80,13 +80,13 @@ class Limits:
         limit = fields.get("limit")
         if view and isinstance(limit, int) and limit > self.hits:
             raise InputError(
-                f"limit: at most {self.hits:,} through a server", hint="ask page by page",
+                f"limit: a server returns at most {self.hits:,} hits", hint="ask page by page",
                 field="limit",
             )  # fmt: skip
         query = fields.get("query")
         if isinstance(query, str) and len(query.split()) > self.words:
             raise InputError(
-                f"query: more than {self.words} words", hint="shorten the query",
+                f"query: has more than {self.words} words", hint="shorten the query",
                 field="query",
             )  # fmt: skip
         if _nested_deeper(fields.get("where"), self.nested):
@@ -122,8 +122,8 @@ class Limits:
                                  ("slate.rows", rows, self.rows)):  # fmt: skip
             if isinstance(part, list) and len(cast("list[object]", part)) > most:
                 raise InputError(
-                    f"{path}.{name}: at most {most:,} through a server",
-                    hint="the library verifies larger ones",
+                    f"{path}.{name}: a server accepts at most {most:,} entries",
+                    hint="use the library, which verifies larger receipts",
                     field=f"{path}.{name}",
                 )
 
@@ -142,7 +142,7 @@ class Limits:
             most = self.work.get(name.rpartition(".")[2])
             if most is not None and isinstance(value, int | float) and value > most:
                 raise InputError(
-                    f"{path}.{name}: at most {most:,} through a server",
+                    f"{path}.{name}: a server accepts at most {most:,}",
                     hint=f"give {most:,} or less",
                     field=f"{path}.{name}",
                 )
@@ -160,7 +160,7 @@ class Limits:
             value = fields.get(name)
             if isinstance(value, str) and len(value) > self.text:
                 raise TooLarge(
-                    f"{name}: {len(value):,} characters; the limit is {self.text:,}",
+                    f"{name}: has {len(value):,} characters; the limit is {self.text:,}",
                     hint="split it into several memories" if name == "text" else "shorten it",
                     field=name,
                 )

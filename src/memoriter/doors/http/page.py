@@ -58,7 +58,7 @@ class OneTimeLink:
         with self._lock:
             if not hmac.compare_digest(sent, own) or self._used:
                 raise Unauthenticated(
-                    "this link was used already, or is not of this server",
+                    "this link was used already, or belongs to another server",
                     hint="run memoriter page again: it makes a new link",
                 )
             self._used = True
@@ -82,7 +82,7 @@ def page_routes(server_state: ServerState, link: OneTimeLink | None = None) -> l
     async def redeem(request: Request) -> Response:
         if link is None:
             raise Unauthenticated(
-                "this server has no link to sign in with", hint="sign in with a token"
+                "this server does not accept links to sign in with", hint="sign in with a token"
             )
         await server_state.admit(LINK)
         sent = parse_body(await request.body(), _DEPTH)

@@ -137,7 +137,8 @@ class WorkerPool:
         done, _ = await asyncio.wait({awaited}, timeout=max(0.0, left))
         if not done:
             raise Unavailable(
-                f"no answer within {limit:g} s", hint="ask for less, or try again later"
+                f"the answer was not ready within {limit:g} s",
+                hint="ask for less, or try again later",
             )
 
     def close(self) -> None:
@@ -158,7 +159,7 @@ class WorkerPool:
         most = min(limits.per_tenant, limits.threads) + limits.waiting
         with self._lock:
             if self._closed:
-                raise Unavailable("the server stops", hint="try again later")
+                raise Unavailable("the server is shutting down", hint="try again later")
             queue = self._waiting.get(job.tenant, deque())
             own = len(queue) + self._running[job.tenant]
             if own >= most or self._open >= limits.threads + _QUEUES * limits.waiting:

@@ -48,7 +48,8 @@ async def check_consent(ctx: McpContext, ask: Ask, tool: Tool, arguments: JsonOb
         raise Forbidden(f"the user could not be asked: {error}") from None
     if reply.action != "accept" or not (reply.content or {}).get("forget"):
         raise Forbidden(
-            "the user did not agree to forget them", hint="do not ask again unless they bring it up"
+            "the user did not agree to forget these memories",
+            hint="do not ask again unless the user brings it up",
         )
 
 

@@ -75,7 +75,7 @@ class LocalCaller:
         del ctx
         if not tool.allowed(self.may):
             raise Forbidden(
-                f"{tool.name}: this server has only the right {self.may}",
+                f"{tool.name}: is not allowed, because this server has only the right {self.may}",
                 hint="start it without --read-only",
             )
         return await anyio.to_thread.run_sync(tool.run, self.tenant_session, arguments)

@@ -110,7 +110,7 @@ def choice_of(name: str) -> Choice:
     """The name, if it is that of a set; else raises InputError."""
     if name not in CHOICES:
         raise InputError(
-            f"tools: there is no set {name[:80]!r}",
+            f"tools: there is no set of tools {name[:80]!r}",
             hint=f"known: {', '.join(CHOICES)}",
             field="tools",
         )

@@ -332,10 +332,7 @@ def _setting_texts(declared: PartClass, part: RecipeData, explicit: RecipeData) 
 
 
 def _setting_text(declared: PartClass, key: str, setting: object) -> str:
-    words = _meaning(declared, key)
-    if isinstance(setting, bool):
-        return words if setting else f"not: {words}"
-    return f"{words}: {value_text(declared, key, setting)}"
+    return f"{_meaning(declared, key)}: {value_text(declared, key, setting)}"
 
 
 def _defaults(declared: PartClass) -> RecipeData:

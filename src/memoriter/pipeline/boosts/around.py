@@ -49,9 +49,11 @@ class AroundBoost(Boost):
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
-        "share of the better turn's score, by distance in turns", (0.3, 0.2, 0.1), max_length=10
+        "share of the score of the better turn before or after, by distance in turns",
+        (0.3, 0.2, 0.1),
+        max_length=10,
     )
-    nearby: TurnShare = option("share of the best score among the turns nearby", 0.1)
+    nearby: TurnShare = option("share of the best score of a nearby turn", 0.1)
     turns: int = option("distance in turns up to which a turn is nearby", 5, ge=1, le=10)
     words: int = option(
         "a record longer than this many words gains less: its gain is multiplied by words / length",

@@ -22,13 +22,15 @@ class CohesionBoost(Boost):
 
     kind: Literal["cohesion"]
     lane: Label = option("lane whose raw score `strong` and `weak` are compared with", "words")
-    radius: int = option("maximum distance in records", 12, ge=1, le=10_000)
+    radius: int = option("maximum distance of the two hits, in records", 12, ge=1, le=10_000)
     most: float = option(
         "gain at distance 0; at distance d it is most · (1 − d / radius)", 1.2, ge=0.0, le=1000.0
     )
-    strong: float = option("raw score from which a hit helps others", 3.0, ge=0.0, le=1e6)
-    weak: float = option("raw score below which a hit is helped", 5.0, ge=0.0, le=1e6)
-    same_session: bool = option("only a hit of the same session helps", default=False)
+    strong: float = option("minimum raw score of a hit that raises others", 3.0, ge=0.0, le=1e6)
+    weak: float = option("a hit is raised if its raw score is below this", 5.0, ge=0.0, le=1e6)
+    same_session: bool = option(
+        "whether a hit is raised only by hits of its own session", default=False
+    )
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains."""

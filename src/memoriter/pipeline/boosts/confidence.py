@@ -20,7 +20,7 @@ class ConfidenceBoost(Boost):
     about: ClassVar[str] = "the confidence of a record"
 
     kind: Literal["confidence"]
-    weight: float = option("what a confidence of 1 adds", 0.1, ge=0.0, le=1000.0)
+    weight: float = option("what a confidence of 1 adds to the score", 0.1, ge=0.0, le=1000.0)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Weight · confidence."""

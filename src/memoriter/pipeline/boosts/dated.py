@@ -31,7 +31,7 @@ class DatedBoost(Boost):
     )
 
     kind: Literal["dated"]
-    weight: float = option("what such a record gains", 0.1, ge=0.0, le=1000.0)
+    weight: float = option("what a record with words for a time gains", 0.1, ge=0.0, le=1000.0)
     words: int = option(
         "a record longer than this many words gains less: its gain is multiplied by words / length",
         80,

@@ -38,14 +38,16 @@ class EchoBoost(Boost):
     )
 
     kind: Literal["echo"]
-    factor: float = option("what their score is multiplied by", 0.5, ge=0.0, le=1.0)
+    factor: float = option(
+        "factor of the score of a record that repeats the question", 0.5, ge=0.0, le=1.0
+    )
     share: float = option(
         "minimum share of the words of a text that are words of the question",
         0.9,
         ge=0.5,
         le=1.0,
     )
-    words: int = option("different words that a question must have", 4, ge=1, le=1000)
+    words: int = option("minimum number of different words in the question", 4, ge=1, le=1000)
 
     @property
     def op(self) -> Op:

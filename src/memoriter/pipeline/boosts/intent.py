@@ -38,7 +38,7 @@ class IntentBoost(Boost):
     )
 
     kind: Literal["intent"]
-    head: int = option("maximum candidates looked at, the best first", 1000, ge=1, le=10_000)
+    head: int = option("how many of the best candidates are looked at", 1000, ge=1, le=10_000)
 
     @property
     def op(self) -> Op:

@@ -23,10 +23,11 @@ class NeighboursBoost(Boost):
 
     kind: Literal["neighbours"]
     of: tuple[str, ...] = option(
-        "columns that are passed on, such as words.scaled; of several the largest", min_length=1
+        "columns whose values are passed on, such as words.scaled; of several, the largest value",
+        min_length=1,
     )
     # 1000 · 1000 stays below 2^21, up to which sums on the grid are exact.
-    decay: float = option("share that a link passes on", 0.5, ge=0.0, le=1000.0)
+    decay: float = option("share of the value that a link passes on", 0.5, ge=0.0, le=1000.0)
     most: int = option("maximum links of a record that count, heaviest first", 5, ge=1, le=1000)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:

@@ -47,7 +47,7 @@ class Boost(RecipePart):
     traced: ClassVar[tuple[str, ...]] = ()
     """What it shows in the plan that the flat trace of a search repeats."""
 
-    enabled: bool = option("whether it runs", default=True)
+    enabled: bool = option("whether the boost runs", default=True)
 
     @property
     def excludes(self) -> str | None:
@@ -103,9 +103,9 @@ class ShareBoost(Boost):
     Adds weight · share; with `alpha`, multiplies the score by 1 + alpha · (share − ½) instead.
     """
 
-    weight: float = option("added to the score, times the share", 1.0, ge=0.0, le=1000.0)
+    weight: float = option("adds weight · share to the score", 1.0, ge=0.0, le=1000.0)
     alpha: Annotated[float, Field(ge=0.0, le=1.0)] | None = option(
-        "if given, multiplies the score by 1 + alpha · (share − ½) instead", None
+        "if set, multiplies the score by 1 + alpha · (share − ½) instead", None
     )
 
     @property

@@ -17,7 +17,7 @@ class PriorityBoost(ShareBoost):
 
     kind: Literal["priority"]
     table: dict[str, float] = option(
-        "what each priority counts for, 0 to 1",
+        "share for each priority, 0 to 1",
         default_factory=lambda: {"P1": 1.0, "P2": 0.6, "P3": 0.3, "P4": 0.0},
         always=True,
     )

@@ -42,8 +42,8 @@ class RecencyBoost(ShareBoost):
     of: Literal["created", "committed", "occurred"] = option(
         "time of the record that `seconds` and `days` are counted from", "created"
     )
-    beside: Label | None = option("lane that must have found the record", None)
-    rival: Label | None = option("boost that must not run together with it", None)
+    beside: Label | None = option("only a record that this lane found gains", None)
+    rival: Label | None = option("boost that must not run together with this one", None)
 
     def shows(self) -> dict[str, object]:
         """The options that apply to this unit."""

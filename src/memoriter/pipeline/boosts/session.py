@@ -36,7 +36,9 @@ class SessionBoost(Boost):
     )
 
     kind: Literal["session"]
-    weight: float = option("share of the neighbour's score", 0.3, ge=0.0, le=1000.0)
+    weight: float = option(
+        "share of the neighbour's score that a record gains", 0.3, ge=0.0, le=1000.0
+    )
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
         """The neighbours of these rows."""

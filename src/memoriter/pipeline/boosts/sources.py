@@ -36,11 +36,17 @@ class SourcesBoost(Boost):
     )
 
     kind: Literal["sources"]
-    window: int = option("best rows among which reflections are looked for", 25, ge=1, le=10_000)
-    reflections: int = option("reflections that may lend, best first", 5, ge=1, le=1000)
-    ceiling: int = option("a reflection with more sources lends nothing", 50, ge=1, le=1_000_000)
+    window: int = option(
+        "reflections are taken from this many of the best rows", 25, ge=1, le=10_000
+    )
+    reflections: int = option("how many reflections lend at most, best first", 5, ge=1, le=1000)
+    ceiling: int = option(
+        "a reflection with more sources than this lends nothing", 50, ge=1, le=1_000_000
+    )
     sources: int = option("maximum sources that a reflection lends to", 20, ge=1, le=1_000_000)
-    factor: float = option("share of the score that is lent", 0.7, ge=0.0, le=1.0, always=True)
+    factor: float = option(
+        "share of its score that a reflection lends", 0.7, ge=0.0, le=1.0, always=True
+    )
     kinds: tuple[str, ...] | None = option("kinds of records that a reflection may lend to", None)
 
     @property

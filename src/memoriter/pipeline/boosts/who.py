@@ -32,7 +32,12 @@ class WhoBoost(Boost):
     )
 
     kind: Literal["who"]
-    weight: float = option("what the right speaker gains and another one loses", 0.1, ge=0, le=1000)
+    weight: float = option(
+        "what a record of the named speaker gains, and a record of another speaker loses",
+        0.1,
+        ge=0,
+        le=1000,
+    )
     embedded: bool = option(
         "whether the names of speakers are embedded with the question", default=True
     )

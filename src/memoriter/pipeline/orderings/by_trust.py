@@ -35,10 +35,11 @@ class ByTrustOrdering(Ordering):
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels that give way to the others", ("external",)
+        "trust levels whose records go behind more trusted ones", ("external",)
     )
     share: float = option(
-        "share of its first-pass score that a more trusted record must have to compete",
+        "a more trusted record competes if its first-pass score is at least this share of the"
+        " other's",
         0.4,
         ge=0.0,
         le=1.0,

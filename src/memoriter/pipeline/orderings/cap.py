@@ -25,7 +25,11 @@ class CapOrdering(Ordering):
     kind: Literal["cap"]
     of: str = option("record kind", "reflection")
     share: float = option(
-        "maximum share of the window, rounded down", 0.3, ge=0.0, le=1.0, always=True
+        "maximum share of the window for records of this kind, rounded down",
+        0.3,
+        ge=0.0,
+        le=1.0,
+        always=True,
     )
 
     def ready(self, ctx: Context, recipe: Recipe) -> Ready | Skipped:

@@ -56,18 +56,18 @@ class CollapseOrdering(Ordering):
         },
     )
     keys: tuple[str, ...] = option(
-        "attributes or paths such as metadata.topic that are compared; a record that lacks one is "
-        "no duplicate",
+        "attributes to compare, or paths such as metadata.topic; a record that lacks one is not"
+        " a duplicate",
         (),
     )
-    cosine: float = option("cosine from which two records are duplicates", 0.95, gt=0.0, le=1.0)
+    cosine: float = option("minimum cosine of two duplicates", 0.95, gt=0.0, le=1.0)
     most: int = option("how many of the duplicates stay", 1, ge=1, le=1000)
     keep: Literal["best", "newest"] = option(
         "which of the duplicates stays",
         "best",
         values={"best": "the one ranked best", "newest": "the newest, at the rank of the best"},
     )
-    head: int = option("best rows that are looked at", 1000, ge=1, le=10_000)
+    head: int = option("how many of the best rows are compared", 1000, ge=1, le=10_000)
 
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
@@ -75,7 +75,9 @@ class CollapseOrdering(Ordering):
             raise ValueError('by = "key" needs keys, and keys need by = "key"')
         for path in self.keys:
             if path not in ATTRIBUTES and not path.startswith("metadata."):
-                raise ValueError(f"keys: {path!r} is no attribute and no path such as metadata.x")
+                raise ValueError(
+                    f"keys: {path!r} is neither an attribute nor a path such as metadata.x"
+                )
         return self
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:

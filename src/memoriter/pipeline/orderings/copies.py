@@ -64,11 +64,11 @@ class CopiesOrdering(Ordering):
         le=1.0,
     )
     same: tuple[str, ...] = option(
-        "attributes that must be equal too", ("user", "source.who", "occurred")
+        "attributes that must be equal in copies", ("user", "source.who", "occurred")
     )
     head: int = option(
-        "best rows that are compared; more of them, up to ten times as many, while fewer than this "
-        "stay",
+        "how many of the best rows are compared; if fewer than this many remain, up to ten times"
+        " as many",
         50,
         ge=1,
         le=1000,
@@ -79,7 +79,7 @@ class CopiesOrdering(Ordering):
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
             if name not in ATTRIBUTES:
-                raise ValueError(f"same: {name!r} is no attribute of a record")
+                raise ValueError(f"same: {name!r} is not an attribute of a record")
         return value
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:

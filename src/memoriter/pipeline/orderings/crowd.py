@@ -43,11 +43,11 @@ class CrowdOrdering(Ordering):
 
     kind: Literal["crowd"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels that are limited", ("external",)
+        "trust levels whose records are limited in number", ("external",)
     )
-    most: int = option("how many of a group keep their places", 2, ge=1, le=1000)
+    most: int = option("how many records of a group keep their places", 2, ge=1, le=1000)
     alike: float = option(
-        "share of all words of two texts that both must have to be of one group",
+        "two texts are of one group if they have at least this share of their words in common",
         0.6,
         ge=0.1,
         le=1.0,

@@ -40,14 +40,14 @@ class MmrOrdering(Ordering):
         "weight of relevance; that of similarity is 1 − trade", 0.5, ge=0.0, le=1.0
     )
     relevance: Literal["score", "unit"] = option(
-        "relevance of a row",
+        "what counts as the relevance of a row",
         "score",
         values={"score": "its score", "unit": "its score, scaled to 0…1 over the head"},
     )
     of: Label | None = option(
         "vector lane whose vectors are compared (none: those that searches use)", None
     )
-    head: int = option("how many of the best rows it picks from", 200, ge=1, le=10_000)
+    head: int = option("how many of the best rows MMR picks from", 200, ge=1, le=10_000)
     take: int = option("how many rows are picked (0: all of the head)", 0, ge=0, le=10_000)
     drop: bool = option("whether rows that are not picked are dropped", default=False)
 

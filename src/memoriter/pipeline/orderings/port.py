@@ -62,7 +62,7 @@ class Dropped:
 class Ordering(RecipePart):
     """An ordering as a recipe declares it."""
 
-    enabled: bool = option("whether it runs", default=True)
+    enabled: bool = option("whether the ordering runs", default=True)
 
     @property
     def lanes(self) -> tuple[str, ...]:

@@ -59,12 +59,13 @@ class Address:
         choice(reads, "reads", ("primary", "standby"), InputError)
         choice(prepares, "prepare", ("on", "off"), InputError)
         if not most.isdigit():
-            raise InputError("connections: expected a number", field="place")
+            raise InputError(f"connections: expected a number, got {most!r}", field="place")
         integer(int(most), "connections", 2, 10_000, InputError)
         if "options" in parameters and "synchronous_commit" in str(parameters["options"]):
             raise Unsupported(
                 "synchronous_commit cannot be set in the address",
-                hint="it is never off here; set it for the database, for standbys",
+                hint="commits always wait for the disk; to wait for standbys, set it for the"
+                " database",
             )
         shown = _shown(parts.scheme, parameters)
         return cls({**_DEFAULTS, **parameters}, shown, int(most), reads, prepares)

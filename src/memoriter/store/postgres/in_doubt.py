@@ -60,7 +60,8 @@ def was_written(sessions: PgSessions, tenant: str, trace: Trace | None) -> bool:
         except (CommitLost, NotReplicated, Unavailable) as error:
             if time.monotonic() > until:
                 raise Unknown(
-                    f"{sessions.at} was lost during a commit: whether it took place is unknown",
+                    f"{sessions.at} was lost during a commit: it is unknown whether the commit"
+                    " took place",
                     hint="write again with the same key: that writes once, whatever happened",
                 ) from error
             time.sleep(pause)

@@ -38,7 +38,7 @@ def _version_to_migrate(connection: PgConnection, at: str, *, read_only: bool) -
     """The format of the store, None if there is none; Unsupported if it cannot be used."""
     if connection.info.server_version < _OLDEST:
         raise Unsupported(
-            f"{at} is PostgreSQL {connection.info.server_version // 10000}",
+            f"{at} runs PostgreSQL {connection.info.server_version // 10000}, which is too old",
             hint="PostgreSQL 14 or newer is needed",
         )
     version = _version(connection)
@@ -47,7 +47,7 @@ def _version_to_migrate(connection: PgConnection, at: str, *, read_only: bool) -
     check_format(version or FORMAT, at)
     if read_only and version != FORMAT:
         raise Unsupported(
-            f"{at} has format {version}, which has to be brought to {FORMAT}",
+            f"{at} has format {version} and must be upgraded to format {FORMAT} first",
             hint="open it once for writing; a backup before that is a good idea",
         )
     return version
@@ -71,8 +71,9 @@ def check_format(version: int, at: str) -> None:
         )
     if missing := [each for each in range(version, FORMAT) if each not in STEPS]:
         raise Unsupported(
-            f"{at} has format {version}, and nothing here brings format {missing[0]} forward",
-            hint="export it with the version that wrote it, and import that; it was not touched",
+            f"{at} has format {version}, and this version cannot upgrade format {missing[0]}",
+            hint="export it with the version that wrote it, then import the export; the store"
+            " was not touched",
         )
 
 

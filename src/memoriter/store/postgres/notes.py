@@ -48,6 +48,6 @@ class PostgresNote:
                 yield replace
         except (CommitLost, NotReplicated) as lost:
             raise Unknown(
-                f"{self._sessions.at} was lost: whether the change took place is unknown",
-                hint="look at what is there before you try again",
+                f"{self._sessions.at} was lost: it is unknown whether the change took place",
+                hint="check what is stored before you try again",
             ) from lost

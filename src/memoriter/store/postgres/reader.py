@@ -185,8 +185,10 @@ class PostgresReader:
         if head.seq < before.seq or (before.seq and rows[0][-1] != before.link):
             raise Corrupt(
                 f"tenant {tenant!r} does not continue its log after entry {before.seq}: "
-                f"{self._sessions.at} was set back, or took over without the last commits",
-                hint="compare it with the former server before writing on; open it again to go on",
+                f"{self._sessions.at} was restored to an earlier state, or took over without the"
+                " last commits",
+                hint="compare it with the former server before you write; open the store again"
+                " to continue",
             )
         self._saw(tenant, head)
         return head

@@ -69,7 +69,7 @@ class Postgres(PostgresReader):
     def _must_write(self) -> None:
         self.check()
         if self.read_only:
-            raise Forbidden(f"{self.shown} was opened to read only", hint="open it for writing")
+            raise Forbidden(f"{self.shown} was opened for reading only", hint="open it for writing")
 
     # -- writing -------------------------------------------------------------------------------
 

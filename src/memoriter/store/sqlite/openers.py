@@ -154,7 +154,8 @@ class Openers:
         file = _file_id(path)
         if file in self._inherited:
             raise Unsupported(
-                f"{path.name} was open when this process was forked, and its locks stayed behind",
+                f"{path.name} was open when this process was forked, and a child does not"
+                " inherit its locks",
                 hint="close it before forking, or start processes by spawn or forkserver",
             )
         if not self.intact(path):
@@ -163,8 +164,9 @@ class Openers:
             with self.lock:  # look again: it may have been a connection of ours, being opened
                 if self._foreign_handles(path, file):
                     raise Unsupported(
-                        f"{path.name} is open in this process through something else",
-                        hint="close it there first: sqlite3 or open() on the file drop its locks",
+                        f"{path.name} is open in this process outside memoriter",
+                        hint="close it there first: sqlite3 or open() on the file would drop the"
+                        " locks of the store",
                     )
 
     def _foreign_handles(self, path: Path, file: FileId) -> set[int]:

@@ -125,8 +125,9 @@ def is_older(version: int, name: str) -> bool:
         )
     if missing := [each for each in range(version, FORMAT) if each not in STEPS]:
         raise Unsupported(
-            f"{name} has format {version}, and nothing here brings format {missing[0]} forward",
-            hint="export it with the version that wrote it, and import that; it was not touched",
+            f"{name} has format {version}, and this version cannot upgrade format {missing[0]}",
+            hint="export it with the version that wrote it, then import the export; the file was"
+            " not touched",
         )
     return version < FORMAT
 
@@ -135,7 +136,7 @@ def check_current(version: int, name: str) -> None:
     """Raise Unsupported for a file that has another format than this version writes."""
     if is_older(version, name):
         raise Unsupported(
-            f"{name} has format {version}, which has to be brought to format {FORMAT} first",
+            f"{name} has format {version}, and must be upgraded to format {FORMAT} first",
             hint="open it once for writing; a backup before that is a good idea",
         )
 

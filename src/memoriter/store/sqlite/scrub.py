@@ -43,7 +43,8 @@ def zero_free_space(path: Path) -> int:
         vacuums = any(file.xRead(4, _LARGEST_ROOT))
         if size // page >= _MOST_PAGES or vacuums:
             raise Unsupported(
-                f"{path.name} is too large, or laid out otherwise, to be cleaned",
+                f"{path.name} is too large, or uses auto-vacuum, so what was forgotten cannot be"
+                " erased from it",
                 hint="export the tenant and load it into a new store",
             )
         zeroed = 0

@@ -35,11 +35,14 @@ _CUT: Final = 500
 """`memory.browse` truncates texts to so many characters."""
 _SOURCE: Final = {"who": "sourceWho", "channel": "sourceChannel", "path": "sourcePath"}
 _SESSION: Final = "sourceSessionKey"
-Trust = Annotated[str | None, Field(description="system, learned or external.")]
-KindField = Annotated[str | None, Field(description="working, episodic, semantic or procedural.")]
-AgentField = Annotated[str | None, Field(description="Of this agent.")]
+Trust = Annotated[str | None, Field(description="The trust: system, learned or external.")]
+KindField = Annotated[
+    str | None, Field(description="The type of memory: working, episodic, semantic or procedural.")
+]
+AgentField = Annotated[str | None, Field(description="The agent that the memory belongs to.")]
 Tags = Annotated[
-    list[str] | None, Field(description="Tags; as a filter, a memory must have all of them.")
+    list[str] | None,
+    Field(description="Tags of the memory; a filter keeps memories that have all of them."),
 ]
 Milli = int | str
 """Milliseconds since 1970, or ISO 8601."""
@@ -59,45 +62,47 @@ class MemorySearch(MemoryFilters):
     """A search."""
 
     query: Annotated[str, Field(description="What to look for.")]
-    limit: Annotated[int | None, Field(description="How many at most (5).")] = None
-    minScore: Annotated[float | None, Field(description="From 0 to 1 (0.1).")] = None  # noqa: N815
-    trustLevels: Annotated[list[str] | None, Field(description="Some of the three.")] = None  # noqa: N815
+    limit: Annotated[int | None, Field(description="How many memories at most (5).")] = None
+    minScore: Annotated[float | None, Field(description="Minimum score, 0 to 1 (0.1).")] = None  # noqa: N815
+    trustLevels: Annotated[list[str] | None, Field(description="Only these trust levels.")] = None  # noqa: N815
 
 
 class MemoryPage(MemoryFilters):
     """A page of memories by date."""
 
-    sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
+    sort: Annotated[
+        Literal["newest", "oldest"], Field(description="Which memories come first.")
+    ] = "newest"
     offset: Annotated[int, Field(description="How many memories to skip.")] = 0
-    limit: Annotated[int, Field(description="How many at most.")] = 20
+    limit: Annotated[int, Field(description="How many memories at most.")] = 20
 
 
 class MemoryStore(Request):
     """A memory to store."""
 
     scoping = False
-    content: Annotated[str, Field(description="What to keep.")]
+    content: Annotated[str, Field(description="The text to store.")]
     tags: Tags = None
     trustLevel: Trust = None  # noqa: N815
     memoryType: KindField = None  # noqa: N815
     agentId: AgentField = None  # noqa: N815
-    userId: Annotated[str | None, Field(description="Whom it concerns.")] = None  # noqa: N815
-    createdAt: Annotated[Milli | None, Field(description="When it was made.")] = None  # noqa: N815
-    occurredAt: Annotated[Milli | None, Field(description="When it happened.")] = None  # noqa: N815
-    expiresAt: Annotated[Milli | None, Field(description="When it goes.")] = None  # noqa: N815
+    userId: Annotated[str | None, Field(description="The user whom the memory is about.")] = None  # noqa: N815
+    createdAt: Annotated[Milli | None, Field(description="When the memory was made.")] = None  # noqa: N815
+    occurredAt: Annotated[Milli | None, Field(description="When the event happened.")] = None  # noqa: N815
+    expiresAt: Annotated[Milli | None, Field(description="When the memory expires.")] = None  # noqa: N815
 
 
 class MemoryDelete(Request):
     """The memories to delete."""
 
-    id: Annotated[str | None, Field(description="One id.")] = None
-    ids: Annotated[list[str] | None, Field(description="Several ids.")] = None
+    id: Annotated[str | None, Field(description="The id of a memory.")] = None
+    ids: Annotated[list[str] | None, Field(description="The ids of several memories.")] = None
 
 
 class MemoryInspect(Request):
     """One memory by id, or statistics of all."""
 
-    id: Annotated[str | None, Field(description="An id.")] = None
+    id: Annotated[str | None, Field(description="The id of a memory.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +272,7 @@ def _where(request: MemoryFilters) -> JsonObject | None:
         known = recipe.values.get(name)
         if known is not None and value not in known:
             raise InputError(
-                f"{name}: {value!r} is not one of {', '.join(known)}",
+                f"{name}: {value!r} is not a known value",
                 hint=f"known: {', '.join(known)}",
                 field=name,
             )

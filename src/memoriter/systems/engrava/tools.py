@@ -33,7 +33,9 @@ class Predicate(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     path: Annotated[str, Field(description="$.name.name")]
-    op: Annotated[Literal["EQ", "IN"], Field(description="Equal, or one of.")] = "EQ"
+    op: Annotated[
+        Literal["EQ", "IN"], Field(description="EQ: equal to the value; IN: one of the values.")
+    ] = "EQ"
     value: Any
 
 
@@ -41,18 +43,22 @@ class ThoughtQuery(Request):
     """A query."""
 
     query_text: Annotated[
-        str, Field(description='Words; "phrases", AND, OR, NOT, content: make an expression.')
+        str,
+        Field(description='Words, or an expression with "phrases", AND, OR, NOT or content:word.'),
     ]
-    top_k: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = 10
+    top_k: Annotated[int, Field(ge=1, le=1000, description="How many thoughts at most.")] = 10
     filters: Annotated[
-        list[Predicate] | None, Field(description="Tests of metadata; all must hold.")
+        list[Predicate] | None,
+        Field(description="Tests of the metadata; a thought must pass all of them."),
     ] = None
 
 
 class FreeQuery(ThoughtQuery):
     """A query that may have no words."""
 
-    query_text: Annotated[str, Field(description="Words, as in search_keywords; may be blank.")]
+    query_text: Annotated[
+        str, Field(description="Words or an expression, as in search_keywords; may be blank.")
+    ]
 
 
 Keywords = create_model("Keywords", __base__=ThoughtQuery, **option_fields(NAME, KEYWORDS))
@@ -100,7 +106,7 @@ def _test(predicate: Predicate) -> JsonObject:
     path = _PATH.fullmatch(predicate.path)
     if path is None:
         raise BadFilter(
-            f"filters: {predicate.path[:80]!r} is no valid path",
+            f"filters: {predicate.path[:80]!r} is not a valid path",
             hint="write $.name or $.name.name",
             field="filters",
         )

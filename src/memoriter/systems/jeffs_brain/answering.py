@@ -51,26 +51,28 @@ def write_answer(model: LanguageModel, question: str, hits: Sequence[Hit]) -> Wr
     try:
         return WrittenAnswer(reply, _citations(reply, len(hits)))
     except ValueError as error:
-        raise Unavailable(f"{model.name}: the reply {error}") from error
+        raise Unavailable(f"{model.name}: {error}") from error
 
 
 def _citations(reply: str, count: int) -> tuple[int, ...]:
     """The passages that a reply cites, of so many; ValueError says which rule it breaks."""
     if len(reply) > LONGEST_REPLY:
-        raise ValueError(f"has {len(reply)} characters, the most is {LONGEST_REPLY}")
+        raise ValueError(
+            f"the reply has {len(reply)} characters, at most {LONGEST_REPLY} are allowed"
+        )
     groups = (group.split(",") for group in _CITED.findall(reply))
     cited = {number.strip() for group in groups for number in group}
     # Compared as text: a number of thousands of digits is none that Python reads.
     known = {str(number): number for number in range(1, count + 1)}
     if wrong := sorted(cited - known.keys()):
-        raise ValueError(f"cites passage {wrong[0][:20]} of {count}")
+        raise ValueError(f"the reply cites passage {wrong[0][:20]}, but there are {count}")
     rest = _CITED.sub("", reply)
     if other := _OTHER.search(rest):
-        raise ValueError(f"has a bracket that is no citation: {other[0][:40]!r}")
+        raise ValueError(f"the reply has a bracket that is not a citation: {other[0][:40]!r}")
     if not cited:
-        raise ValueError("cites no passage")
+        raise ValueError("the reply cites no passage")
     if re.search(r"\w", rest) is None:
-        raise ValueError("has citations and no sentence")
+        raise ValueError("the reply has citations but no sentence")
     return tuple(sorted(known[number] for number in cited))
 
 

@@ -41,10 +41,11 @@ _MIN_COSINE: Final = 0.1
 _NUMBERS: Final = ("rrfK", "candidateK", "rerankTopN")
 
 Brain = Annotated[
-    str | None, Field(description="The brain; it must be the one of your credential.")
+    str | None, Field(description="The brain; it must be the one that your credential is for.")
 ]
 FolderScope = Annotated[
-    Literal["all", "global", "project", "agent"], Field(description="Whose notes, by their folder.")
+    Literal["all", "global", "project", "agent"],
+    Field(description="Whose notes to search, by their folder."),
 ]
 QueryField = Annotated[str, Field(min_length=1, max_length=8192, description="The question.")]
 TopK = Annotated[int, Field(ge=1, le=50, description="How many passages at most.")]
@@ -55,7 +56,7 @@ class SearchFields(Request):
 
     query: Annotated[str, Field(min_length=1, max_length=4096, description="What to look for.")]
     brain: Brain = None
-    top_k: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 10
+    top_k: Annotated[int, Field(ge=1, le=100, description="How many hits at most.")] = 10
     scope: FolderScope = "all"
     sort: Annotated[
         Literal["relevance", "recency", "relevance_then_recency"],

@@ -46,14 +46,14 @@ class Expansion(BaseModel):
 WalkFields = create_model("WalkFields", __base__=Expansion, **option_fields(NAME, WALK))
 GraphField = Annotated[
     bool | WalkFields | None,
-    Field(description="Whether links are followed, or how."),
+    Field(description="Whether links are followed, or the options for following them."),
 ]
 ScopeField = Annotated[
     Literal["user", "session", "agent"] | None,
     Field(description="Only thoughts with the tag of this scope."),
 ]
 Chain = Annotated[
-    str | None, Field(description="The chain; it must be the one of your credential.")
+    str | None, Field(description="The chain; it must be the one that your credential is for.")
 ]
 
 
@@ -63,13 +63,20 @@ class ChainPage(Request):
     chain_key: Chain = None
     scope: ScopeField = None
     offset: Annotated[int, Field(ge=0, le=10_000, description="How many thoughts to skip.")] = 0
-    limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = DEFAULT_LIMIT
+    limit: Annotated[int, Field(ge=1, le=1000, description="How many thoughts at most.")] = (
+        DEFAULT_LIMIT
+    )
 
 
 class TextQuery(ChainPage):
     """A text in addition to the filters."""
 
-    text: Annotated[str, Field(description="What to look for; blank lists what the filter keeps.")]
+    text: Annotated[
+        str,
+        Field(
+            description="What to look for; if blank, all thoughts that pass the filter are listed."
+        ),
+    ]
 
 
 class GraphQuery(TextQuery):

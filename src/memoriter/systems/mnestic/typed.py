@@ -72,7 +72,7 @@ class GraphLeg:
             for field in ("max_cost", "weight_col"):
                 if getattr(self, field) is not None:
                     raise BadQuery(
-                        f"graph leg {self.label}: {field} belongs to a budget",
+                        f"graph leg {self.label}: {field} needs max_nodes",
                         hint="set max_nodes too",
                         field=field,
                     )
@@ -171,6 +171,6 @@ def _distinct(labels: Sequence[str]) -> None:
         if label in labels[:at]:
             raise BadQuery(
                 f"the label {label!r} is given twice",
-                hint="every list needs its own; semantic and text are taken",
+                hint="every list needs a label of its own; semantic and text are reserved",
                 field="label",
             )

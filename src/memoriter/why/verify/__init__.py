@@ -203,7 +203,7 @@ def parse_receipt(source: object) -> Data:
     except OSError as error:
         raise NotAReceipt(f"receipt {str(error.filename)[:80]}: {error.strerror}") from None
     except (TypeError, ValueError, RecursionError) as error:
-        raise NotAReceipt(f"{name}not a receipt: not valid JSON ({error})") from None
+        raise NotAReceipt(f"{name}not a receipt, because it is not valid JSON ({error})") from None
     if not isinstance(source, bytes | bytearray):
         raise NotAReceipt(f"{type(source).__name__} is not a receipt")
     if source.startswith(_STORE):
@@ -214,7 +214,7 @@ def parse_receipt(source: object) -> Data:
     try:
         body = json.loads(source, parse_constant=_not_json, object_pairs_hook=_unique_keys)
     except (TypeError, ValueError, RecursionError) as error:
-        raise NotAReceipt(f"{name}not a receipt: not valid JSON ({error})") from None
+        raise NotAReceipt(f"{name}not a receipt, because it is not valid JSON ({error})") from None
     check_version(body)
     return body
 
@@ -241,4 +241,4 @@ def _unique_keys(pairs: list[tuple[str, object]]) -> Data:
 
 
 def _not_json(word: str) -> object:
-    raise ValueError(f"{word} is not JSON")
+    raise ValueError(f"{word} is not a JSON number")
