@@ -67,8 +67,8 @@ def _compare(place: Path, other: Path, count: int, size: int) -> None:
             order = list(running.items())
             answers: list[object] = []
             for key, process in order if at % 2 else order[::-1]:
-                ms, *answer = _asked(process, at, recipe)
-                spent[key].append(float(ms))
+                ms, answer = _asked(process, at, recipe)
+                spent[key].append(ms)
                 answers.append(answer)
             assert all(answer == answers[0] for answer in answers), (recipe, at)
         for kernel in ("numpy", "native"):
@@ -100,9 +100,11 @@ def _started(place: Path, tree: Path, fast: Path | None, kernel: str) -> subproc
     )  # fmt: skip
 
 
-def _asked(process: subprocess.Popen[str], at: int, recipe: str) -> list[object]:
+def _asked(process: subprocess.Popen[str], at: int, recipe: str) -> tuple[float, object]:
+    """(CPU milliseconds, hits and digest of the receipt)."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(json.dumps([at, recipe]) + "\n")
     process.stdin.flush()
-    return json.loads(process.stdout.readline())
+    ms, *answer = json.loads(process.stdout.readline())
+    return ms, answer
