@@ -26,6 +26,7 @@ BENCHES = {
     "meaning": "bench.meaning",
     "kin": "bench.kin",
     "kernel": "bench.kernel",
+    "before": "bench.before",
     "proof": "bench.proof",
     "hybrid": "bench.hybrid",
     "quality": "bench.quality",
@@ -48,8 +49,8 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="a slice that takes seconds")
     parser.add_argument("--profile", action="store_true", help="also where the time goes")
     parser.add_argument("--records", type=int, action="append", default=[], help="a further size")
-    parser.add_argument("--data", type=Path, help="another data set, for `installed`")
-    parser.add_argument("--before", type=Path, help="src of another version, for `versions`")
+    parser.add_argument("--data", type=Path, help="another data set, for `installed` and `peers`")
+    parser.add_argument("--before", type=Path, help="another checkout, for `versions` and `before`")
     given = parser.parse_args()
     if unknown := set(given.names) - set(BENCHES):
         parser.error(f"no bench {min(unknown)!r}; there are {', '.join(BENCHES)}")

@@ -22,7 +22,7 @@ from pathlib import Path
 from tools.bench_data import MISSING, bench_data
 
 import memoriter
-from bench.peers import texts_of
+from bench.peers import real_texts
 from bench.tools import Options, folder, table
 
 _BATCH = 20_000
@@ -64,7 +64,7 @@ def _child(what: str, place: Path, source: Path, size: int) -> dict[str, float]:
 
 def _texts(source: Path, seed: int) -> Iterator[str]:
     """Texts without end: sentences of real ones, put together at random."""
-    parts = [part for text in islice(texts_of(source), 100_000) for part in text.split(". ")]
+    parts = [part for text in islice(real_texts(source), 100_000) for part in text.split(". ")]
     draw = random.Random(seed)  # not for secrets
     while True:
         words: list[str] = []

@@ -71,7 +71,7 @@ def run(options: Options) -> None:
     with folder() as place:
         pythons = _installed(Path(os.environ.get("MEMORITER_PEERS_VENV", place / "venv")))
         for size in sizes:
-            texts = list(islice(texts_of(source), size + 150))
+            texts = list(islice(real_texts(source), size + 150))
             questions = [" ".join(each.split()[:WORDS]) for each in texts[size:]]
             here = place / str(size)
             here.mkdir()
@@ -82,7 +82,8 @@ def run(options: Options) -> None:
                 CHART.write_text(chart(measured, size), encoding="utf-8")
 
 
-def texts_of(source: Path) -> Iterator[str]:
+def real_texts(source: Path) -> Iterator[str]:
+    """Texts of at least eight words."""
     opened = gzip.open if source.suffix == ".gz" else open
     with opened(source, "rt", encoding="utf-8") as lines:
         for line in lines:

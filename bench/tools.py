@@ -40,7 +40,7 @@ class Options:
     data: Path | None = None
     """The data set to take."""
     before: Path | None = None
-    """The `src` folder of another version."""
+    """Another checkout of this repository."""
 
 
 @dataclass(frozen=True)

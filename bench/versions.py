@@ -1,7 +1,7 @@
 """The CPU of everyday calls on two versions of the package, in turns.
 
-`--before SRC` names the `src` folder of the other version, for example of a worktree; without it
-this version runs beside itself, which shows the noise. Each version has a process of its own that
+`--before PATH` names another checkout, such as a worktree of an earlier commit; without it this
+version runs beside itself, which shows the noise. Each version has a process of its own that
 opens its own store of the same texts; call by call the two take turns. Only calls that do the same
 work in both versions are here: a recipe of a fixed formula, not the default one, which changes.
 """
@@ -26,7 +26,7 @@ TURNS, FEW = 60, 4
 
 def run(options: Options) -> None:
     turns = FEW if options.small else TURNS
-    sources = (options.before or HERE / "src", HERE / "src")
+    sources = tuple(each / "src" for each in (options.before or HERE, HERE))
     corpus = Corpus()
     material = {
         "records": corpus.records(SMALL if options.small else RECORDS),
@@ -66,7 +66,7 @@ class Version:
         )  # fmt: skip
         loaded = self._read()
         if Path(loaded["package"]).resolve().parent.parent != source.resolve():
-            raise SystemExit(f"{loaded['package']} was loaded, not {source}: is it a src folder?")
+            raise SystemExit(f"{loaded['package']} was loaded, not {source}: is it a checkout?")
         self._names: list[str] = loaded["calls"]
 
     def calls(self) -> list[str]:

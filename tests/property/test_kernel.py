@@ -92,7 +92,8 @@ class Words:
     @property
     def leaves(self) -> calls.WordLeaves:
         lengths = calls.FieldLengths(self.lengths)
-        return calls.WordLeaves(self.weights, range(len(self.postings)), self.postings, lengths)
+        given = [each.addresses for each in self.postings]
+        return calls.WordLeaves(self.weights, range(len(given)), given, lengths)
 
     def scores(self) -> np.ndarray:
         """The score of each row; NaN if nothing matches it."""
@@ -180,8 +181,9 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     # Even numbers are words of the segment; it has no windows for the odd ones.
     tokens = 2 * np.arange(words.size, dtype=np.uint16)
     index = calls.WindowIndex(tokens, starts, np.concatenate(parts), begins)
-    every = [np.concatenate(pair) for pair in ((tokens + 1, tokens), (words, words), (shares,) * 2)]
-    near = calls.NearWords(*every)
+    near = calls.NearWords(
+        np.concatenate([tokens + 1, tokens]), np.tile(words, 2), np.tile(shares, 2)
+    )
     made = calls.window_scores(fast, index, near)
     sums = np.zeros(windows)
     for word in range(8):

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +95,8 @@ class TenantIndex:
         self._segments: tuple[Segment, ...] = ()
         self._growing: GrowingSegment | None = None
         """The newest segment, as long as it may grow."""
+        self._former: WeakSet[Segment] = WeakSet()
+        """Segments that others have replaced and open views still read: forgets reach them too."""
         self._latest = self._born = np.zeros(0, np.int64)
         """By position: the row of the record's latest version, and of its first; 0 for none."""
         self._current = View(0, (), self._analyzer.fields, space=self._space)
@@ -265,9 +268,8 @@ class TenantIndex:
         part = LogPart(
             delta, self._words(delta), tokens, derived, self._births(delta), ended=rows, ends=ends
         )
-        # Also in the segment that is built anew: views of other threads still read it.
-        before = rows <= after
-        for earlier in self._segments:
+        before, used = rows <= after, self._segments
+        for earlier in (*used, *self._former):
             earlier.end_rows(rows[before], ends[before])
         known = self._growing
         if known is not None and self.tail[-1:] != (known.segment,):
@@ -280,6 +282,7 @@ class TenantIndex:
         while (run := due([len(s) for s in self.tail], TAIL_FACTOR)) is not None:
             merged = merge(self.tail[run], floor=0)
             self._segments = (*self._segments[: published + run.start], merged)
+        self._former.update(set(used).difference(self._segments))
 
     def _words(self, delta: Delta) -> WordTable:
         """The words of all records: those in the log, else they are analysed now."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,8 @@ def list_addresses(
 ) -> ListAddresses:
     """A posting list for the library: places of rows ascending, fields, term counts."""
     held = (_packed(docs, _INT32), _packed(fields, _UINT8), _packed(tfs, _INT32))
-    return ListAddresses(*map(address, held), docs.size, held)
+    first, second, third = held
+    return ListAddresses(address(first), address(second), address(third), docs.size, held)
 
 
 def _packed(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -92,13 +93,6 @@ class ListArrays:
         return ListAddresses(*at, last - first, self._held)
 
 
-class PostingList(Protocol):
-    """A posting list of a segment, which keeps its addresses."""
-
-    @property
-    def addresses(self) -> ListAddresses: ...  # noqa: D102
-
-
 @dataclass(frozen=True, slots=True)
 class LeafWeights:
     """What all segments share: BM25's parameters, and what each leaf counts in each field."""
@@ -128,8 +122,7 @@ class FieldLengths:
 class _Lists:
     """Posting lists as the library takes them: (docs, fields, tfs, sizes)."""
 
-    def __init__(self, postings: Sequence[PostingList]) -> None:
-        lists = [each.addresses for each in postings]
+    def __init__(self, lists: Sequence[ListAddresses]) -> None:
         table = np.array([each[:4] for each in lists], np.int64).reshape(-1, 4).T.copy()
         first, step = address(table), table.strides[0]
         self._held = (lists, table)
@@ -138,7 +131,7 @@ class _Lists:
 
 
 def term_counts(
-    fast: Library, postings: Sequence[PostingList], field: int, docs: NDArray[np.integer]
+    fast: Library, postings: Sequence[ListAddresses], field: int, docs: NDArray[np.integer]
 ) -> Doubles:
     """How often the words of some lists occur in a field of some rows, by place ascending."""
     lists, wanted = _Lists(postings), np.ascontiguousarray(docs, np.int32)
@@ -155,7 +148,7 @@ class WordLeaves:
         self,
         weights: LeafWeights,
         nth: Sequence[int],
-        postings: Sequence[PostingList],
+        postings: Sequence[ListAddresses],
         lengths: FieldLengths,
     ) -> None:
         lists = _Lists(postings)

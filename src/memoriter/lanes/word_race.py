@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 
 from memoriter.core.ranking import Mask, Rows, Scores
-from memoriter.index.segment import Postings
-from memoriter.kernel.calls import FIELD_NUMBERS, LeafWeights, WordLeaves
+from memoriter.kernel.calls import FIELD_NUMBERS, LeafWeights, ListAddresses, WordLeaves
 from memoriter.kernel.library import Library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 
@@ -86,10 +85,10 @@ class WordRace:
 
     def _leaves_in(self, n: int) -> WordLeaves | None:
         nth: list[int] = []
-        lists: list[Postings] = []
+        lists: list[ListAddresses] = []
         for at, leaf in enumerate(self._leaves):
             hits = self._stats.occurrences(n, leaf.what)
             if hits is not None:
                 nth.append(at)
-                lists.append(hits)
+                lists.append(hits.addresses)
         return WordLeaves(self._weights, nth, lists, self._stats.field_lengths(n)) if nth else None

@@ -94,7 +94,7 @@ def _counts(lists: Sequence[Postings], field: int, places: NDArray[np.intp]) -> 
     """How often the words of some posting lists occur in a field of these rows, ascending."""
     fast = native_library()
     if fast is not None:
-        return term_counts(fast, lists, field, places)
+        return term_counts(fast, [each.addresses for each in lists], field, places)
     out = np.zeros(places.size)
     for each in lists:
         few = each.at(places)

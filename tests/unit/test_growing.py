@@ -1,0 +1,71 @@
+"""Records that are written one by one share a segment, which is built anew with each of them."""
+
+from __future__ import annotations
+
+from tests.inside import view_of
+
+import memoriter
+from memoriter.index.growing import MOST
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import CountedEntropy, HandClock
+
+QUESTION = "where is the green kettle?"
+
+
+def opened() -> Memory:
+    return memoriter.open(":memory:", clock=HandClock(), entropy=CountedEntropy())
+
+
+def text(n: int) -> str:
+    return f"The kettle number {n} is {('green', 'blue')[n % 2]} and stands in room {n % 5}"
+
+
+def answers(memory: Memory) -> list[object]:
+    made = memory.recall(QUESTION, now="2026-01-01")
+    return [(hit.id, hit.score, hit.relevance) for hit in made]
+
+
+def test_one_by_one_gives_the_answers_of_all_at_once() -> None:
+    texts = [text(n) for n in range(MOST)]
+    with opened() as single, opened() as together:
+        most = 0
+        for n, each in enumerate(texts):
+            single.remember(each, id=f"k{n}")
+            most = max(most, len(view_of(single).segments))
+        together.remember_many([{"text": each, "id": f"k{n}"} for n, each in enumerate(texts)])
+        assert answers(single) == answers(together)
+        assert most < 4
+        (segment, *_) = view_of(together).segments
+        assert sum(map(len, view_of(single).segments)) == len(segment) == MOST
+
+
+def test_updates_and_links_end_and_join_rows_of_the_growing_segment() -> None:
+    with opened() as memory:
+        memory.remember("The kettle is green", id="old")
+        memory.recall(QUESTION)
+        memory.update("old", text="The kettle is red")
+        memory.recall(QUESTION)
+        memory.remember("The kettle is blue", id="new", supersedes="old")
+        view = view_of(memory)
+        assert [len(segment) for segment in view.segments] == [3]
+        assert view.total == 2, "the first version has ended"
+        assert [hit.id for hit in memory.recall(QUESTION)] == ["new"]
+
+
+def test_what_is_forgotten_leaves_open_views_and_is_not_kept() -> None:
+    with opened() as memory:
+        memory.remember("The kettle is green", id="a")
+        memory.remember("The kettle is blue", id="b")
+        before = view_of(memory)
+        memory.remember("The kettle is red", id="c")
+        between = view_of(memory)
+        memory.forget("a")
+        after = view_of(memory)
+        memory.remember("The kettle is white", id="d")
+        assert (after.total, view_of(memory).total) == (2, 3)
+        # The segments that these views read were built anew since, and end the row all the same.
+        assert before.segments[-1] is not between.segments[-1]
+        for view in (before, between):
+            assert not view.segments[-1].seen(view.seq).mask[0]
+        assert [hit.id for hit in memory.recall("kettle green")][-1] != "a"
+        assert len(view_of(memory).segments) == 2, "growth ends with a forget"
