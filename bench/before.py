@@ -1,8 +1,8 @@
 """Recalls beside those of another checkout of this repository, question by question, in one run.
 
-`--before PATH` names the other checkout, such as a worktree of the commit before. Both read one store
-of real texts; answers and receipts must be equal to the last bit. Its native kernel is built into a
-temporary place, with the C compiler.
+`--before PATH` names the other checkout, such as a worktree of the commit before. Both read one
+store of real texts; answers and receipts must be equal to the last bit. Its native kernel is built
+into a temporary place, with the C compiler.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ from tests.postgres.server import Server, new_server
 
 import memoriter
 from bench.tools import Corpus, Options, Spent, folder, median, table, timed
+from memoriter.core.batch import Batch, RegisterAgent
 from memoriter.memory.facade import Memory
+from memoriter.store.postgres.store import Postgres
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -28,6 +30,7 @@ def run(options: Options) -> None:
     server = new_server(fsync="on", shared_buffers="512MB", max_wal_size="4GB")
     with folder() as place:
         os.environ["MEMORITER_CACHE"] = str(place / "cache")
+        _heads(server, 100 if options.small else 500)
         _writes(server, place, 40 if options.small else 200)
         for count in (2_000,) if options.small else (10_000, 100_000, *options.more):
             _reads(server, place / f"m{count}.db", count, 20 if options.small else 40)
@@ -55,6 +58,32 @@ def _ticks(pid: int) -> list[int]:
 
 def _opened(place: str | Path, tenant: str = "default", **more: Any) -> Memory:
     return memoriter.open(place, tenant, maintenance="manual", **more)
+
+
+# -- knowing that another process wrote ---------------------------------------------------------
+
+
+def _heads(server: Server, asked: int) -> None:
+    """What it costs to ask before every recall, beside a thread that asks for all tenants."""
+    log = Postgres(server.database())
+    names = [f"t{n}" for n in range(64)]
+    for name in names:
+        log.commit(Batch(name, (RegisterAgent("a", b'{"agent":"a"}', bytes(16), None),), 1))
+    every = ("SELECT tenant, seq FROM memoriter.heads WHERE tenant=ANY(%s)", (names,))
+    spent: dict[str, list[Spent]] = {"the head of one tenant": [], "the heads of 64 tenants": []}
+    before = server_cpu(server)
+    for _ in range(asked):
+        spent["the head of one tenant"].append(timed(partial(log.head, "t7"))[1])
+    between = server_cpu(server)
+    for _ in range(asked):
+        spent["the heads of 64 tenants"].append(timed(partial(log.sessions.every_head, every))[1])
+    servers = (between - before, server_cpu(server) - between)
+    rows = [
+        (name, _ms(median(each).cpu), _ms(of_server / asked))
+        for (name, each), of_server in zip(spent.items(), servers, strict=True)
+    ]
+    table([f"asking whether anybody wrote, median of {asked}", "CPU ms", "server CPU ms"], rows)
+    log.close()
 
 
 # -- one write ---------------------------------------------------------------------------------

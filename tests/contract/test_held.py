@@ -46,7 +46,7 @@ def test_no_more_than_a_few_portions_are_held(
     for module in (snapshots, sessions):
         monkeypatch.setattr(module, "PORTION", 4)
     monkeypatch.setattr(copying, "STRETCH", 4)
-    monkeypatch.setattr(scrub, "_CHUNK", 2**16)  # how much of a file is cleaned at a time
+    monkeypatch.setattr(scrub, "CHUNK_BYTES", 2**16)  # how much of a file is cleaned at a time
     (tmp_path / "two").mkdir()
     place, other, out = place_in(tmp_path), place_in(tmp_path / "two"), tmp_path / "out.jsonl"
     with memoriter.open(place, embedder=None, maintenance="manual") as memory:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from tests.postgres.server import server
 import memoriter
 from memoriter.doors.tenant_session import TenantSession, TenantSessions
 from memoriter.memory.tenants import Tenants
+from memoriter.store.postgres.store import Postgres
 from memoriter.testing.fakes import HandClock, ToyReranker
 
 
@@ -76,6 +79,22 @@ def test_without_the_right_to_keep_answers_everything_else_works(
             "the handle of an answer is good in this process only"
         ]
         assert engine_of(memory).answers is not None
+
+
+def test_those_who_open_an_empty_database_at_once_make_one_store(url: str) -> None:
+    database = url.partition("@/")[2].partition("?")[0]
+    for _ in range(4):
+        with server().connect(database) as db:
+            db.execute("DROP SCHEMA memoriter CASCADE")
+        together = threading.Barrier(3)
+
+        def opened(together: threading.Barrier = together) -> Postgres:
+            together.wait()
+            return Postgres(url)
+
+        with ThreadPoolExecutor(3) as pool:
+            for each in [pool.submit(opened) for _ in range(3)]:
+                each.result().close()
 
 
 def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:

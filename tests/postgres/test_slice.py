@@ -1,13 +1,18 @@
 """Tests of memories and claims of the five systems, a slice of them, run on PostgreSQL.
 
-The tests are those of `tests/unit` and `tests/claims`; only the fixture `memory` differs.
+The tests are those of `tests/unit` and `tests/claims`; only the fixture `memory` differs. At night
+all claims are run that ask for nothing else. The Parity law is in `test_identity`.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import os
+import pkgutil
 from types import ModuleType
 
+import tests.claims
 from tests.claims import test_comis_time, test_engrava_graph, test_mentisdb_graph
 from tests.unit import (
     test_bad_input,
@@ -27,6 +32,11 @@ _MODULES: tuple[ModuleType, ...] = (
     test_replay,
     test_idempotency,
     test_superseded,
+    *(
+        importlib.import_module(f"tests.claims.{each.name}")
+        for each in pkgutil.iter_modules(tests.claims.__path__)
+        if each.name.startswith("test_") and os.environ.get("MEMORITER_NIGHT") == "1"
+    ),
 )
 _taken = {
     f"{name}__{module.__name__.rpartition('.')[2]}": test

@@ -110,7 +110,9 @@ def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
     )
     # A clock of the caller's may run in another century: its ids must not follow the process's.
     stamps = Stamps() if options.get("clock") else STAMPS
-    return OpenedStore(opened.log, options, reranker, patience, upkeep, stamps, opened.answers)
+    return OpenedStore(
+        opened.log, options, reranker, patience, upkeep, stamps, answers=opened.answers
+    )
 
 
 def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:

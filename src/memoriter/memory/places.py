@@ -75,7 +75,7 @@ def _on_server(place: str, *, read_only: bool, durability: Durability) -> Opened
 
     segments = PostgresSegments(log.sessions, cache_folder())
     answers = None if read_only else PostgresAnswers(log.sessions)
-    return OpenedPlace(log, segments, log.shown, None, not read_only, answers)
+    return OpenedPlace(log, segments, log.shown, None, writable=not read_only, answers=answers)
 
 
 def _postgres(place: str, *, read_only: bool) -> Postgres:

@@ -14,7 +14,7 @@ PORTION: Final = 500
 """How many rows of a tenant are held at a time, while all of them are read or written."""
 LONG_READ_S: Final = 6 * 3600.0
 """How long the reading of a whole tenant may take."""
-Row = TypeVar("Row")
+AnyRow = TypeVar("AnyRow")
 _SUMMED: Final = ("commits", "keys", "debts")
 """Tables whose rows are stored with a checksum that is no field of the row."""
 
@@ -56,7 +56,7 @@ def in_memory(rows: TenantRows) -> Dump:
     return Dump(rows.head, **tables, damaged=list(rows.damaged))
 
 
-def portions(rows: Iterator[Row]) -> Iterator[list[Row]]:
+def portions(rows: Iterator[AnyRow]) -> Iterator[list[AnyRow]]:
     """Rows in lists of at most `PORTION`."""
     while some := list(islice(rows, PORTION)):
         yield some

@@ -15,7 +15,11 @@ from memoriter.store.postgres.errors import driver_error
 from memoriter.store.postgres.schema import FORMAT, STEPS, TABLES
 from memoriter.store.postgres.sessions import PgConnection, PgSessions, control, execute, roll_back
 
-_FORMAT: Final = "SELECT to_regclass('memoriter.format') IS NOT NULL"
+# Not by to_regclass: behind the lock it was seen to miss what another process had just made.
+_FORMAT: Final = """
+    SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c
+        JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace
+        WHERE n.nspname='memoriter' AND c.relname='format')"""
 _ONE_AT_A_TIME: Final = "SELECT pg_advisory_xact_lock(hashtextextended('memoriter format', 0))"
 _OLDEST: Final = 140000
 

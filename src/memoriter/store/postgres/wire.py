@@ -51,7 +51,7 @@ def _numbered(sql: str) -> tuple[bytes, tuple[str, ...]]:
     return _PLACE.sub(place, sql).encode(), tuple(names)
 
 
-class Reply:
+class PgReply:
     """The answer to one statement; asking for its rows waits for all that was sent."""
 
     def __init__(self, wire: Wire) -> None:
@@ -77,13 +77,13 @@ class Wire:
         self._prepared = prepared
         """None if nothing may be prepared."""
         self._codec = Transformer.from_context(connection)
-        self._waiting: list[Reply | None] = []
+        self._waiting: list[PgReply | None] = []
         """What the server has yet to answer, in order; None for what nobody asks for."""
         self._new: list[tuple[str, tuple[int, ...]]] = []
         """What was prepared since the last answer."""
         self._bytes = 0
 
-    def execute(self, sql: str, values: Values = (), *, prepare: bool = True) -> Reply:
+    def execute(self, sql: str, values: Values = (), *, prepare: bool = True) -> PgReply:
         """Queue a statement."""
         text, names = _numbered(sql)
         given = [values[name] for name in names] if isinstance(values, Mapping) else values
@@ -100,7 +100,7 @@ class Wire:
                 pgconn.send_prepare(name, text, types)
                 self._waiting.append(None)
             pgconn.send_query_prepared(name, sent, formats, _BINARY)
-        reply = Reply(self)
+        reply = PgReply(self)
         self._waiting.append(reply)
         self._bytes += sum(len(each) for each in sent if each is not None)
         if self._bytes > _UNSENT:

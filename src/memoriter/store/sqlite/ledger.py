@@ -196,7 +196,7 @@ def _move(db: apsw.Connection, number: int, head: Head) -> None:
     )
 
 
-def restore(db: apsw.Connection, tenant: str, rows: TenantRows) -> None:
+def insert_tenant(db: apsw.Connection, tenant: str, rows: TenantRows) -> None:
     """Write all rows of an empty tenant, portion by portion."""
     number, space = number_of(db, tenant), dict[str, int]()
     for table in TABLES:
@@ -206,7 +206,7 @@ def restore(db: apsw.Connection, tenant: str, rows: TenantRows) -> None:
     mark_erased(db, tenant, rows.head.seq)  # an export holds nothing that was forgotten
 
 
-def replace_debts(
+def swap_debts(
     db: apsw.Connection, tenant: str, span: tuple[int, int], debts: Sequence[DebtRow]
 ) -> None:
     """Replace the debts of the rows in a span."""

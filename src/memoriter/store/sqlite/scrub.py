@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memoriter.core.errors import Unsupported
 from memoriter.store.sqlite.openers import OPENERS
 
-_CHUNK: Final = 4 * 1024**2
+CHUNK_BYTES: Final = 4 * 1024**2
 _HEADER: Final = 100
 """Bytes of the file's header, before the first page's own."""
 _LARGEST_ROOT: Final = 52
@@ -48,8 +48,8 @@ def zero_free_space(path: Path) -> int:
                 hint="export the tenant and load it into a new store",
             )
         zeroed = 0
-        for at in range(0, size, _CHUNK):
-            pages = np.frombuffer(file.xRead(min(_CHUNK, size - at), at), np.uint8)
+        for at in range(0, size, CHUNK_BYTES):
+            pages = np.frombuffer(file.xRead(min(CHUNK_BYTES, size - at), at), np.uint8)
             for begin, end in _dirty(pages.reshape(-1, page), first=at == 0):
                 file.xWrite(bytes(end - begin), at + begin)
                 zeroed += 1

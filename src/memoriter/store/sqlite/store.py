@@ -29,10 +29,10 @@ from memoriter.store.sqlite.ledger import (
     drop_space,
     generation_of,
     head_of,
+    insert_tenant,
     mark_erased,
     mend,
-    replace_debts,
-    restore,
+    swap_debts,
     swap_manifest,
     write,
 )
@@ -191,11 +191,11 @@ class Sqlite(SqliteTransactions):
 
     def owe(self, tenant: str, after: int, upto: int, debts: Sequence[DebtRow]) -> None:
         """Replace the debts of the rows in (after, upto]."""
-        self._in_own_transaction(lambda db: replace_debts(db, tenant, (after, upto), debts))
+        self._in_own_transaction(lambda db: swap_debts(db, tenant, (after, upto), debts))
 
     def restore(self, tenant: str, rows: TenantRows) -> None:
         """Write all rows of a tenant into an empty one; Conflict if it has been written to."""
         self._must_write()
         with self._queue.exclusive(), self._write_transaction() as db:
             require_empty(tenant, head_of(db, tenant)[1])
-            restore(db, tenant, rows)
+            insert_tenant(db, tenant, rows)
