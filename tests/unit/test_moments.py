@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memoriter.text import moments, time_words
 from memoriter.text.moments import moment_of
 from memoriter.text.time_words import asks_when, has_time_words
 
@@ -224,3 +225,21 @@ def test_words_for_times_are_recognised_in_records_and_questions() -> None:
         assert asks_when(text), text
     for text in ("who is it?", "how many plants", "whenever"):
         assert not asks_when(text), text
+
+
+_VOCABULARY = (
+    "in", "on", "the", "a", "of", "from", "to", "between", "and", "since", "this", "last", "next",
+    "may", "march", "monday", "friday's", "christmas", "easter", "new year", "spring", "fall",
+    "quarter", "second", "q3", "2024", "3rd", "12/5", "7:30", "5 pm", "o'clock", "noon", "ago",
+    "few", "weeks", "weekend", "night", "before", "recently", "latest", "when", "we", "ran", "-",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_VOCABULARY), max_size=7).map(" ".join))
+def test_a_text_that_is_passed_over_names_no_time(text: str) -> None:
+    """The cheap look before the rules changes no answer."""
+    with pytest.MonkeyPatch.context() as patched:
+        quick = moment_of.__wrapped__(text, micros(NOW)), has_time_words(text)
+        patched.setattr(moments, "may_name_a_time", lambda text: True)
+        patched.setattr(time_words, "_PARTS", ("",))
+        assert (moment_of.__wrapped__(text, micros(NOW)), has_time_words(text)) == quick

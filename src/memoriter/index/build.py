@@ -53,7 +53,7 @@ def word_arrays(table: WordTable) -> Arrays:
     """Postings sorted by term, row and field, token positions, field lengths, surface words."""
     dictionary, ranks = _sorted(table.terms)
     terms = ranks[table.tokens]
-    records, fields = table.counts.shape
+    records, fields = len(table.counts), int(table.counts.shape[1])
     docs = np.repeat(np.arange(records), table.counts.sum(axis=1))
     where = np.repeat(np.tile(np.arange(fields), records), table.counts.ravel())
     # One integer per token sorts by term, row and field at once; stable, so that tokens of one

@@ -29,7 +29,7 @@ class Dictionary(Sequence[str]):
 
     __slots__ = ("_bytes", "at", "blob")
 
-    def __init__(self, blob: NDArray[np.uint8], at: NDArray[np.int64]) -> None:
+    def __init__(self, blob: NDArray[np.uint8], at: NDArray[np.integer[Any]]) -> None:
         self.blob = blob
         self.at = at
         self._bytes = memoryview(blob)
@@ -84,7 +84,7 @@ class Dictionary(Sequence[str]):
         """The dictionary with only the strings under a mask."""
         if keep.all():
             return self
-        lengths = np.diff(self.at)
+        lengths = np.diff(self.at.astype(np.int64))
         at = np.concatenate([_NO_OFFSETS, np.cumsum(lengths[keep])])
         return Dictionary(self.blob[np.repeat(keep, lengths)], at)
 

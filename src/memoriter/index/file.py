@@ -5,8 +5,9 @@ it opens there. A segment can be deleted at any time, since everything in it fol
 
 Layout: 8 bytes magic, u64 length of the header, its checksum, header (JSON: span of the log,
 tenant, index; dtype, shape, offset and checksum of each array), then the arrays, each at a multiple
-of 64 bytes; of a column whose rows are all equal, one value. The name ends in the hash of the
-header, which covers everything in the segment, so no other can take its place.
+of 64 bytes; of a column whose rows are all equal, one value. Some arrays are as narrow as their
+numbers allow (`_NARROW`). The name ends in the hash of the header, which covers everything in the
+segment, so no other can take its place.
 
 A small segment is checked when it is opened. Of a large one each array is checked on first use, and
 vectors block by block, so that opening it does not read it whole (`index/checked.py`).
@@ -38,6 +39,13 @@ _LENGTH: Final = 16
 """Offset at which the length of the header ends and its checksum begins."""
 _PREFIX: Final = _LENGTH + SUM_BYTES
 _HASH_DIGITS: Final = 32
+_NARROW: Final = frozenset(
+    {"born", "places", "places.starts", "postings.starts", "surfaces.docs", "surfaces.starts",
+     "vectors.seqs"}
+)  # fmt: skip
+"""Whole numbers that no kernel reads, so that their width does not matter."""
+_OFFSETS: Final = ".at"
+"""So end the names of the offsets of dictionaries, which are narrow too."""
 Content = NDArray[Any] | VectorStream
 """An array of a segment that is written."""
 CHECKED_AT_ONCE: Final = 32 * 1024**2
@@ -134,7 +142,17 @@ def _contiguous(name: str, array: NDArray[Any] | VectorStream) -> Content:
     """An array as a file has it; vectors that are streamed stay so."""
     if isinstance(array, VectorStream):
         return array
-    return np.ascontiguousarray(_shortened(name, array))
+    return np.ascontiguousarray(_narrowed(name, _shortened(name, array)))
+
+
+def _narrowed(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array in the least bytes that hold its numbers, if it is one that may be narrow."""
+    if (name in _NARROW or name.endswith(_OFFSETS)) and array.size:
+        most = int(array.max())
+        for kind in (np.uint16, np.uint32):
+            if most <= np.iinfo(kind).max:
+                return array.astype(kind)
+    return array
 
 
 def _shortened(name: str, array: NDArray[Any]) -> NDArray[Any]:

@@ -99,7 +99,8 @@ def _postings(
         # Old place → new place; only entries of kept rows are read.
         place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
         taken["docs"] = place[taken["docs"]]
-        taken["places"] = arrays["places"][np.repeat(alive, arrays["postings.tfs"])]
+        of_alive = np.repeat(alive, arrays["postings.tfs"])
+        taken["places"] = arrays["places"][of_alive].astype(np.uint32)
         pieces.append((np.repeat(new.astype(np.int32), sizes)[alive], taken))
         offset += int(keep.sum())
         pace()
@@ -160,7 +161,9 @@ def _surfaces(
         docs = segment.arrays["surfaces.docs"]
         alive = keep[docs]
         place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
-        owners = np.repeat(new.astype(np.int32), np.diff(segment.arrays["surfaces.starts"]))[alive]
+        owners = np.repeat(
+            new.astype(np.int32), np.diff(segment.arrays["surfaces.starts"].astype(np.int64))
+        )[alive]
         pieces.append((owners, {"surfaces.docs": place[docs[alive]]}))
         offset += int(keep.sum())
     starts, dealt = _dealt(pieces, ("surfaces.docs",), len(dictionary), pace)

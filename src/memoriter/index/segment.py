@@ -253,7 +253,7 @@ class Segment:
     def places_of(self, first: int, last: int) -> NDArray[np.uint32]:
         """The token positions of the terms [first, last), in the order of their postings."""
         starts = self.arrays["places.starts"]
-        return self.arrays["places"][int(starts[first]) : int(starts[last])]
+        return self.arrays["places"][int(starts[first]) : int(starts[last])].astype(np.uint32)
 
     def surface_docs(self, word: str) -> NDArray[np.int32]:
         """The places of the rows that contain a surface word."""
@@ -261,7 +261,7 @@ class Segment:
         if at < 0:
             return np.zeros(0, np.int32)
         starts = self.arrays["surfaces.starts"]
-        return self.arrays["surfaces.docs"][int(starts[at]) : int(starts[at + 1])]
+        return self.arrays["surfaces.docs"][int(starts[at]) : int(starts[at + 1])].astype(np.int32)
 
     def places(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """(the places of those of these rows that are in this segment, a mask of which are)."""

@@ -42,7 +42,7 @@ from memoriter.text.tokenized import TokenAnalyzer
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
 """How many tail segments of one size make one of the next; files use `merge.FACTOR`."""
-SEGMENT_FORMAT: Final = 6
+SEGMENT_FORMAT: Final = 7
 """Version of the segment files; with another one they are built again from the log."""
 
 
