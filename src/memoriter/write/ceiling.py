@@ -95,7 +95,7 @@ def _check_source(trust: str, id: str, source: str) -> None:
         )
 
 
-def check_version(
+def check_new_version(
     record: Record, content: Content, ceiling: str, edges: ReadEdges, current: Current
 ) -> None:
     """Raise Forbidden if a record or its new version is trusted above the ceiling.

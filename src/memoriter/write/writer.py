@@ -33,7 +33,7 @@ from memoriter.write.annotate import annotated_anew
 from memoriter.write.ceiling import (
     check_batch,
     check_link,
-    check_version,
+    check_new_version,
     limited_draft,
 )  # fmt: skip
 from memoriter.write.erasure import Erasure
@@ -243,7 +243,7 @@ class Writer:
                 if "entities" not in changes:
                     content = annotated_anew(record, content, self._context.extractor)
                 edges = partial(self._log.edges, self._scope.tenant, record.position, 2**62)
-                check_version(record, content, self._context.ceiling, edges, self.current)
+                check_new_version(record, content, self._context.ceiling, edges, self.current)
             except (NotFound, BadRecord) as refusal:
                 return self._again(_quietly(key), refusal, record_id)
             rows = self._log.vectors(self._scope.tenant, record.row)
