@@ -46,14 +46,14 @@ class WordTable:
         counts = np.array([sketch.counts for sketch in sketches], np.int64).reshape(shape)
         spread = [len(sketch.surfaces) for sketch in sketches]
         return cls(
-            terms,
-            names[np.repeat(np.cumsum(distinct) - distinct, sizes) + local],
-            _places(sketches, counts),
-            counts,
-            np.array([sketch.lengths for sketch in sketches], np.int32).reshape(shape),
-            surfaces,
-            spelled,
-            np.repeat(np.arange(len(sketches)), spread),
+            terms=terms,
+            tokens=names[np.repeat(np.cumsum(distinct) - distinct, sizes) + local],
+            places=_places(sketches, counts),
+            counts=counts,
+            lengths=np.array([sketch.lengths for sketch in sketches], np.int32).reshape(shape),
+            surfaces=surfaces,
+            spelled=spelled,
+            spelled_in=np.repeat(np.arange(len(sketches)), spread),
         )
 
 
