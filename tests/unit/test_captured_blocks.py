@@ -127,7 +127,7 @@ def test_half_a_character_costs_no_turn(store: Path) -> None:
 def test_a_payload_beyond_the_limit_is_refused_in_words(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoriter.doors.cli.hooks._LONGEST", 2**20)
+    monkeypatch.setattr("memoriter.doors.cli.hooks.LONGEST_PROMPT", 2**20)
     prompt = json.dumps({"prompt": "x " * 2**19})
     for verb in ("recall", "capture"):
         assert "stdin: more than 1 million characters" in hook(verb, prompt, store)

@@ -36,7 +36,7 @@ def memory() -> Iterator[Memory]:
 def captured(memory: Memory, model: Behaviour, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr("memoriter.models.http_client.FIRST_WAIT", 0.01)
     if model is silent:
-        monkeypatch.setattr("memoriter.models.language_model._SECONDS", 0.1)
+        monkeypatch.setattr("memoriter.models.language_model.ANSWER_S", 0.1)
     monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
     with served(model) as server:
         monkeypatch.setenv("MEMORITER_LLM_URL", server.base)

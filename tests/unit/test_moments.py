@@ -241,5 +241,5 @@ def test_a_text_that_is_passed_over_names_no_time(text: str) -> None:
     with pytest.MonkeyPatch.context() as patched:
         quick = moment_of.__wrapped__(text, micros(NOW)), has_time_words(text)
         patched.setattr(moments, "may_name_a_time", lambda text: True)
-        patched.setattr(time_words, "_PARTS", ("",))
+        patched.setattr(time_words, "TIME_PARTS", ("",))
         assert (moment_of.__wrapped__(text, micros(NOW)), has_time_words(text)) == quick

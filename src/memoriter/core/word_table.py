@@ -46,14 +46,14 @@ class WordTable:
         counts = np.array([sketch.counts for sketch in sketches], np.int64).reshape(shape)
         spread = [len(sketch.surfaces) for sketch in sketches]
         return cls(
-            terms,
-            names[np.repeat(np.cumsum(distinct) - distinct, sizes) + local],
-            _places(sketches, counts),
-            counts,
-            np.array([sketch.lengths for sketch in sketches], np.int32).reshape(shape),
-            surfaces,
-            spelled,
-            np.repeat(np.arange(len(sketches)), spread),
+            terms=terms,
+            tokens=names[np.repeat(np.cumsum(distinct) - distinct, sizes) + local],
+            places=_places(sketches, counts),
+            counts=counts,
+            lengths=np.array([sketch.lengths for sketch in sketches], np.int32).reshape(shape),
+            surfaces=surfaces,
+            spelled=spelled,
+            spelled_in=np.repeat(np.arange(len(sketches)), spread),
         )
 
     @classmethod
@@ -64,15 +64,16 @@ class WordTable:
         terms, names = _numbered([each.terms for each in tables])
         surfaces, spellings = _numbered([each.surfaces for each in tables])
         before = _offsets([len(each.counts) for each in tables])
+        spelled_in = [each.spelled_in + at for each, at in zip(tables, before, strict=True)]
         return cls(
-            terms,
-            _renumbered(names, [(each.tokens, len(each.terms)) for each in tables]),
-            np.concatenate([each.places for each in tables]),
-            np.concatenate([each.counts for each in tables]),
-            np.concatenate([each.lengths for each in tables]),
-            surfaces,
-            _renumbered(spellings, [(each.spelled, len(each.surfaces)) for each in tables]),
-            np.concatenate([each.spelled_in + at for each, at in zip(tables, before, strict=True)]),
+            terms=terms,
+            tokens=_renumbered(names, [(each.tokens, len(each.terms)) for each in tables]),
+            places=np.concatenate([each.places for each in tables]),
+            counts=np.concatenate([each.counts for each in tables]),
+            lengths=np.concatenate([each.lengths for each in tables]),
+            surfaces=surfaces,
+            spelled=_renumbered(spellings, [(e.spelled, len(e.surfaces)) for e in tables]),
+            spelled_in=np.concatenate(spelled_in),
         )
 
 

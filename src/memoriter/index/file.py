@@ -46,7 +46,7 @@ _NARROW: Final = frozenset(
 """Whole numbers that no kernel reads, so that their width does not matter."""
 _OFFSETS: Final = ".at"
 """So end the names of the offsets of dictionaries, which are narrow too."""
-Content = NDArray[Any] | VectorStream
+Stored = NDArray[Any] | VectorStream
 """An array of a segment that is written."""
 CHECKED_AT_ONCE: Final = 32 * 1024**2
 """A segment of up to this many bytes is checked whole when it is opened."""
@@ -77,7 +77,7 @@ def _hashed(tenant: str) -> str:
     return hashlib.sha256(tenant.encode()).hexdigest()
 
 
-def _parts(header: bytes, blobs: list[tuple[int, Content]]) -> Iterator[Blob]:
+def _parts(header: bytes, blobs: list[tuple[int, Stored]]) -> Iterator[Blob]:
     """The bytes of a segment in order, with zeros up to each offset."""
     at = _PREFIX + len(header)
     yield _MAGIC + len(header).to_bytes(8, "little") + checksum(header) + header
@@ -94,7 +94,7 @@ def _bytes(array: NDArray[Any]) -> memoryview:
 
 def _layout(
     segment: Segment, arrays: Arrays, owner: IndexOwner
-) -> tuple[bytes, list[tuple[int, Content]]]:
+) -> tuple[bytes, list[tuple[int, Stored]]]:
     contents = {name: _contiguous(name, array) for name, array in arrays.items()}
     vectors = contents[VECTORS]
     blocks = vectors.blocks() if isinstance(vectors, VectorStream) else (vectors,)
@@ -138,7 +138,7 @@ def _layout(
         start = need
 
 
-def _contiguous(name: str, array: NDArray[Any] | VectorStream) -> Content:
+def _contiguous(name: str, array: NDArray[Any] | VectorStream) -> Stored:
     """An array as a file has it; vectors that are streamed stay so."""
     if isinstance(array, VectorStream):
         return array

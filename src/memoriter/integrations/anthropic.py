@@ -12,7 +12,7 @@ from typing import Any
 
 from anthropic.tools import BetaAbstractMemoryTool, ToolError
 
-from memoriter.integrations.anthropic_files import FILE, FOLDER, MemoryFiles, content_of
+from memoriter.integrations.anthropic_files import FILE, FOLDER, MemoryFiles, file_text
 from memoriter.integrations.anthropic_texts import (
     ROOT,
     checked_path,
@@ -40,14 +40,14 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
         """A file with line numbers, or what is in a folder."""
         path = checked_path(command.path)
         if not self._files.is_folder(path):
-            content = content_of(self._files.file(path, command.path))
+            content = file_text(self._files.file(path, command.path))
             return shown_file(content, command.path, command.view_range)
         inside: dict[tuple[str, ...], int | None] = {}
         for record in self._files.below(path):
             parts = tuple(filter(None, str(record.source.path)[len(path) :].split("/")))
             if 1 <= len(parts) <= 2 and not any(part.startswith(".") for part in parts):  # noqa: PLR2004  # levels
                 folder = record.kind == FOLDER
-                inside[parts] = None if folder else len(content_of(record).encode())
+                inside[parts] = None if folder else len(file_text(record).encode())
         return shown_folder(command.path, inside)
 
     def create(self, command: Any) -> str:
@@ -62,7 +62,7 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
     def str_replace(self, command: Any) -> str:
         """Replace a text that occurs once."""
         record = self._files.file(checked_path(command.path), command.path, "is not a file.")
-        edited, reply = replaced(content_of(record), command.old_str, command.new_str, command.path)
+        edited, reply = replaced(file_text(record), command.old_str, command.new_str, command.path)
         self._files.write(record, edited)
         return reply
 
@@ -70,7 +70,7 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
         """Insert lines after a line."""
         record = self._files.file(checked_path(command.path), command.path, "is not a file.")
         self._files.write(
-            record, inserted(content_of(record), command.insert_line, command.insert_text)
+            record, inserted(file_text(record), command.insert_line, command.insert_text)
         )
         return f"The file {command.path} has been edited."
 

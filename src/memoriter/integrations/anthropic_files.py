@@ -76,7 +76,7 @@ class MemoryFiles:
         return len(gone)
 
 
-def content_of(record: Record) -> str:
+def file_text(record: Record) -> str:
     """The content of a file."""
     return str(record.metadata.get(_BLANK, record.text))
 

@@ -41,11 +41,12 @@ class MemoriterRetriever(BaseRetriever):
         answer = self.memory.recall(query, k or self.k, **self.options)
         handle = self._receipts.keep(answer)
         return [
-            Document(hit.record.text, id=hit.id, metadata=explained(hit, handle)) for hit in answer
+            Document(hit.record.text, id=hit.id, metadata=hit_metadata(hit, handle))
+            for hit in answer
         ]
 
 
-def explained(hit: Hit, handle: str) -> dict[str, Any]:
+def hit_metadata(hit: Hit, handle: str) -> dict[str, Any]:
     """What is known about a hit; `receipt` leads to the whole arithmetic."""
     record = hit.record
     return {

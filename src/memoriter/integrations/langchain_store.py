@@ -17,7 +17,7 @@ from langchain_core.vectorstores import VectorStore
 import memoriter
 from memoriter.core.record import Record
 from memoriter.integrations.answers import MOST, Adapter, adapter_id, every_record
-from memoriter.integrations.langchain import explained
+from memoriter.integrations.langchain import hit_metadata
 
 KIND: Final = "document"
 _OWN: Final = "langchain"
@@ -76,7 +76,7 @@ class MemoriterVectorStore(Adapter, VectorStore):
         if kwargs.get("explain"):
             handle = self._receipts.keep(answer)
             for hit in answer:
-                ranked[hit.id][0].metadata["memoriter"] = explained(hit, handle)
+                ranked[hit.id][0].metadata["memoriter"] = hit_metadata(hit, handle)
         if wanted or len(ranked) < k:
             for record in self._all():
                 ranked.setdefault(record.id, (_document(record), 0.0))

@@ -59,7 +59,7 @@ class Mem0Memory(Adapter):
         """
         scope = self._scoped({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
         turns = items.turns_of(messages)
-        ids = scope.remember_many([items.draft_of(turn, metadata, options) for turn in turns]).ids
+        ids = scope.remember_many([items.turn_draft(turn, metadata, options) for turn in turns]).ids
         model = configured_model() if options.get("infer", True) else None
         if model is not None and ids:
             ids += self._facts(scope, FactReader(model), ids)
@@ -83,7 +83,7 @@ class Mem0Memory(Adapter):
         results: list[dict[str, Any]] = []
         for hit in answer:
             score = hit.score if hit.relevance is None else hit.relevance
-            item = {**items.item_of(hit.record), "score": score}
+            item = {**items.mem0_item(hit.record), "score": score}
             if score >= threshold and passes(filters or {}, item):
                 details = {"score_details": hit.to_dict()["explanation"]} if explain else {}
                 results.append(item | details)
@@ -100,13 +100,13 @@ class Mem0Memory(Adapter):
         """All memories of a user, agent or run, newest first."""
         scope = self._scoped(filters, options)
         records = list(every_record(scope, expired="show" if show_expired else "hide"))
-        made = map(items.item_of, reversed(records))
+        made = map(items.mem0_item, reversed(records))
         return {"results": [item for item in made if passes(filters or {}, item)][:top_k]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """One memory; None if there is none."""
         record = self._get(memory_id)
-        return None if record is None else items.item_of(record)
+        return None if record is None else items.mem0_item(record)
 
     def update(
         self,

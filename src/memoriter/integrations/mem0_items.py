@@ -37,7 +37,7 @@ def with_metadata(record: Record, metadata: dict[str, Any]) -> dict[str, Any]:
     return {OWN: {**own, "metadata": {**own.get("metadata", {}), **metadata}}}
 
 
-def draft_of(turn: Message, metadata: dict[str, Any] | None, options: dict[str, Any]) -> Any:
+def turn_draft(turn: Message, metadata: dict[str, Any] | None, options: dict[str, Any]) -> Any:
     """The draft of a message, with the times among the options of `add`."""
     own = {"role": turn.role, "actor": turn.speaker, "metadata": metadata or {}}
     times = {"created": options.get("timestamp"), "expires": options.get("expiration_date")}
@@ -45,7 +45,7 @@ def draft_of(turn: Message, metadata: dict[str, Any] | None, options: dict[str, 
     return {"text": turn.text, "role": turn.role or "user", "metadata": {OWN: own}, **dated}
 
 
-def item_of(record: Record) -> dict[str, Any]:
+def mem0_item(record: Record) -> dict[str, Any]:
     """A memory in mem0's fields."""
     own = own_fields(record)
     optional = {
@@ -69,7 +69,7 @@ def item_of(record: Record) -> dict[str, Any]:
 
 def event_of(record: Record) -> dict[str, Any]:
     """A memory that was added."""
-    item = item_of(record)
+    item = mem0_item(record)
     kept = {name: item[name] for name in ("actor_id", "role") if name in item}
     return {"id": record.id, "memory": record.text, "event": "ADD", **kept}
 

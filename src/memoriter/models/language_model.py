@@ -29,7 +29,7 @@ _ROLE: Final = ServerRole(
     "language model", KEY_VARIABLE, {"api.openai.com": "OPENAI_API_KEY"}, "api.openai.com/v1"
 )
 _TRIES: Final = 2
-_SECONDS: Final = 30.0
+ANSWER_S: Final = 30.0
 
 
 class LanguageModelOptions(TypedDict, total=False):
@@ -75,7 +75,7 @@ class LanguageModel:
         self._model = name(model, "model", InputError, 256)
         self._server = parse_base_url(base, _ROLE)
         self._key = key_for(self._server, options.get("key"), _ROLE)
-        self._seconds = number(options.get("seconds", _SECONDS), "seconds", 0.01, 1e5, InputError)
+        self._seconds = number(options.get("seconds", ANSWER_S), "seconds", 0.01, 1e5, InputError)
         chance = options.get("temperature", 0.0)
         if chance is not None:
             chance = number(chance, "temperature", 0.0, 2.0, InputError)

@@ -201,12 +201,7 @@ class Recipe(Spec):
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
         waves_of(self.lanes)  # raises for unknown seeds and cycles
-        steps = {
-            *RESERVED,
-            "min_score",
-            "min_relevance",
-            *(each.kind_name() for each in self.order),
-        }
+        steps = {*RESERVED, "min_score", "min_relevance", *(o.kind_name() for o in self.order)}
         if taken := steps & {*self.lanes, *self.boosts}:
             raise ValueError(f"{_listed(taken)} is reserved: give the lane or boost another name")
         if both := set(self.lanes) & set(self.boosts):

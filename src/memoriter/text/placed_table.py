@@ -17,11 +17,11 @@ from memoriter.core.word_table import WordTable
 from memoriter.kernel.split import NumberedWords
 from memoriter.text.tokenized import GAP, Tokenized
 
-Counts = NDArray[np.int64]
+_Whole = NDArray[np.int64]
 
 
 def placed_table(
-    known: Sequence[Tokenized], texts: NumberedWords, cells: Counts, shape: tuple[int, int]
+    known: Sequence[Tokenized], texts: NumberedWords, cells: _Whole, shape: tuple[int, int]
 ) -> WordTable:
     """The table of texts whose chunks are numbered; `known` has the tokens of each chunk.
 
@@ -49,30 +49,30 @@ def placed_table(
     ahead -= np.repeat(np.cumsum(filled) - filled, texts.counts)
     at = np.repeat(ahead + begins[owners], each_size) + within[tokens]
     return WordTable(
-        terms,
-        of_term[tokens],
-        at.astype(np.uint32),
-        _added(cells, counts, every).reshape(shape),
-        _added(cells, filled, every).reshape(shape).astype(np.int32),
-        surfaces,
-        of_surface[tokens],
-        np.repeat(cells // fields, counts),
+        terms=terms,
+        tokens=of_term[tokens],
+        places=at.astype(np.uint32),
+        counts=_added(cells, counts, every).reshape(shape),
+        lengths=_added(cells, filled, every).reshape(shape).astype(np.int32),
+        surfaces=surfaces,
+        spelled=of_surface[tokens],
+        spelled_in=np.repeat(cells // fields, counts),
     )
 
 
-def _numbered(lists: Sequence[Sequence[str]]) -> tuple[list[str], Counts]:
+def _numbered(lists: Sequence[Sequence[str]]) -> tuple[list[str], _Whole]:
     """(distinct strings of the lists, the place of each string of each list among them)."""
     numbers: dict[str, int] = {}
     flat = [numbers.setdefault(one, len(numbers)) for one in chain.from_iterable(lists)]
     return list(numbers), np.array(flat, np.int64)
 
 
-def _added(owners: Counts, values: Counts, size: int) -> Counts:
+def _added(owners: _Whole, values: _Whole, size: int) -> _Whole:
     """The sums of values by owner."""
     return np.bincount(owners, weights=values, minlength=size).astype(np.int64)
 
 
-def _begins(cells: Counts, filled: Counts, counts: Counts) -> Counts:
+def _begins(cells: _Whole, filled: _Whole, counts: _Whole) -> _Whole:
     """Where each text begins in its field: behind those before it, and a gap if they have words."""
     fresh = np.diff(cells, prepend=-1) > 0
     first = np.flatnonzero(fresh)

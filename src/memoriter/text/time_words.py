@@ -51,7 +51,7 @@ _TIMES: Final = re.compile(
     r")\b"
 )
 _DIGIT: Final = re.compile(r"\d")
-_PARTS: Final = (
+TIME_PARTS: Final = (
     "day", "year", "week", "month", "hour", "minute", "noon", "night", "morning", "evening", "ago",
     "o'clock", "tomorrow", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
     "nov", "dec", "summer", "spring", "autumn", "fall", "winter",
@@ -74,7 +74,7 @@ def has_time_words(text: str) -> bool:
     (True, False)
     """
     plain = _plain(text)
-    if _DIGIT.search(plain) is None and not any(part in plain for part in _PARTS):
+    if _DIGIT.search(plain) is None and not any(part in plain for part in TIME_PARTS):
         return False  # most texts, and the whole pattern takes long
     return _TIMES.search(plain) is not None
 

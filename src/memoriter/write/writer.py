@@ -395,9 +395,6 @@ def _agent_fields(changes: Mapping[str, object]) -> dict[str, object]:
         elif key in {"display_name", "owner", "description"}:
             out[key] = text(value, key, limit=65_536)
         else:
-            raise BadRecord(
-                f"{key}: there is no such field; an agent has display_name, owner, description"
-                " and aliases",
-                field=key,
-            )
+            known = "display_name, owner, description, aliases"
+            raise BadRecord(f"{key}: an agent has no such field", hint=f"known: {known}", field=key)
     return out

@@ -25,7 +25,7 @@ from memoriter.doors.cli.options import (
 from memoriter.doors.cli.output import note, print_json
 from memoriter.doors.hosts import HOST_NAMES, host_of
 
-_LONGEST: Final = 16 * 1024 * 1024
+LONGEST_PROMPT: Final = 16 * 1024 * 1024
 _SECONDS: Final = 10.0
 _FAILED: Final = 1
 """Not 2: agents that run hooks take 2 as an order to drop the prompt."""
@@ -104,9 +104,9 @@ def _hook_reply(payload: Mapping[str, Any], block: str) -> dict[str, Any]:
 
 
 def _stdin() -> str:
-    text = sys.stdin.read(_LONGEST + 1)
-    if len(text) > _LONGEST:
-        raise InputError(f"stdin: more than {_LONGEST // 2**20} million characters")
+    text = sys.stdin.read(LONGEST_PROMPT + 1)
+    if len(text) > LONGEST_PROMPT:
+        raise InputError(f"stdin: more than {LONGEST_PROMPT // 2**20} million characters")
     return text
 
 

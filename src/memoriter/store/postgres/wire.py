@@ -120,8 +120,9 @@ class Wire:
                 reply.result = result
         new, self._new = self._new, []
         if failed is not None:
-            for statement in new if self._prepared is not None else ():
-                self._prepared.pop(statement, None)  # the server may not have come to it
+            if self._prepared is not None:
+                for statement in new:
+                    self._prepared.pop(statement, None)  # the server may not have come to it
             self._raise(failed)
 
     def _raise(self, failed: PGresult) -> None:
