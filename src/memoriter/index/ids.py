@@ -35,7 +35,7 @@ def rows_by_id(view: View, ids: Sequence[str], masks: Sequence[Mask]) -> dict[st
     return rows
 
 
-def replaced_by(
+def replacing_ids(
     view: View, rows: Rows, edges: ReplacingEdges, masks: Sequence[Mask]
 ) -> list[tuple[str, ...]]:
     """For each of these rows the ids of records inside the masks that supersede it.
@@ -44,14 +44,14 @@ def replaced_by(
     """
     if not edges.targets.size:
         return [()] * rows.size
-    places = numbers(view, rows, "position").astype(np.int64)
-    edges = edges.take(np.isin(edges.targets, places))
+    positions = numbers(view, rows, "position").astype(np.int64)
+    edges = edges.take(np.isin(edges.targets, positions))
     names = _ids_at_positions(view, edges.sources, masks)
     superseding: dict[int, dict[str, None]] = {}
     for target, source in zip(edges.targets.tolist(), edges.sources.tolist(), strict=True):
         if source in names:
             superseding.setdefault(target, {})[names[source]] = None
-    return [tuple(superseding.get(place, ())) for place in places.tolist()]
+    return [tuple(superseding.get(position, ())) for position in positions.tolist()]
 
 
 def _ids_at_positions(

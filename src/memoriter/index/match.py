@@ -128,7 +128,7 @@ def _spots(segment: Segment, first: int, end: int) -> Spots:
     """Every token of the terms with ordinals [first, end), ascending."""
     postings = segment.postings_of(first, end)
     keys = postings.docs.astype(np.int64) << _FIELD_BITS | postings.fields
-    spots = np.repeat(keys, postings.tfs) << _PLACE_BITS | segment.places_of(first, end)
+    spots = np.repeat(keys, postings.tfs) << _PLACE_BITS | segment.token_positions_of(first, end)
     return np.sort(spots) if end - first > 1 else spots
 
 

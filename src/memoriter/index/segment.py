@@ -250,7 +250,7 @@ class Segment:
             self.arrays["postings.tfs"][first:last],
         )
 
-    def places_of(self, first: int, last: int) -> NDArray[np.uint32]:
+    def token_positions_of(self, first: int, last: int) -> NDArray[np.uint32]:
         """The token positions of the terms [first, last), in the order of their postings."""
         starts = self.arrays["places.starts"]
         return self.arrays["places"][int(starts[first]) : int(starts[last])].astype(np.uint32)

@@ -186,8 +186,9 @@ class _Replacement:
 
     @classmethod
     def of(cls, view: View, criteria: Criteria) -> _Replacement:
-        force = criteria.replaced_by
-        superseded = view.replacing_edges_at(criteria.time, criteria.recorded, force).targets
+        superseded = view.replacing_edges_at(
+            criteria.time, criteria.recorded, criteria.replaced_by
+        ).targets
         edges = view.replacing_edges
         begins_later = (edges.since != NO_TIME) & (edges.since > criteria.time)
         return cls(superseded, edges.sources[begins_later])

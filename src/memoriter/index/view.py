@@ -195,11 +195,12 @@ class View:
         return ReplacingEdges(sources[at], targets[at], since[at], until[at])
 
     def replacing_edges_at(
-        self, time: int, recorded: int | None = None, by: ReplacedBy = "any"
+        self, time: int, recorded: int | None = None, replaced_by: ReplacedBy = "any"
     ) -> ReplacingEdges:
         """The replacing edges in force at a time, oldest first: their targets are superseded.
 
-        With `by="as_trusted"` an edge whose source is trusted less than its target has no force.
+        With `replaced_by="as_trusted"`, an edge from a record that is trusted less than its target
+        has no force.
 
         By default an edge is in force while it is valid. With `recorded`, the last sequence number
         at that time, append time decides: an edge begins when it is written, whatever its
@@ -208,10 +209,10 @@ class View:
         if recorded is None:
             edges = self.replacing_edges
             held = holds_at(edges.since, edges.until, time)
-            return edges.take(held if by == "any" else held & self._as_trusted)
+            return edges.take(held if replaced_by == "any" else held & self._as_trusted)
         edges = self._replacing_edges(min(recorded, self.seq))
         held = (edges.until == NO_TIME) | (time < edges.until)
-        if by == "as_trusted":
+        if replaced_by == "as_trusted":
             held &= ~self.less_trusted(edges.sources, edges.targets)
         return edges.take(held)
 

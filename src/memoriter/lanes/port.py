@@ -23,7 +23,7 @@ from memoriter.embed.port import Kindred
 from memoriter.index.field_stats import FieldStats, field_stats_of
 from memoriter.index.filter import Fetch
 from memoriter.index.graph import Graph
-from memoriter.index.ids import replaced_by
+from memoriter.index.ids import replacing_ids
 from memoriter.index.selection import Selection
 from memoriter.index.view import ReplacedBy, ReplacingEdges, View
 from memoriter.lanes.spec import RecipePart, option
@@ -148,7 +148,7 @@ class Context:
     running: RunningPart = RunningPart()
     recorded: int | None = None
     """The last log entry at the queried time, if the recipe goes by append time; else None."""
-    force: ReplacedBy = "any"
+    replaced_by: ReplacedBy = "any"
     """Which edges of the view supersede their targets, by the recipe."""
     asked: str = ""
     """The question without the words that lanes of the recipe's `apart` read."""
@@ -217,19 +217,19 @@ class Context:
             self.memo["terms"] = sorted(set(self.wording.analyzer.terms(self.query.text)))
         return cast("Sequence[str]", self.memo["terms"])
 
-    def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
+    def replacing_ids(self, rows: Rows) -> list[tuple[str, ...]]:
         """For each row the ids of the readable records that replaced it.
 
         Empty if the recipe goes by append time: what was replaced by then is not in the selection.
         """
         if self.recorded is not None:
             return [()] * rows.size
-        return replaced_by(self.view, rows, self.replacing_edges, self.selection.readable)
+        return replacing_ids(self.view, rows, self.replacing_edges, self.selection.readable)
 
     @property
     def replacing_edges(self) -> ReplacingEdges:
         """The edges whose targets are superseded at the time in question, oldest first."""
-        return self.view.replacing_edges_at(self.time, self.recorded, self.force)
+        return self.view.replacing_edges_at(self.time, self.recorded, self.replaced_by)
 
 
 _CONTEXT: Final = tuple(each.name for each in fields(Context))

@@ -72,7 +72,7 @@ def bind(
         call=CallRows(seeds, lists),
         effects=effects,
         recorded=recorded,
-        force=recipe.select.replaced_by,
+        replaced_by=recipe.select.replaced_by,
         asked=asked,
         keys=tie_keys(view, recipe.ties),
     )

@@ -64,18 +64,19 @@ class Candidates:
 def complete(
     recipe: Recipe,
     ctx: Context,
-    rankings: Mapping[str, Ranking],
+    proposed: Mapping[str, Ranking],
     seeds: Mapping[str, Rows],
     boosts: Sequence[str],
 ) -> Candidates:
     """The candidates with the score of every lane that scores a row by itself.
 
-    `boosts` are the labels of those that can run. Without `complete` the rankings as they are.
+    `proposed` is what each lane found, `boosts` are the labels of those that can run. A recipe
+    without `complete` gets the proposed rankings unchanged.
     """
-    proposed = Candidates(rankings)
+    candidates = Candidates(proposed)
     if not recipe.passes[0].complete:
-        return proposed
-    rows = proposed.rows
+        return candidates
+    rows = candidates.rows
     # The last boost first: what it reads must have passed through all boosts before it.
     wanted = rows
     counted: dict[str, Rows] = {}
@@ -84,8 +85,8 @@ def complete(
         read = recipe.boosts[label].reads_scores_of(ctx, wanted)
         wanted = union_rows((wanted, read)) if read.size else wanted
     beside = wanted[~among(rows, wanted)]
-    out, support = dict(rankings), dict[str, Ranking]()
-    for label, ranking in rankings.items():
+    out, support = dict(proposed), dict[str, Ranking]()
+    for label, ranking in proposed.items():
         lane = recipe.lanes[label]
         if not lane.independent:
             continue
@@ -94,14 +95,14 @@ def complete(
         further = np.concatenate([rows[missing], beside])
         if not further.size:
             continue
-        judged = lane.score_rows(ctx.at(label, seeds), ranking, further)
+        added = lane.score_rows(ctx.at(label, seeds), ranking, further)
         if not beside.size:
-            out[label] = _joined(ranking, judged)
+            out[label] = _joined(ranking, added)
             continue
-        candidate = among(rows, judged.rows)
-        out[label] = _joined(ranking, judged, candidate)
+        candidate = among(rows, added.rows)
+        out[label] = _joined(ranking, added, candidate)
         support[label] = Ranking(
-            judged.rows[~candidate], judged.scores[~candidate], is_ordered=judged.is_ordered
+            added.rows[~candidate], added.scores[~candidate], is_ordered=added.is_ordered
         )
     return Candidates(out, support, counted)
 
@@ -111,22 +112,22 @@ def _applied(recipe: Recipe, boosts: Sequence[str]) -> list[str]:
     return [label for label in (*recipe.fused, *recipe.passes[0].boosts) if label in boosts]
 
 
-def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray | slice = slice(None)) -> Ranking:
-    """A ranking continued with judged rows; none of them can come before the pool's last."""
+def _joined(ranking: Ranking, added: Ranking, at: np.ndarray | slice = slice(None)) -> Ranking:
+    """A ranking continued with further rows; none of them can come before the pool's last."""
     if ranking.parts:
         raise InvariantError("a lane whose scores have parts cannot score every candidate")
     return replace(
         ranking,
-        rows=np.concatenate([ranking.rows, judged.rows[at]]),
-        scores=np.concatenate([ranking.scores, judged.scores[at]]),
-        memo=ranking.memo if judged.memo is None else judged.memo,
+        rows=np.concatenate([ranking.rows, added.rows[at]]),
+        scores=np.concatenate([ranking.scores, added.scores[at]]),
+        memo=ranking.memo if added.memo is None else added.memo,
     )
 
 
 def whether_proved(
     recipe: Recipe,
     ctx: Context,
-    rankings: Mapping[str, Ranking],
+    proposed: Mapping[str, Ranking],
     scores: Scores,
     boosts: Sequence[str],
 ) -> dict[str, object]:
@@ -140,11 +141,11 @@ def whether_proved(
         return {}
     full = any(
         ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf)
-        for label, ranking in rankings.items()
+        for label, ranking in proposed.items()
     )
     if not full:
         return {"outside": "no other record has a score"}
-    bound = outside(recipe, ctx, rankings, float(scores[0]), boosts) if scores.size else None
+    bound = outside(recipe, ctx, proposed, float(scores[0]), boosts) if scores.size else None
     if bound is None:
         return {}
     proved = scores.size >= limit and bound < float(scores[limit - 1])
@@ -154,28 +155,28 @@ def whether_proved(
 def outside(
     recipe: Recipe,
     ctx: Context,
-    rankings: Mapping[str, Ranking],
+    proposed: Mapping[str, Ranking],
     best: float,
     boosts: Sequence[str],
 ) -> float | None:
     """An upper bound of the score of any row outside of all pools; None if none is known.
 
-    `rankings` are those of the pools, `best` is the highest score. A lane whose pool is not full
+    `proposed` is what the pools hold, `best` is the highest score. A lane whose pool is not full
     has no score for other rows. This is the threshold of Fagin's algorithm (Fagin, Lotem and Naor,
     Optimal aggregation algorithms for middleware, 2003).
     """
-    step = recipe.passes[0]
+    first = recipe.passes[0]
     fuse = recipe.fusion(has_model=ctx.has_model)
     if not isinstance(fuse, Weighted) or fuse.absent != "fixed" or recipe.fused:
         return None
     bound = 0.0
-    for label, ranking in rankings.items():
+    for label, ranking in proposed.items():
         if not recipe.lanes[label].independent:
             return None
         if ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf):
             last = fuse.scaled(label, ranking.scores, ranking.coverage)[-1:]
             bound += snap_one(fuse.weights[label] * float(last[0]))
-    for label in (name for name in step.boosts if name in boosts or name in rankings):
+    for label in (name for name in first.boosts if name in boosts or name in proposed):
         most = recipe.boosts[label].largest_gain(best) if label in recipe.boosts else None
         if most is None:
             return None

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,13 @@ class Stopwatch:
         self._last = now
 
 
+class RowRelevance(NamedTuple):
+    """The relevance of rows."""
+
+    rows: Rows
+    judged: Judged
+
+
 @dataclass(frozen=True, slots=True)
 class Ran:
     """A finished search: the plan with row counts, the ranking of each lane, the slate."""
@@ -75,11 +82,11 @@ class Ran:
     """The seed rows, by lane."""
     question: QuestionFacts | None = None
     """What relevance depends on besides the scores; None if the recipe has none."""
-    judged: tuple[Rows, Judged] | None = None
-    """The candidates, their relevance and what it is made from; None if the recipe has none."""
-    pools: Mapping[str, Ranking] = field(default_factory=dict[str, Ranking])
+    relevance: RowRelevance | None = None
+    """How well each candidate answers, and what that is made from; None if the recipe has none."""
+    proposed: Mapping[str, Ranking] = field(default_factory=dict[str, Ranking])
     """The ranking of each lane before the others' candidates were added."""
-    spent: Mapping[str, float] = field(default_factory=dict[str, float])
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
     """Milliseconds by step, for people: no part of the answer or of its receipt."""
 
 
@@ -90,38 +97,38 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     both do not run again.
     """
     watch = Stopwatch()
-    pools, seeds = run_lanes(plan, ctx, watch, before)
+    proposed, seeds = run_lanes(plan, ctx, watch, before)
     plan = _with_skipped(
         plan,
         {
             label: f"no seeds: nothing was found by {', '.join(_seeding(plan, label))}"
             for label in plan.running
-            if label not in pools
+            if label not in proposed
         },
     )
-    candidates = complete(plan.recipe, ctx, pools, seeds, plan.boosting)
+    candidates = complete(plan.recipe, ctx, proposed, seeds, plan.boosting)
     rankings = candidates.rankings
     scored = first_pass(plan.recipe, ctx, candidates, plan.boosting)
-    first = scored.slate.score
-    counts = {label: ranking.rows.size for label, ranking in pools.items()}
-    counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
+    first_scores = scored.slate.score  # before the second pass: the proof is about these
+    counts = {label: ranking.rows.size for label, ranking in proposed.items()}
+    counts |= {"select": ctx.selection.count, FIRST: scored.slate.rows.size}
     counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
     rule = plan.recipe.relevance
-    question = None if rule is None else question_facts(ctx, rule, pools)
-    judged = None
+    question = None if rule is None else question_facts(ctx, rule, proposed)
+    relevance = None
     if question is not None:
-        made = relevance_of(plan.recipe, ctx, question, scored.slate)
-        judged = (scored.slate.rows, made)
-        scored = replace(scored, slate=scored.slate.noting({RELEVANCE: made.values}))
-    watch.lap("fuse")
-    plan, scored, outcomes = _second_pass(plan, ctx, scored, pools)
+        judged = relevance_of(plan.recipe, ctx, question, scored.slate)
+        relevance = RowRelevance(scored.slate.rows, judged)
+        scored = replace(scored, slate=scored.slate.noting({RELEVANCE: judged.values}))
+    watch.lap(FIRST)
+    plan, scored, outcomes = _second_pass(plan, ctx, scored, proposed)
     if second := next((name for name in (AGAIN, RERANK) if plan.runs(name)), None):
         watch.lap(second)
     slate, moves = _ordered(plan, ctx, scored.slate, watch)
     counts |= {name: move.at.size for name, move in moves.items()}
     shown = _cut(ctx, slate, moves, counts)
-    proof = whether_proved(plan.recipe, ctx, pools, first, plan.boosting)
-    notes = {**scored.noted, "fuse": proof, **{name: move.noted for name, move in moves.items()}}
+    proof = whether_proved(plan.recipe, ctx, proposed, first_scores, plan.boosting)
+    notes = {**scored.noted, FIRST: proof, **{name: move.noted for name, move in moves.items()}}
     plan = _finished(plan, counts, rankings, notes)
     return Ran(
         plan=plan,
@@ -133,9 +140,9 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
         outcomes=outcomes,
         seeds=seeds,
         question=question,
-        judged=judged,
-        pools=pools,
-        spent=watch.laps,
+        relevance=relevance,
+        proposed=proposed,
+        timings=watch.laps,
     )
 
 
@@ -158,17 +165,17 @@ def boosted_count(slate: Slate, label: str) -> int:
 
 
 def _second_pass(
-    plan: Plan, ctx: Context, scored: Scored, rankings: Mapping[str, Ranking]
+    plan: Plan, ctx: Context, scored: Scored, proposed: Mapping[str, Ranking]
 ) -> tuple[Plan, Scored, dict[str, object]]:
     """(plan, scored slate, outcomes) after the second pass, if there is one."""
     if plan.runs(AGAIN):
         return plan, fused_again(plan.recipe, ctx, scored, plan.boosting), {}
     if not plan.runs(RERANK):
         return plan, scored, {}
-    scored, judged = reranked(plan.recipe, ctx, scored, rankings, plan.boosting)
-    if judged.skipped is not None:
-        plan = _with_skipped(plan, {RERANK: judged.skipped}, missed=judged.missed)
-    return plan, scored, {RERANK: judged.outcome}
+    scored, reranking = reranked(plan.recipe, ctx, scored, proposed, plan.boosting)
+    if reranking.skipped is not None:
+        plan = _with_skipped(plan, {RERANK: reranking.skipped}, missed=reranking.missed)
+    return plan, scored, {RERANK: reranking.outcome}
 
 
 def _ordered(
@@ -249,21 +256,24 @@ def run_lanes(
                 # Without seeds the lane has no ranking at all; `run_plan` marks it as skipped.
                 if not seeds[label].size:
                     continue
-            again = _known(plan, before, label, seeds)
-            ranked[label] = again or lane.rank(ctx.at(label, seeds, scores_further=completes))
+            reused = _reusable_ranking(plan, before, label, seeds)
+            ranked[label] = reused or lane.rank(ctx.at(label, seeds, scores_further=completes))
             watch.lap(label)
     return {label: ranked[label] for label in running if label in ranked}, seeds
 
 
-def _known(plan: Plan, before: Ran | None, label: str, seeds: Mapping[str, Rows]) -> Ranking | None:
+def _reusable_ranking(
+    plan: Plan, before: Ran | None, label: str, seeds: Mapping[str, Rows]
+) -> Ranking | None:
     """The ranking that a lane gave before, if it would give the same again; else None."""
-    if before is None or label not in before.pools:
+    if before is None or label not in before.proposed:
         return None
     then, now = before.plan.recipe, plan.recipe
-    same = then.lanes[label] == now.lanes[label]
-    judged = then.passes[0].complete == now.passes[0].complete
-    began = label not in seeds or np.array_equal(before.seeds[label], seeds[label])
-    return before.pools[label] if same and judged and began else None
+    same_options = then.lanes[label] == now.lanes[label]
+    same_completion = then.passes[0].complete == now.passes[0].complete
+    same_seeds = label not in seeds or np.array_equal(before.seeds[label], seeds[label])
+    same = same_options and same_completion and same_seeds
+    return before.proposed[label] if same else None
 
 
 def _together(

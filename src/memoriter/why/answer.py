@@ -34,7 +34,7 @@ def answer(ran: Ran, ctx: Context) -> Result:
 
     reasons = Later(lambda: Reasons(head, ran.plan.recipe, partial(ids_of, ctx.view)))
     scores = head.score
-    replaced = ctx.replaced_by(head.rows)
+    replaced = ctx.replacing_ids(head.rows)
     terms = ran.plan.terms
     judged = _Judgement(ran, ctx)
     hits: list[Hit] = []
@@ -70,7 +70,7 @@ def answer(ran: Ran, ctx: Context) -> Result:
     return Result(
         tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget,
         relevance=best, strength=judged.strength(best), remarks=judged.remarks(ctx, hits),
-        timings=ran.spent, _rescored=lambda overrides: what_if(ran, ctx, overrides, answer),
+        timings=ran.timings, _rescored=lambda overrides: what_if(ran, ctx, overrides, answer),
         _write_case=partial(write_case, ran, ctx),
     )  # fmt: skip
 

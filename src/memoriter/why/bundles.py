@@ -148,7 +148,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     linked = _linked(recipe, ctx, ranking.rows)
     # All records of the page are fetched at once: one read instead of one per bundle.
     wanted = [*page.tolist(), *(row for seed in page.tolist() for row in linked.rows(seed))]
-    replaced = ctx.replaced_by(np.array(wanted, np.int64))
+    replaced = ctx.replacing_ids(np.array(wanted, np.int64))
     records = dict(zip(wanted, zip(fetch(wanted), replaced, strict=True), strict=True))
     bundles = [
         Bundle(hit, linked.support(hit.record.row, records))

@@ -33,9 +33,9 @@ Ids = Callable[[Rows], list[str]]
 
 def explain_relevance(ran: Ran, row: int) -> Explanation | None:
     """The relevance of a candidate with its parts as facts; None if the recipe has none."""
-    if ran.judged is None:
+    if ran.relevance is None:
         return None
-    rows, judged = ran.judged
+    rows, judged = ran.relevance
     at = int(np.flatnonzero(rows == row)[0])
     parts = {
         name: float(values[at]) if isinstance(values, np.ndarray) else float(values)

@@ -256,7 +256,7 @@ def _expired(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
 
 def _superseded(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
-    (by,) = ctx.replaced_by(np.array([row]))
+    (by,) = ctx.replacing_ids(np.array([row]))
     reason = f"{', '.join(by)} took its place" if by else "another record took its place"
     return Obstacle("superseded", reason, (_overriding("select.superseded", "show"),))
 

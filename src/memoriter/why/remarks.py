@@ -92,9 +92,9 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
     slate = slate.take(np.flatnonzero(slate.columns[FIRST] > best_hit))
     slate = _evident(ran, ctx, slate)
     hits = _evident(ran, ctx, ran.slate).rows
-    places = numbers(ctx.view, hits, "position")
+    positions = numbers(ctx.view, hits, "position")
     for row, position in zip(slate.rows, numbers(ctx.view, slate.rows, "position"), strict=True):
-        successors = hits[np.isin(places, _successors(ctx, position))]
+        successors = hits[np.isin(positions, _successors(ctx, position))]
         if successors.size and successors[0] == ran.slate.rows[0]:
             continue  # what holds now is the first hit
         (better,) = ids_of(ctx.view, row[None])

@@ -57,8 +57,8 @@ class PastBoost(Boost):
         if ctx.recorded is not None:
             return np.zeros(0, np.int64)
         edges = ctx.replacing_edges
-        places = numbers(ctx.view, rows, "position").astype(np.int64)
-        sources = edges.sources[np.isin(edges.targets, places)]
+        positions = numbers(ctx.view, rows, "position").astype(np.int64)
+        sources = edges.sources[np.isin(edges.targets, positions)]
         if not sources.size:
             return np.zeros(0, np.int64)
         pairs = zip(ctx.view.segments, ctx.selection.masks, strict=True)
@@ -83,7 +83,7 @@ class PastBoost(Boost):
 
 def _superseded(ctx: Context, slate: Slate) -> Scores:
     """1 for a row that another one took the place of, else 0."""
-    return np.array([float(bool(ids)) for ids in ctx.replaced_by(slate.rows)])
+    return np.array([float(bool(ids)) for ids in ctx.replacing_ids(slate.rows)])
 
 
 def _replacement(ctx: Context, slate: Slate) -> tuple[Scores, Scores]:
@@ -94,8 +94,8 @@ def _replacement(ctx: Context, slate: Slate) -> tuple[Scores, Scores]:
     best, row = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
     if ctx.recorded is not None:  # what was replaced by then is not in the selection
         return best, row
-    places = numbers(ctx.view, slate.rows, "position").astype(np.int64).tolist()
-    at = {place: n for n, place in enumerate(places)}
+    positions = numbers(ctx.view, slate.rows, "position").astype(np.int64).tolist()
+    at = {position: n for n, position in enumerate(positions)}
     edges = ctx.replacing_edges
     for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
         if source not in at or target not in at or source == target:

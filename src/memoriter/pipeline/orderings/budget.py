@@ -21,7 +21,7 @@ def fit_budget(ctx: Context, slate: Slate) -> Moved:
     The size of an entry includes its number in the prompt, so it depends on the rows kept before.
     """
     records = ctx.fetch(slate.rows.tolist())
-    replaced = ctx.replaced_by(slate.rows)
+    replaced = ctx.replacing_ids(slate.rows)
     known = [at for at, record in enumerate(records) if record is not None]
     entries = [(record, bool(replaced[at])) for at, record in enumerate(records) if record]
     pieces = pack_entries(entries, ctx.query.budget)
