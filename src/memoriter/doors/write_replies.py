@@ -43,6 +43,8 @@ class ErasureReply(Reply):
     count: int
     seq: int
     state: str
+    reflections: list[str] | None = None
+    """Reflections that quote them."""
 
 
 class ReflectedReply(Reply):

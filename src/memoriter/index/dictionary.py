@@ -121,7 +121,7 @@ def union(
     dictionaries: Sequence[Dictionary], pace: Callable[[], None] = unpaced
 ) -> tuple[Dictionary, list[NDArray[np.int64]]]:
     """(one dictionary of all strings, for each old one an array old ordinal → new ordinal)."""
-    first = dictionaries[0]
+    first = dictionaries[0] if dictionaries else Dictionary.of([])
     if all(map(first.equals, dictionaries[1:])):
         return first, [np.arange(len(first))] * len(dictionaries)
     strings: list[bytes] = []

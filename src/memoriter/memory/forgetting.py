@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from memoriter.core.errors import BadQuery, InputError
@@ -10,10 +11,11 @@ from memoriter.core.names import flag
 from memoriter.core.options import check_known
 from memoriter.core.where import AllOf, AnyOf, Where, parse_where
 from memoriter.core.where_times import dated
-from memoriter.memory.browsing import matching_records
+from memoriter.memory.browsing import edges_at, matching_records
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import ForgetKwargs
 from memoriter.write.erasure import Erasure
+from memoriter.write.reflect import SOURCE
 from memoriter.write.writer import Writer
 
 
@@ -36,15 +38,35 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
         ids = [id] if isinstance(id, str) else cast("Sequence[str]", id)  # the writer checks each
     else:
         raise BadQuery("id: expected text such as hit.id, or a list of texts", field="id")
+    reflections = _reflections(engine, writer, ids)
     if dry_run:
-        return writer.preview_forget(ids)
-    erasure = writer.forget(ids, key)
+        return replace(writer.preview_forget(ids), reflections=reflections)
+    erasure = replace(writer.forget(ids, key), reflections=reflections)
     if now:
         engine.index_cache.erase_now(writer.tenant)
         return erasure.erased()
     if erasure.ids:
         engine.index_cache.forgot(writer.tenant)
     return erasure
+
+
+def _reflections(engine: Engine, writer: Writer, ids: Sequence[str]) -> tuple[str, ...]:
+    """The reflections that were made from these records and do not go with them."""
+    tenant, head = writer.tenant, engine.log.head(writer.tenant).seq
+    going = set(filter(_is_text, ids))  # the writer refuses others
+    records = (engine.log.latest(tenant, each, head) for each in going)
+    made = (
+        edge.source
+        for record in records
+        if record is not None
+        for edge in edges_at(engine, tenant, record.position)
+        if edge.kind == SOURCE and edge.target == record.id and edge.source not in going
+    )
+    return tuple(sorted(set(made)))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _wants_now(now: object) -> bool:

@@ -18,6 +18,10 @@ class Erasure:
     """`preview`: nothing was done. `hidden`: gone from every answer; upkeep erases their bytes.
     `erased`: no file of the store holds anything of them."""
 
+    reflections: tuple[str, ...] = ()
+    """Reflections made from them: they are records of their own, and quote them until they are
+    forgotten too."""
+
     def __repr__(self) -> str:
         return shown("Erasure", f"{counted(len(self.ids), 'record')} forgotten, {self.state}")
 
@@ -32,5 +36,6 @@ class Erasure:
 
     def to_dict(self) -> dict[str, object]:
         """The erasure as plain data."""
-        about = {"ids": list(self.ids), "count": self.count}
-        return {**about, "seq": self.seq, "state": self.state}
+        about: dict[str, object] = {"ids": list(self.ids), "count": self.count}
+        made = {"reflections": list(self.reflections)} if self.reflections else {}
+        return {**about, "seq": self.seq, "state": self.state, **made}

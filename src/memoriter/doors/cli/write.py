@@ -335,6 +335,8 @@ def forget(
         rest = {name: how.declared[name] for name in ("now", "key") if name in how.declared}
         erasure = memory.forget(chosen, **rest)
     line = f"forgot {_counted(erasure.count)}, {_STATES[erasure.state]}"
+    if erasure.reflections:
+        line += f"\nreflections still quote them: memoriter forget {' '.join(erasure.reflections)}"
     show(erasure.to_dict(), lambda: line, as_json=at.json)
 
 
