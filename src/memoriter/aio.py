@@ -18,12 +18,14 @@ from memoriter.core.options import takes
 from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
+from memoriter.index.cache import CLOSE_S
 from memoriter.memory.agents import Agents
 from memoriter.memory.analyzers import Analyzers
 from memoriter.memory.embedding import Embedding
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
 from memoriter.memory.options import PLACE, OpenOptions
+from memoriter.memory.shared_answers import SharedAnswers
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -180,10 +182,19 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
 
     with_ceiling.__doc__ = Memory.with_ceiling.__doc__  # with its arguments
 
-    async def close(self) -> None:
-        """Wait for running methods, then close the store."""
+    @property
+    def shared_answers(self) -> SharedAnswers | None:
+        """The answers that all machines of the store can find; None if the store keeps none."""
+        return self._inner.shared_answers
+
+    async def close(self, *, wait: float = CLOSE_S) -> None:
+        """Wait for running methods, then close the store.
+
+        Args:
+            wait: How many seconds upkeep gets at most.
+        """
         await asyncio.to_thread(self._threads.shutdown)
-        await asyncio.to_thread(self._inner.close)
+        await asyncio.to_thread(self._inner.close, wait=wait)
 
     async def __aenter__(self) -> Self:
         return self

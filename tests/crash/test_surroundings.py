@@ -10,13 +10,13 @@ import pytest
 from tests.inside import log_of
 
 import memoriter
-from memoriter.store.sqlite import connect, transactions
+from memoriter.store.sqlite import connect, store, transactions
 
 
 def another_opener_is_refused(path: Path) -> None:
     memoriter.open(path, embedder=None).close()
     with path.open("rb"):
-        with pytest.raises(memoriter.Unsupported, match="something else") as refused:
+        with pytest.raises(memoriter.Unsupported, match="outside memoriter") as refused:
             memoriter.open(path, embedder=None)
         assert "close it there first" in refused.value.hint
     memoriter.open(path, embedder=None).close()
@@ -31,7 +31,7 @@ def test_another_sqlite_on_the_file_is_refused_and_importing_one_is_fine(tmp_pat
     memoriter.open(path, embedder=None).close()
     other = sqlite3.connect(path)
     other.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    with pytest.raises(memoriter.Unsupported, match="something else"):
+    with pytest.raises(memoriter.Unsupported, match="outside memoriter"):
         memoriter.open(path, embedder=None)
     other.close()
     memoriter.open(path, embedder=None).close()
@@ -78,12 +78,14 @@ def a_stuck_reader_is_ended(path: Path) -> None:
     with memoriter.open(path, embedder=None) as memory, pytest.MonkeyPatch.context() as patch:
         memory.remember_many(f"note {n} about a port" for n in range(2000))
         patch.setattr(transactions, "READ_LIMIT_S", 0.0)
+        patch.setattr(store, "LONG_READ_S", 0.0)
         with pytest.raises(memoriter.Unavailable, match="too long"):
             memory.export(path.with_name("out.jsonl"))
         assert memory.remember("and writing goes on").seq
         with pytest.raises(memoriter.Unavailable, match="too long"):
             log_of(memory).damage()
         patch.setattr(transactions, "READ_LIMIT_S", 60.0)
+        patch.setattr(store, "LONG_READ_S", 60.0)
         assert memory.export(path.with_name("out.jsonl")) > 2000
 
 

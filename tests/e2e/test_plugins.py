@@ -250,10 +250,10 @@ def test_an_importer_a_dialect_an_analyzer_and_tools_from_outside_are_used_like_
     assert set(out["spaced"]) == {"The Port of the shop", "port 22"}
     assert (out["kept"], out["after"]) == ([2], [True])
     assert (
-        "dialect 'gone' cannot be loaded: memoriter_desk:DESK is no "
+        "dialect 'gone' cannot be loaded: memoriter_desk:DESK is not a "
         in (out["lanes.words.dialect"])
     )
-    assert "analyzer 'gone' cannot be loaded: it is called 'spaced'" in out["analyzer"]
+    assert "analyzer 'gone' cannot be loaded: its name is 'spaced'" in out["analyzer"]
     assert out["tools"] == [{"notes": 2}, True]
     assert out["methods"] == [{"notes": 2}, True]
     assert out["shadowed"] == "engrava"

@@ -135,7 +135,7 @@ def test_a_minute_is_flat(tmp_path: Path) -> None:
         return nth < 200 or time.monotonic() < began[0] + DAY_S
 
     before, after = soak(tmp_path, 160, goes_on)
-    check(before, after, 24.0)
+    check(before, after, 24.0 + 32.0)  # kept answers may still fill their 32 MB
 
 
 @pytest.mark.night

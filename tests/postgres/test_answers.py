@@ -111,7 +111,7 @@ def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:
             f"TO {role}".encode()
         )
     app = url.replace("keeper@", f"{role}@")
-    with pytest.raises(memoriter.Unsupported, match="has to be brought to 2"):
+    with pytest.raises(memoriter.Unsupported, match="must be upgraded to format 2"):
         memoriter.open(app, read_only=True)
     with pytest.raises(memoriter.Forbidden, match="does not allow"):
         memoriter.open(app)

@@ -184,7 +184,7 @@ def test_a_wrong_memory_is_refused_with_its_line(tmp_path: Path, line: Data, mes
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("not json", ":1: not JSON"),
+        ("not json", ":1: is not JSON"),
         ("[]", ":1: expected a JSON object on every line"),
         ('{"answer": "x"}', ":1: neither a memory nor a question"),
         ('{"text": "a", "question": "b"}', ":1: neither a memory nor a question"),

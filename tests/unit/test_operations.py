@@ -56,6 +56,7 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
         "scope": "as above",
         "with_ceiling": "the token or the host has it",
         "close": "a server closes",
+        "shared_answers": "a server finds them by their handles",
         "wait_for": "a server reads from where its address says",
         "count": "browse tells the total",
         "export": "writes a file of the machine",
@@ -250,7 +251,7 @@ def test_many_are_kept_at_once_up_to_a_limit(tenant_session: TenantSession) -> N
         tenant_session, "remember_many", memories=[{"text": "one"}, {"text": "two", "key": "k"}]
     )
     assert len(answer["ids"]) == 2
-    with pytest.raises(InputError, match="the limit is 1,000"):
+    with pytest.raises(InputError, match="the limit for one request is 1,000"):
         run(tenant_session, "remember_many", memories=[{"text": "x"}] * 1001)
 
 

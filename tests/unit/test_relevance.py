@@ -134,7 +134,7 @@ def test_knots_turn_evidence_into_relevance_and_thresholds_into_strength() -> No
 def test_knots_must_ascend() -> None:
     with pytest.raises(ValueError, match="ascend"):
         rule(knots=((0.5, 0.0), (0.5, 1.0)))
-    with pytest.raises(ValueError, match="model_knots must ascend"):
+    with pytest.raises(ValueError, match="model_knots: both numbers must ascend"):
         rule(model_knots=((0.5, 0.0), (0.5, 1.0)))
     with pytest.raises(ValueError, match="two knots"):
         rule(model_knots=((0.5, 0.0),))

@@ -241,6 +241,10 @@ def test_a_rejected_claim_stays_rejected_whatever_trust_its_record_gets(ruled: M
     assert "rule" in ids(ruled)
 
 
+def test_an_empty_memory_has_nothing_to_review(memory: Memory) -> None:
+    assert memory.review() == ()
+
+
 def test_the_review_list_is_of_the_scope(memory: Memory) -> None:
     memory.remember("a", id="a", user="ana", trust="system")
     memory.remember("b", id="b", user="ben", trust="external", supersedes="a")

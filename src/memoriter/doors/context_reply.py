@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoriter.core.canonical import canonical, digest
+from memoriter.core.errors import UnknownRecipe
 from memoriter.core.names import JsonObject
 from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.context import Include
 from memoriter.why.result import Result
@@ -26,8 +28,21 @@ def ask_context(memory: Memory, query: str, options: Mapping[str, Any]) -> JsonO
     given = {name: value for name, value in options.items() if value is not None}
     scope = {name: given.pop(name) for name in _SCOPE if name in given}
     limit = given.pop("limit", None)
+    if isinstance(given.get("recipe"), str):  # a name, as a server takes it, and no file
+        given["recipe"] = library_recipe(given["recipe"])
     result = (memory.scoped(**scope) if scope else memory).recall(query, limit, **given)
     return context_reply(result, "relevant", handle_of(result))
+
+
+def library_recipe(name: str) -> Recipe:
+    """The recipe of this name; raises UnknownRecipe for anything else, paths of files too."""
+    if name not in library():
+        raise UnknownRecipe(
+            f"recipe: there is no recipe {name[:80]!r}",
+            hint=f"known: {', '.join(library())}",
+            field="recipe",
+        )
+    return recipe_of(name)
 
 
 def context_reply(result: Result, include: Include, handle: str) -> JsonObject:

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, cast
 
-from memoriter.core.errors import InputError, NotFound, UnknownRecipe
+from memoriter.core.errors import InputError, NotFound
 from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.doors import requests
-from memoriter.doors.context_reply import context_reply
+from memoriter.doors.context_reply import context_reply, library_recipe
 from memoriter.doors.spelled import spelled_override
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.options import DraftFields
 from memoriter.pipeline.foreign_names import resolved_overrides
 from memoriter.pipeline.load import library, overridden, recipe_of
 from memoriter.pipeline.numbers import numbers_of
-from memoriter.pipeline.recipe import Recipe
 from memoriter.why.diff import diff as diff_receipts
 from memoriter.why.drawing import draw_answer
 from memoriter.why.receipt import verify as verify_receipt
@@ -41,17 +40,6 @@ def _options(request: requests.QuestionRequest) -> JsonObject:
     if isinstance(options.get("recipe"), str):
         options["recipe"] = library_recipe(options["recipe"])
     return options
-
-
-def library_recipe(name: str) -> Recipe:
-    """The recipe of this name; raises UnknownRecipe for anything else, paths of files too."""
-    if name not in library():
-        raise UnknownRecipe(
-            f"recipe: there is no recipe {name[:80]!r}",
-            hint=f"known: {', '.join(library())}",
-            field="recipe",
-        )
-    return recipe_of(name)
 
 
 # --- asking -----------------------------------------------------------------------------------

@@ -60,7 +60,12 @@ class OpenedMemory(NotAContainer):
         return None if home is None else SharedAnswers(home, self._engine, self._scope.tenant)
 
     def close(self, *, wait: float = CLOSE_S) -> None:
-        """Give upkeep (publishing, erasing) `wait` seconds at most, and close; twice is fine."""
+        """Publish and erase what upkeep has to, then close the store; twice is fine.
+
+        Args:
+            wait: How many seconds upkeep gets at most; what it does not finish is left to the next
+                process.
+        """
         self._engine.close(wait)
 
     def __enter__(self) -> Self:
