@@ -15,7 +15,7 @@ from memoriter.doors.cli.main import app
 from memoriter.doors.spelled import spelled_override
 
 QUESTION = "--which ssh port, Ana's?"
-OVERRIDES = {"pass.0.fuse.weights.kin": 0.25}
+OVERRIDES = {"final.min_score": 0.01}
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,10 @@ OVERRIDES = {"pass.0.fuse.weights.kin": 0.25}
         {"tags": ["ops"], "where": {"kind": "fact"}, "as_of": "2099-01-01"},
         {"known_at": "2099-01-01", "session": "s 1", "limit": 1, "budget_tokens": 400},
         {"overrides": {"select.superseded": "show"}, "require": ["words"]},
+        {"recipe": "linked", "seeds": ["one"], "aliases": {"ssh": ["ssh", "shell"]},
+         "lists": {"top": [["m2", 0.5]]}},
     ],
-)
+)  # fmt: skip
 def test_what_is_copied_asks_the_same(tmp_path: Path, ask: dict[str, Any]) -> None:
     store = tmp_path / "agent.db"
     with memoriter.open(store) as memory:

@@ -45,8 +45,9 @@ Elsewhere = Callable[[str], dict[str, Any] | None]
 
 
 class Receipts:
-    """Recent answers by handle; the least recently used are dropped first. Safe to share between
-    threads.
+    """Recent answers by handle. Safe to share between threads.
+
+    The answers that were not used for the longest time are dropped first.
 
     What is kept is the answer, not its receipt: a receipt takes about as long to make as the
     answer itself and few are asked for, so it is made on demand.

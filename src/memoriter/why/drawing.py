@@ -6,7 +6,7 @@ of it, for the page in the browser, the card of MCP, the saved file and the note
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any, Final, cast
 

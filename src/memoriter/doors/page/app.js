@@ -59,7 +59,7 @@ function frame() {
     ...VIEWS.filter(([, , operation]) => may(operation)).map(([view, title]) => h("a", { href: `#/${view}` }, title)));
   document.getElementById("me")?.replaceChildren(
     h("span", {}, `${me?.tenant}`), " ", h("span", { class: "right" }, `may ${me?.right}`), " ",
-    h("button", { type: "button", class: "plain", onclick: () => { signOut(); history.replaceState(null, "", to("ask")); askToken(); } }, "Sign out"));
+    h("button", { type: "button", class: "plain", onclick: () => { signOut(); history.replaceState(history.state, "", to("ask")); askToken(); } }, "Sign out"));
 }
 
 /** @param {any} [above] */
@@ -85,7 +85,7 @@ function askToken(above) {
 
 function start() {
   frame();
-  if (!location.hash.startsWith("#/")) history.replaceState(null, "", to("ask"));
+  if (!location.hash.startsWith("#/")) history.replaceState(history.state, "", to("ask"));
   show();
 }
 
@@ -93,12 +93,14 @@ function start() {
 history.scrollRestoration = "manual";
 /** @type {Map<number, number>} */
 const places = new Map();
-let entry = 0;
+/** @type {number} */
+let entry = history.state?.entry ?? Math.random();
+history.replaceState({ entry }, "");
 window.addEventListener("hashchange", async (event) => {
   if (!me || !location.hash.startsWith("#/")) return;
   if (event instanceof HashChangeEvent) {
     places.set(entry, window.scrollY);
-    entry = history.state?.entry ?? Date.now();
+    entry = history.state?.entry ?? Math.random();
     history.replaceState({ entry }, "");
   } else places.set(entry, 0); // the same address, drawn again
   const at = entry;
@@ -109,12 +111,18 @@ window.addEventListener("hashchange", async (event) => {
 });
 document.querySelector(".skip")?.addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 
+// A file that is dropped beside the slots is a receipt to prove, whatever is shown.
 window.addEventListener("dragover", (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
 window.addEventListener("drop", async (event) => {
   const files = [...(event.dataTransfer?.files ?? [])];
   if (event.defaultPrevented || !files.length || !me) return;
   event.preventDefault();
-  if (here().view !== "prove") { history.pushState(null, "", to("prove")); await show(); }
+  if (here().view !== "prove") {
+    places.set(entry, window.scrollY);
+    entry = Math.random();
+    history.pushState({ entry }, "", to("prove"));
+    await show();
+  }
   dropped(files);
 });
 signedInLate(async () => { if (!me && await signIn()) start(); });

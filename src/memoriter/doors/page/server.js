@@ -84,7 +84,7 @@ export async function signIn(typed) {
     token = typed.trim();
   }
   if (link) {
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(history.state, "", location.pathname);
     token = (await send("POST", "page/link", { secret: link })).token;
   }
   token ??= await fromOtherTab();
