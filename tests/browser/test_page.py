@@ -777,11 +777,13 @@ def test_an_answer_without_a_lane_says_which_and_one_without_a_hit_says_so(opene
 
 
 HOLD = """(() => { const real = window.fetch; window.held = []; window.holding = %s;
+ window.flying = 0;
  window.fetch = async (url, options) => {
   if (window.holding && String(url).includes(window.holding)) {
    window.holding = ''; await new Promise((go) => window.held.push(go)); }
-  return real(url, options); }; })()"""
-"""Holds back the next request to an address until `window.held[0]()`."""
+  window.flying += 1;
+  try { return await real(url, options); } finally { window.flying -= 1; } }; })()"""
+"""Holds back the next request to an address until `window.held[0]()`; `flying` are under way."""
 
 
 def test_a_proof_belongs_to_the_file_that_came_last(
@@ -798,7 +800,9 @@ def test_a_proof_belongs_to_the_file_that_came_last(
     tab.wait("document.querySelector('.drop .bad, .drop .problem')")
     tab.wait("document.querySelector('.drop').innerText.includes('your file bad.json')")
     tab.run("window.held[0]()")
-    tab.run("fetch('/healthz').then(() => new Promise((go) => setTimeout(go, 50)))")
+    for _ in range(3):  # what the first file still asks for has come
+        tab.run("new Promise((go) => setTimeout(go, 50))")
+        tab.wait("window.flying === 0")
     assert tab.run("document.querySelectorAll('[data-verified=true], [data-replayed]').length") == 0
     assert "good.json" not in tab.texts(".drop")[0]
     tab.errors.clear()  # the browser notes that the file was refused

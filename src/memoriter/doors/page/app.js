@@ -125,7 +125,9 @@ window.addEventListener("drop", async (event) => {
   }
   dropped(files);
 });
-signedInLate(async () => { if (!me && await signIn()) start(); });
+signedInLate(async () => {
+  try { if (!me && await signIn()) start(); } catch (error) { askToken(problem(error)); }
+});
 signedOut((error) => askToken(error && problem(error)));
 try {
   if (await signIn()) start();
