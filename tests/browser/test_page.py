@@ -267,6 +267,7 @@ def test_every_number_of_the_recipe_has_a_slider(opened: Open, site: Live) -> No
     assert sorted(shown) == sorted(each["path"] for each in numbers)
     assert len(shown) > 50
     assert shown[0].startswith("pass.0.fuse.")
+    assert len(tab.texts(".sliders .group[open]")) == 1
 
 
 def test_pages_of_memories_have_a_true_total_and_leave_none_out(
