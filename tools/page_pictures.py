@@ -1,7 +1,8 @@
 """`python -m tools.page_pictures`: draws the page for README and docs, in a real browser.
 
 A server with the memories of the command line's picture and a few more, the page in it, and three
-pictures: light, dark, narrow. Times of steps differ from run to run, all else is the same.
+pictures: light with a why-not, dark with an explanation and a moved slider, narrow. Times of steps
+differ from run to run, all else is the same.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from tests.browser.chrome import INSTALL, Tab, browser_path, running
 
@@ -52,11 +54,13 @@ def main() -> int:
 def _draw(tab: Tab) -> None:
     tab.scheme("light")
     tab.size(1360, 940)
-    _asked(tab)
+    _asked(tab, "&not=old-port")
+    tab.wait("document.querySelector('.obstacle')")
     tab.picture(FOLDER / "page-light.png")
     tab.scheme("dark")
-    _asked(tab, "&hit=wedding")
-    tab.wait("document.querySelector('.joined')")
+    _asked(tab, "&hit=wedding&open=what-if&o=" + quote('{"pass.0.fuse.weights.words": 0.6}'))
+    tab.wait("document.querySelector('.joined') && document.querySelector('.slider.changed')")
+    tab.wait("!document.querySelector('[aria-busy]')")
     tab.run("document.querySelector('.why').scrollIntoView(); window.scrollBy(0, -150)")
     tab.picture(FOLDER / "page-dark.png")
     tab.scheme("light")

@@ -99,7 +99,7 @@ def test_cells_of_a_notebook_stand_beside_each_other(
     shown(tab, tmp_path / "notebook.html", document)
     assert len(inside(tab, ".hit")) == len(result)
     assert inside(tab, ".hit .score", 1) == [figure(result[0].score)]
-    assert inside(tab, ".why h4", 1)[0] == "The score"
+    assert inside(tab, ".why h3", 1)[0] == "The score"
     assert inside(tab, "[data-total]", 2) == [figure(result[0].explanation.value)]
     assert len(inside(tab, ".funnel li", 3)) > 10
     # A cell that is put in later, as notebooks do, finds the element defined already.

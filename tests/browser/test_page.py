@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from tests.http.live import TENANT, Live, live
 from tools.browser import AXE, FETCH
 
 import memoriter
+from memoriter.core.times import iso
 from memoriter.memory.facade import Memory
 from memoriter.text.figures import figure
 
@@ -262,8 +264,10 @@ def test_every_number_of_the_recipe_has_a_slider(opened: Open, site: Live) -> No
     shown = tab.run(
         "[...document.querySelectorAll('.slider [type=range]')].map((e) => e.dataset.path)"
     )
-    assert shown == [each["path"] for each in numbers]
+    assert sorted(shown) == sorted(each["path"] for each in numbers)
     assert len(shown) > 50
+    assert shown[0].startswith("pass.0.fuse.")
+    assert len(tab.texts(".sliders .group[open]")) == 1
 
 
 def test_pages_of_memories_have_a_true_total_and_leave_none_out(
@@ -771,3 +775,294 @@ def test_an_answer_without_a_lane_says_which_and_one_without_a_hit_says_so(opene
         tab.run("location.hash = '#/ask?q=zebra&recipe=lexical'")
         tab.wait("document.querySelector('.verdict')")
         assert tab.texts(".verdict") == ["nothing found"]
+
+
+HOLD = """(() => { const real = window.fetch; window.held = []; window.holding = %s;
+ window.flying = 0;
+ window.fetch = async (url, options) => {
+  if (window.holding && String(url).includes(window.holding)) {
+   window.holding = ''; await new Promise((go) => window.held.push(go)); }
+  window.flying += 1;
+  try { return await real(url, options); } finally { window.flying -= 1; } }; })()"""
+"""Holds back the next request to an address until `window.held[0]()`; `flying` are under way."""
+
+
+def test_a_proof_belongs_to_the_file_that_came_last(
+    opened: Open, memory: Memory, tmp_path: Path
+) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    memory.recall(QUESTION).receipt.save(good)
+    bad.write_text('{"hello": 1}')
+    tab = opened("#/prove")
+    tab.run(HOLD % "'v1/verify'")
+    tab.drop(".drop input", good)
+    tab.wait("window.held.length")
+    tab.drop(".drop input", bad)
+    tab.wait("document.querySelector('.drop .bad, .drop .problem')")
+    tab.wait("document.querySelector('.drop').innerText.includes('your file bad.json')")
+    tab.run("window.held[0]()")
+    for _ in range(3):  # what the first file still asks for has come
+        tab.run("new Promise((go) => setTimeout(go, 50))")
+        tab.wait("window.flying === 0")
+    assert tab.run("document.querySelectorAll('[data-verified=true], [data-replayed]').length") == 0
+    assert "good.json" not in tab.texts(".drop")[0]
+    tab.errors.clear()  # the browser notes that the file was refused
+
+
+def test_a_file_may_be_dropped_anywhere(opened: Open, memory: Memory) -> None:
+    receipts = [memory.recall(QUESTION, limit).receipt.to_bytes().decode() for limit in (2, 3)]
+    tab = opened("#/health")
+    tab.run(
+        f"(() => {{ const files = new DataTransfer(); {json.dumps(receipts)}.forEach((text, at) =>"
+        " files.items.add(new File([text], `${at}.json`)));"
+        " document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true,"
+        " cancelable: true })); })()"
+    )
+    tab.wait("document.querySelector('.view.prove .side')")
+    assert [len(memory.recall(QUESTION, limit)) for limit in (2, 3)] == tab.run(
+        "[...document.querySelectorAll('.side .pair ol')].map((e) => e.childElementCount)"
+    )
+
+
+def test_what_if_and_why_not_are_seen_at_once(opened: Open) -> None:
+    inside = (
+        "(() => { const box = document.querySelector('{}').getBoundingClientRect();"
+        " return box.top >= 0 && box.bottom <= innerHeight; })()"
+    )
+    tab = opened(f"{ASKED}&not=port-old")
+    tab.size(1280, 720)
+    tab.wait("document.querySelector('.obstacle button')")
+    for seen in ('[data-panel="what-if"] > summary', '[data-panel="why-not"] > summary',
+                 ".obstacle button"):  # fmt: skip
+        tab.wait(inside.replace("{}", seen))
+    tab.size(360, 800)
+    tab.run("location.hash = '#/memory/port-old'")
+    tab.click('a[href*="not=port-old"]')
+    tab.wait("document.querySelector('.obstacle button')")
+    tab.wait(inside.replace("{}", ".obstacle button"))
+    tab.run("scrollTo(0, 0)")
+    assert tab.texts(".jumps button") == ["What if", "Why not", "Compare two hits"]
+    assert tab.run(inside.replace("{}", ".jumps button"))
+    tab.click(".jumps button")
+    tab.wait("document.querySelector('[data-panel=what-if] .slider')")
+    assert tab.run(inside.replace("{}", '[data-panel="what-if"] > summary'))
+    tab.run("document.querySelector('.why-of > summary').click()")
+    tab.wait("document.querySelector('.journey')")
+    assert tab.run("document.querySelector('.journey').getBoundingClientRect().width") >= 544
+    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert tab.run(over) <= 0
+
+
+def test_only_what_moved_is_marked_and_what_left_is_named(
+    opened: Open, memory: Memory, tmp_path: Path
+) -> None:
+    before = memory.recall(QUESTION)
+    least = before[1].score
+    cut = {"final.min_score": least}
+    after = memory.recall(QUESTION, overrides=cut)
+    tab = opened(f"{ASKED}&o={quote(json.dumps(cut))}")
+    tab.wait("document.querySelector('[data-gone]')")
+    gone = [hit.id for hit in before if hit.id not in {each.id for each in after}]
+    assert gone
+    assert gone == tab.run(
+        "[...document.querySelectorAll('[data-gone]')].map((e) => e.dataset.gone)"
+    )
+    assert tab.texts("[data-gone] .moved")[0] == f"left, was #{len(after) + 1}"
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    before.receipt.save(one)
+    same = memory.recall(QUESTION, overrides={"pass.0.fuse.weights.meaning": 0.31})
+    assert [hit.id for hit in same] == [hit.id for hit in before]
+    same.receipt.save(two)
+    tab.run("location.hash = '#/prove'")
+    tab.wait("document.querySelector('.drop + .drop')")
+    tab.drop(".drop input", one)
+    tab.wait("document.querySelector('[data-replayed]')")
+    tab.drop(".drop + .drop input", two)
+    tab.wait("document.querySelector('.side')")
+    assert tab.run("document.querySelectorAll('.side .pair .moved').length") == 0
+    assert tab.texts(".side h2") == ["Compared: what changed is recipe"]
+
+
+def test_the_line_above_what_has_no_evidence_comes_once_and_below_what_has(opened: Open) -> None:
+    tab = opened("#/ask")
+    shown = tab.run(
+        "import('/page/drawing.js').then(({ answer }) => {"
+        " const hit = (strength, rank) => ({ id: String(rank), rank, strength, score: '1',"
+        "  total: '1', bar: [], sum: [], title: [], text: [], about: [], superseded_by: [] });"
+        " const hits = ['strong', 'none', 'weak', 'none', 'none'].map(hit);"
+        " const made = answer({ title: '', missing: [], remarks: [], apart: 'apart', hits });"
+        " return [...made.querySelectorAll('.apart, .hit')].map((e) =>"
+        "  e.dataset.id ?? e.textContent); })"
+    )
+    assert shown == ["0", "1", "2", "apart", "3", "4"]
+
+
+def test_after_a_change_a_slider_searches_no_more_and_says_that_it_asks(opened: Open) -> None:
+    tab = opened(f"{CHANGED}&open=what-if")
+    slider = 'input[type="range"][data-path="pass.0.fuse.weights.kin"]'
+    tab.wait(f"document.querySelector('{slider}')")
+    settle(tab)
+    tab.requests.clear()
+    tab.run(HOLD % "'v1/what-if'")
+    tab.run(f"document.querySelector('{slider}').focus()")
+    tab.press("Home")
+    tab.wait("window.held.length")
+    assert tab.texts(".asking") == ["Asking …"]
+    assert tab.run("document.querySelector('.asking').getBoundingClientRect().height") > 10
+    assert tab.run("document.querySelector('.hits').ariaBusy") == "true"
+    tab.run("window.held[0]()")
+    tab.wait("document.querySelector('.hit .moved')")
+    settle(tab)
+    assert tab.run("document.querySelector('.asking').hidden")
+    assert not [each for each in tab.requests if each.endswith("/v1/recall")]
+
+
+def test_a_reflection_is_read_as_its_summary_and_forgetting_names_it(opened: Open) -> None:
+    with live() as site:
+        memory = site.server_state.tenants.memory(TENANT)
+        for n, text in enumerate(
+            ("I booked a flight to Lisbon for May", "The flight to Lisbon leaves in May",
+             "My hotel in Lisbon is booked for May", "Lisbon trip in May: flight and hotel booked")
+        ):  # fmt: skip
+            memory.remember(text, id=f"trip-{n}")
+        tab = opened("#/reflections", where=site)
+        tab.click("main .actions button")
+        tab.wait("document.querySelector('dialog[open]')")
+        words = tab.run("document.querySelector('dialog').innerText")
+        assert "made from 4 memories" in words
+        assert "The flight to Lisbon leaves in May" in words
+        tab.click("dialog .danger")
+        tab.wait("document.querySelector('.record')")
+        [made] = memory.browse(where={"kind": "reflection"}).records
+        assert made.summary is not None
+        assert tab.texts(".record .text") == [made.summary]
+        tab.click(".record a")
+        tab.wait("document.querySelector('.whole')")
+        assert tab.texts(".whole") == [made.summary]
+        assert "The flight to Lisbon leaves in May" in tab.run("document.body.innerText")
+        tab.run("location.hash = '#/memory/trip-1'")
+        tab.sees("consolidated_from")
+        tab.click(".doing > button.danger")
+        tab.wait("document.querySelector('dialog[open] .stays')")
+        assert tab.texts("dialog .stays") == [
+            f"Its words stay in the reflection {made.id}: forget that too if they must go."
+        ]
+        tab.click("dialog .stays a")
+        tab.wait("document.querySelector('h1').innerText === 'A reflection'")
+
+
+def test_a_life_shows_what_changed_and_the_past_stays_the_past(
+    opened: Open, memory: Memory
+) -> None:
+    long = "the same words again and again, " * 20
+    memory.remember(f"{long} first", id="life", tags=["old"], kind="lived")
+    memory.update("life", tags=["new", "newer"])
+    memory.update("life", text=f"{long} second")
+    then = memory.history("life")[0].committed
+    tab = opened("#/memory/life")
+    assert tab.texts(".changes li") == ["changed tags: old → new, newer", "changed text"]
+    assert "second" in tab.texts(".versions > li:last-child > .text")[0]
+    assert tab.run("[...document.querySelectorAll('.versions details p')].at(-1).textContent") == (
+        f"{long} second"
+    )
+    tab.run(f"location.hash = '#/memory?kind=lived&known_at=' + {iso(then)!r}")
+    tab.click(".record a")
+    tab.wait("document.querySelector('.as-known')")
+    assert tab.texts(".whole")[0].endswith("first")
+    assert tab.texts(".doing") == []
+    memory.forget("life")
+
+
+def test_a_form_sends_once_and_takes_numbers_only(opened: Open, memory: Memory) -> None:
+    tab = opened("#/add")
+    tab.fill('textarea[name="text"]', "sent only once")
+    tab.fill('input[name="kind"]', "once")
+    tab.fill('input[name="importance"]', "0,9")
+    press = "document.querySelector('[data-form=Remember] button').click()"
+    tab.run(press)
+    if tab.run("document.querySelector('input[name=importance]').value") != "0.9":
+        assert tab.run("document.querySelector('input[name=importance]').matches(':invalid')")
+        assert memory.count(where={"kind": "once"}) == 0
+    tab.fill('input[name="importance"]', "0.9")
+    tab.run(f"{press}; {press}")
+    tab.wait("location.hash.startsWith('#/memory/')")
+    settle(tab)
+    [record] = memory.browse(where={"kind": "once"}).records
+    assert record.importance == 0.9
+    memory.forget(record.id)
+
+
+def test_signing_in_says_what_is_wrong_and_waits_for_a_tab_that_is_busy(
+    opened: Open, site: Live
+) -> None:
+    tab = opened("#/add", "read")
+    tab.sees("this token may read: that is not enough for this page")
+    assert tab.texts("form") == []
+    tab.run("setTimeout(() => { const end = Date.now() + 600; while (Date.now() < end); })")
+    other = tab.beside()
+    other.open(f"{site.url}/page/#/agents")
+    other.wait("document.querySelector('#views a')")
+    assert other.run("location.hash") == "#/agents"
+    tab.click("#me button")
+    tab.fill("#token", "mem_abc…")
+    tab.press("Enter")
+    tab.sees("this is not a token")
+
+
+def test_a_memory_is_found_by_its_text_and_pictures_have_texts(
+    opened: Open, memory: Memory
+) -> None:
+    tab = opened(f"{ASKED}&recipe=linked&hit=door&open=why-not")
+    tab.wait("document.querySelector('.stops .named .text')")
+    assert memory.get("port-new").text in tab.texts(".stops .named .text")
+    for typed in (" port-old ", " Prod SSH listens on port 22"):
+        tab.fill('[data-panel="why-not"] input', typed)
+        tab.press("Enter")
+        tab.wait("document.querySelector('.obstacle')")
+        assert tab.run("document.querySelector('[data-panel=why-not] input').value") == "port-old"
+        tab.run("document.querySelector('.obstacle').remove()")
+    tab.fill('[data-panel="why-not"] input', "listens on port 22")
+    tab.press("Enter")
+    tab.click(".likely button")
+    tab.wait("document.querySelector('.obstacle')")
+    tab.fill('[data-panel="why-not"] input', "qqqq")
+    tab.press("Enter")
+    tab.sees("no memory has the id or the words")
+    assert "offers the newest 50" in tab.run("document.querySelector('aside').innerText")
+
+
+def test_the_link_keeps_every_open_explanation_and_back_leads_to_the_place(opened: Open) -> None:
+    tab = opened(ASKED)
+    ids = hits(tab)[:2]
+    tab.run("document.querySelectorAll('.why-of > summary').forEach((e, n) => n < 2 && e.click())")
+    tab.wait("document.querySelectorAll('.why').length === 2 && location.hash.includes('hits=')")
+    tab.reload()
+    tab.wait("document.querySelectorAll('.why').length === 2")
+    assert ids == tab.run(
+        "[...document.querySelectorAll('.hit')].filter((e) => e.querySelector('.why'))"
+        ".map((e) => e.dataset.id)"
+    )
+    tab.run("scrollTo(0, 700)")
+    tab.click(".hit .about a")
+    tab.wait("document.querySelector('.whole')")
+    settle(tab)
+    assert tab.run("scrollY") == 0
+    tab.run("history.back()")
+    hits(tab)
+    tab.wait("scrollY === 700")
+
+
+def test_every_view_has_one_first_heading_and_leaves_out_no_level(opened: Open) -> None:
+    tab = opened(f"{ASKED}&hit=staging")
+    for view in (f"{ASKED}&hit=staging", *VIEWS[1:-1]):
+        tab.run(f"location.hash = {view!r}")
+        settle(tab)
+        levels = tab.run(
+            "[...document.querySelectorAll('main h1, main h2, main h3, main h4')]"
+            ".map((e) => Number(e.tagName[1]))"
+        )
+        assert levels.count(1) == 1, view
+        assert levels[0] == 1, view
+        assert [two for one, two in pairwise(levels) if two > one + 1] == [], view
+    tab.run("location.hash = '#/health'")
+    tab.sees("before")

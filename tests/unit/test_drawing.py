@@ -19,7 +19,7 @@ from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.load import library
 from memoriter.text.figures import figure
 from memoriter.why.card import drawing_file
-from memoriter.why.drawing import adding_up, draw_answer, draw_explanation
+from memoriter.why.drawing import SHOWN, adding_up, draw_answer, draw_explanation
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,27 @@ def test_marks_stand_where_the_words_are_behind_a_wide_character(stored: Memory)
         "".join(piece["text"] for piece in hit["text"]) == "Prod SSH port 🔥 is 49222 since March"
     )
     assert [piece["text"] for piece in hit["text"] if piece["mark"]] == ["SSH", "port"]
+
+
+def test_marks_stand_in_a_title_and_beyond_the_part_that_a_long_text_begins_with() -> None:
+    memory = memoriter.open(":memory:")
+    long = f"{'nothing of interest here ' * 100}the ssh port is 49222 {'and more ' * 400}"
+    memory.remember(long, id="long", title="About the SSH port")
+    [hit] = draw_answer(memory.recall("ssh port"))["hits"]
+    assert [piece["text"] for piece in hit["title"] if piece["mark"]] == ["SSH", "port"]
+    assert [piece["text"] for piece in hit["text"] if piece["mark"]] == ["ssh", "port"]
+    shown = "".join(piece["text"] for piece in hit["text"])
+    assert shown[0] == shown[-1] == "…"
+    assert shown[1:-1] in long
+    assert 1000 < len(shown) <= SHOWN + 2
+
+
+def test_every_sum_says_what_it_is(stored: Memory) -> None:
+    drawing = draw_answer(stored.recall("which ssh port in march?"))
+    sums = [node for node in trees(drawing) if node["op"] != "leaf"]
+    assert {"boosted, the sum of", "fuse, the sum of"} < {node["label"] for node in sums}
+    for node in sums:
+        assert node.get("about") or node.get("facts"), node["label"]
 
 
 def test_pictures_show_joined_words_chains_and_tables(stored: Memory) -> None:

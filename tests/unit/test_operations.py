@@ -140,6 +140,18 @@ def test_kept_answers_weigh_no_more_than_their_limit(tenant_session: TenantSessi
         kept.find(handles[0])
 
 
+def test_an_answer_that_is_used_stays_while_others_come_and_go(
+    tenant_session: TenantSession,
+) -> None:
+    memory = tenant_session.memory(requests.EmptyRequest())
+    each = [memory.recall(f"ssh port {n}", now=NOW) for n in range(5)]
+    kept = Receipts(limit=sum(map(weight_of, each[:2])))
+    first, *_ = (kept.keep(result) for result in each[:1])
+    for result in each[1:]:
+        kept.keep(result)
+        assert kept.find(first).to_bytes() == each[0].receipt.to_bytes()
+
+
 def test_an_answer_heavier_than_the_limit_is_not_kept(tenant_session: TenantSession) -> None:
     result = tenant_session.memory(requests.EmptyRequest()).recall("ssh port")
     kept = Receipts(limit=10)

@@ -35,7 +35,10 @@ def link_chain(caption: str, steps: Iterable[tuple[str | None, str]]) -> JsonObj
     return {"shape": "chain", "caption": caption, "label": label, "rows": rows} if rows else {}
 
 
-def small_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> JsonObject:
-    """A table of texts."""
+def small_table(
+    caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], ids: int | None = None
+) -> JsonObject:
+    """A table of texts; `ids` is the number of the column that has ids of records."""
     cells = [list(row) for row in rows]
-    return {"shape": "table", "caption": caption, "heads": [*heads], "rows": cells} if cells else {}
+    out = {"shape": "table", "caption": caption, "heads": [*heads], "rows": cells, "ids": ids}
+    return out if cells else {}

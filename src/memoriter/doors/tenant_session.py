@@ -45,7 +45,9 @@ Elsewhere = Callable[[str], dict[str, Any] | None]
 
 
 class Receipts:
-    """Recent answers by handle; the oldest are dropped first. Safe to share between threads.
+    """Recent answers by handle. Safe to share between threads.
+
+    The answers that were not used for the longest time are dropped first.
 
     What is kept is the answer, not its receipt: a receipt takes about as long to make as the
     answer itself and few are asked for, so it is made on demand.
@@ -62,7 +64,7 @@ class Receipts:
         self._shared = shared
         """What other machines find too; None if the store keeps none."""
         self._kept: OrderedDict[str, tuple[Result, int]] = OrderedDict()
-        """By handle: the answer and its weight in bytes, oldest first."""
+        """By handle: the answer and its weight in bytes, the least recently used first."""
         self._weight = 0
         self._lock = threading.Lock()
 
@@ -108,6 +110,8 @@ class Receipts:
         """The answer with this handle; None if it is not kept in this process."""
         with self._lock:
             kept = self._kept.get(handle)
+            if kept is not None:
+                self._kept.move_to_end(handle)
         return None if kept is None else kept[0]
 
 

@@ -85,8 +85,8 @@ function sum(hit) {
 // -- pictures ---------------------------------------------------------------------------------
 // A part of the recipe says which of these shapes is drawn beside its number (core/picture.py).
 
-/** @param {any} picture @param {any} drawn */
-const figure = (picture, drawn) => h("figure", {}, drawn, h("figcaption", {}, picture.caption));
+/** @param {any} picture @param {...any} drawn */
+const figure = (picture, ...drawn) => h("figure", {}, drawn, h("figcaption", {}, picture.caption));
 /** @param {string} text */
 const cut = (text) => (text.length > 18 ? `${text.slice(0, 17)}…` : text);
 
@@ -112,10 +112,11 @@ const SHAPES = {
         row.link ? svg("text", { class: "on-line", x: 150 * at, y: 13, "text-anchor": "middle" }, cut(row.link)) : null,
         svg("circle", { cx: 150 * at + 75, cy: 20, r: 8 }, svg("title", {}, row.text)),
         svg("text", { x: 150 * at + 75, y: 46, "text-anchor": "middle" }, cut(row.text)),
-      ]))),
+      ])),
+    h("ol", { class: "stops" }, picture.rows.map((/** @type {any} */ row) => h("li", {}, row.link ? `${row.link} ` : "", h("span", { "data-memory": row.text }, row.text))))),
   table: (picture) => h("table", {}, h("caption", {}, picture.caption),
     h("thead", {}, h("tr", {}, picture.heads.map((/** @type {string} */ head) => h("th", { scope: "col" }, head)))),
-    h("tbody", {}, picture.rows.map((/** @type {string[]} */ row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))),
+    h("tbody", {}, picture.rows.map((/** @type {string[]} */ row) => h("tr", {}, row.map((cell, at) => h("td", { "data-memory": at === picture.ids ? cell : null }, cell)))))),
 };
 
 /** What stands beside a number; null if nothing does. @param {any} picture */
@@ -152,7 +153,7 @@ function journey(journey) {
   const x = (/** @type {number} */ at) => 40 + at * 90;
   const y = (/** @type {any} */ stage) => 22 + 44 * stage.depth;
   const points = journey.map((stage, at) => `${x(at)},${y(stage)}`).join(" ");
-  return h("figure", {},
+  return h("figure", { class: "wide", tabindex: "0", role: "group", "aria-label": "Its rank, stage by stage" },
     svg("svg", { class: "journey", viewBox: `0 0 ${80 + 90 * (journey.length - 1)} 96`, role: "img",
       "aria-label": journey.map((stage) => `${stage.stage}: rank ${stage.rank}`).join(", ") },
       svg("polyline", { points }),
@@ -168,11 +169,11 @@ function journey(journey) {
 export function explanation(hit) {
   return h("div", { class: "why" },
     h("p", { class: "chips" }, hit.chips.map((/** @type {any} */ each) => chip(each.text, each.hue))),
-    h("h4", {}, "The score"), h("ul", { class: "tree" }, tree(hit.tree)),
+    h("h3", {}, "The score"), h("ul", { class: "tree" }, tree(hit.tree)),
     hit.before.map((/** @type {any} */ lane) => [
-      h("h4", {}, `${lane.label}, rank ${lane.rank}, before the second pass`), h("ul", { class: "tree" }, tree(lane.tree))]),
-    hit.why_relevant ? [h("h4", {}, "The relevance"), h("ul", { class: "tree" }, tree(hit.why_relevant))] : [],
-    h("h4", {}, "The rank"), journey(hit.journey),
+      h("h3", {}, `${lane.label}, rank ${lane.rank}, before the second pass`), h("ul", { class: "tree" }, tree(lane.tree))]),
+    hit.why_relevant ? [h("h3", {}, "The relevance"), h("ul", { class: "tree" }, tree(hit.why_relevant))] : [],
+    h("h3", {}, "The rank"), journey(hit.journey),
     hit.moves.length ? h("ul", { class: "moves" }, hit.moves.map((/** @type {any} */ m) => h("li", {}, `${m.stage}: ${m.text}`))) : []);
 }
 
@@ -217,7 +218,7 @@ export function answer(drawing, more = () => ({})) {
     drawing.verdict ? h("p", { class: "verdict" }, drawing.verdict) : null,
     drawing.remarks.map((/** @type {string} */ each) => h("p", { class: "quiet" }, each)),
     drawing.hits.map((/** @type {any} */ hit, /** @type {number} */ at) => [
-      hit.strength === "none" && at && drawing.hits[at - 1].strength !== "none" ? h("h3", { class: "apart" }, drawing.apart) : null,
+      at && at === drawing.hits.findLastIndex((/** @type {any} */ each) => each.strength !== "none") + 1 ? h("h3", { class: "apart" }, drawing.apart) : null,
       hitCard(hit, more(hit))]),
     drawing.comparable ? h("p", { class: "quiet" }, drawing.comparable) : null);
 }

@@ -6,7 +6,7 @@ of it, for the page in the browser, the card of MCP, the saved file and the note
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -42,6 +42,14 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 1200
 """Characters of a record's text that are shown at most."""
+_BEFORE: Final = 200
+"""Of a longer text, so many characters before its first match."""
+_STAGES: Final = {
+    "boosted": "the score so far, and what a boost makes of it",
+    "again": "the score of the second pass",
+    "rerank": "the score that the reranker gave, with that of the search",
+}
+"""What each stage of a score is that no part of the recipe has words for."""
 _WHOLE: Final = 100.0
 """The length of the longest bar."""
 
@@ -241,20 +249,31 @@ def _texts(hit: Hit) -> JsonObject:
     else:
         text = safe(record.text)
         spans = hit.spans_in(text)  # of the text as shown, which may be shorter
-    title = [] if not record.title else [{"text": one_line(record.title), "mark": False}]
-    return {"title": title, "text": _pieces(text, spans), "cut": len(text) > SHOWN}
+    title = one_line(record.title or "")
+    return {"title": _pieces(title, hit.spans_in(title)), "text": _pieces(text, spans)}
 
 
-def _pieces(text: str, spans: Iterable[tuple[int, int]]) -> list[JsonObject]:
-    out: list[JsonObject] = []
-    at = 0
+def _pieces(text: str, spans: Sequence[tuple[int, int]]) -> list[JsonObject]:
+    """The text in pieces; of a long one, the part that begins shortly before the first match."""
+    at = _begin(text, spans)
+    last = at + SHOWN
+    out: list[JsonObject] = [{"text": "…" if at else "", "mark": False}]
     for begin, end in spans:
-        if end > SHOWN:
+        if end > last:
             break
         out += [{"text": text[at:begin], "mark": False}, {"text": text[begin:end], "mark": True}]
         at = end
-    out.append({"text": text[at:SHOWN] + ("…" if len(text) > SHOWN else ""), "mark": False})
+    out.append({"text": text[at:last] + ("…" if len(text) > last else ""), "mark": False})
     return [piece for piece in out if piece["text"]]
+
+
+def _begin(text: str, spans: Sequence[tuple[int, int]]) -> int:
+    """Where the part of a long text that is shown begins."""
+    if not spans or spans[0][1] <= SHOWN:
+        return 0
+    near = max(spans[0][0] - _BEFORE, 0)
+    space = text.find(" ", near, spans[0][0])
+    return near if space < 0 else space + 1
 
 
 def _attributes(hit: Hit) -> Iterator[str]:
@@ -300,9 +319,11 @@ def draw_node(line: NodeLine, colours: Colours, shown: str | None = None) -> Jso
     if part is not None:
         facts = _facts(line)
         out |= {"facts": facts, "picture": _readable(part.picture(node))}
-        if not facts and not below:
+        if not facts and (not below or node.op != "leaf"):
             # A number without facts: its own words, or what its maker does.
             out["about"] = part.fact_words.get(node.label, part.about)
+    elif node.op != "leaf":
+        out["about"] = _STAGES.get(node.label, "")
     return out
 
 

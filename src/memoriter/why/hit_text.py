@@ -40,6 +40,8 @@ class NodeLine(NamedTuple):
 
 _BOOSTED: Final = "boosted"
 """The label of a sum or product of a score and a boost."""
+_FUSED: Final = "fuse"
+"""The label of what the lanes give together."""
 
 
 def score_lines(hit: Hit) -> NodeLine:
@@ -55,7 +57,8 @@ def _score_line(hit: Hit, node: Explanation) -> NodeLine:
         below.append(lane_lines(hit, node.label))
     boost = hit.recipe.boosts.get(node.label)
     if boost is None or node.op != "leaf" or _fused(node):
-        fusion = hit.recipe.passes[0].fuse if node.op == "leaf" else None
+        fusing = node.op == "leaf" or node.label == _FUSED
+        fusion = hit.recipe.passes[0].fuse if fusing else None
         return NodeLine(node, _plain_text(node), tuple(below), fusion)
     return NodeLine(node, boost.node_text(node), tuple(below), boost)
 

@@ -36,15 +36,19 @@ PAGE_FILES: Final = {
     "": "text/html",
     "app.js": "text/javascript",
     "ask.js": "text/javascript",
+    "compare.js": "text/javascript",
     "drawing.css": "text/css",
     "drawing.js": "text/javascript",
+    "health.js": "text/javascript",
     "memory.js": "text/javascript",
     "notices.js": "text/javascript",
     "page.css": "text/css",
     "prove.js": "text/javascript",
+    "records.js": "text/javascript",
     "server.js": "text/javascript",
     "sliders.js": "text/javascript",
     "state.js": "text/javascript",
+    "why_not.js": "text/javascript",
 }
 """The files of the page and their types; the one without a name is the document."""
 OPEN: Final = frozenset(

@@ -1,15 +1,16 @@
 // @ts-check
 // Ask, why, why not, what if, and the block that a prompt would get.
 
-import { answer, funnel, h, svg } from "./drawing.js";
+import { separation, sideBySide, textOf } from "./compare.js";
+import { answer, funnel, h } from "./drawing.js";
 import { memories, problem, say } from "./notices.js";
+import { nameMemories } from "./records.js";
 import { call, get, may, note, post, receiptText, to, toMemory } from "./server.js";
 import { sliders } from "./sliders.js";
 import { parsed, State, whole } from "./state.js";
+import { whyNot } from "./why_not.js";
 
 const FIELDS = ["recipe", "mode", "agent", "user", "session", "tags", "as_of", "known_at", "where"];
-/** Where why_not's stages stand in the funnel. @type {Record<string, string>} */
-const STAGES = { trust: "hidden", reflections: "hidden", archived: "hidden", expired: "hidden", superseded: "hidden", lanes: "fuse", score: "fuse" };
 /** The last answer and its address: other views link to it. @type {{values: URLSearchParams, hits: () => any[]} | null} */
 let last = null;
 
@@ -31,7 +32,7 @@ export function requestOf(values) {
 /** @param {HTMLElement} main @param {string[]} rest @param {URLSearchParams} values */
 export async function askView(main, rest, values) {
   const names = (await get("recipes")).recipes.map((/** @type {any} */ each) => each.name);
-  main.append(questionForm(values, names));
+  main.append(h("h1", { class: "hide" }, "Ask"), questionForm(values, names));
   if (!values.get("q")) {
     main.append(await welcome());
     return;
@@ -92,7 +93,7 @@ function questionForm(values, recipes) {
 }
 
 /** An answer on the page with its panels. */
-class Asked {
+export class Asked {
   /** @param {State} state @param {URLSearchParams} values */
   constructor(state, values) {
     this.state = state;
@@ -102,10 +103,14 @@ class Asked {
     this.turn = 0;
     /** Draws a panel again, by its name. @type {Record<string, () => void>} */
     this.again = {};
+    /** The hits whose explanation is open. @type {Set<string>} */
+    this.opened = new Set([values.get("hit") ?? "", ...parsed(values, "hits", [])].filter(Boolean));
+    this.asking = h("p", { class: "asking", role: "status", hidden: true }, "Asking …");
     this.hits = h("section", { class: "hits", "aria-label": "Hits" });
     this.steps = h("div");
     this.compared = h("div");
-    this.element = h("div", { class: "columns" }, h("div", { class: "main" }, this.compared, this.hits), this.panels());
+    const panels = this.panels();
+    this.element = h("div", { class: "columns" }, h("div", { class: "main" }, this.asking, this.jumps(panels), this.compared, this.hits), panels);
   }
 
   /** Keep values in the address, unless another view has it by now. @param {Record<string, any>} changes */
@@ -120,11 +125,18 @@ class Asked {
     for (const name of ["not", "versus"]) if (this.values.get(name)) open.add(name);
     const steps = h("details", { class: "panel", open: true }, h("summary", {}, "How it was found"), this.steps);
     /** @type {[string, string, () => any][]} */
-    const panels = [["what-if", "What if", () => this.whatIf()], ["why-not", "Why not", () => this.whyNot()],
+    const panels = [["what-if", "What if", () => this.whatIf()], ["why-not", "Why not", () => whyNot(this)],
       ["versus", "Compare two hits", () => this.twoHits()], ["block", "What a prompt would get", () => this.block()],
       ["receipt", "Receipt", () => this.receipt()]];
-    return h("aside", { "aria-label": "About this answer" }, steps,
-      panels.map(([name, title, make]) => this.panel(name, title, make, open.has(name) || (name === "why-not" && open.has("not")))));
+    return h("aside", { "aria-label": "About this answer" },
+      panels.map(([name, title, make]) => this.panel(name, title, make, open.has(name) || (name === "why-not" && open.has("not")))), steps);
+  }
+
+  /** Where the panels stand below the hits: buttons that lead to them. @param {HTMLElement} panels */
+  jumps(panels) {
+    const lead = (/** @type {any} */ box) => { box.open = true; box.scrollIntoView(); box.firstChild.focus({ preventScroll: true }); };
+    return h("p", { class: "jumps actions" }, [...panels.querySelectorAll("[data-panel]")].slice(0, 3).map((box) =>
+      h("button", { type: "button", class: "plain", onclick: () => lead(box) }, box.firstChild?.textContent)));
   }
 
   /** A panel that is filled when it opens, and again when the answer changes.
@@ -132,7 +144,7 @@ class Asked {
   panel(name, title, make, open) {
     const inner = h("div");
     const box = h("details", { class: "panel", "data-panel": name, open }, h("summary", {}, title), inner);
-    let turn = 0, filled = false;
+    let turn = 0, filled = false, arrived = name !== "why-not" || !this.values.get("not");
     const fill = async () => {
       const own = ++turn;
       filled = box.open;
@@ -144,6 +156,7 @@ class Asked {
       if (own !== turn) return;
       inner.replaceChildren(made);
       inner.removeAttribute("aria-busy");
+      if (!arrived) { arrived = true; box.scrollIntoView({ block: "nearest" }); } // a link led to this panel
     };
     this.again[name] = fill;
     box.addEventListener("toggle", () => {
@@ -157,6 +170,8 @@ class Asked {
   async show(from) {
     const own = ++this.turn;
     this.keep(this.state.noted);
+    this.hits.setAttribute("aria-busy", "true");
+    this.asking.hidden = false;
     try {
       const { now, before } = await this.state.answers();
       const diff = before && await post("diff", { before: before.receipt, after: now.receipt });
@@ -168,6 +183,8 @@ class Asked {
       if (own !== this.turn) return;
       this.compared.replaceChildren(problem(error));
     }
+    this.hits.removeAttribute("aria-busy");
+    this.asking.hidden = true;
     this.draw();
     this.spelled?.(this.now.spelled ?? null);
     this.reach?.();
@@ -187,15 +204,29 @@ class Asked {
     const was = new Map(this.first.drawing.hits.map((/** @type {any} */ hit) => [hit.id, hit.rank]));
     const changed = this.now !== this.first;
     this.hits.replaceChildren(answer(this.now.drawing, (hit) => ({
-      open: this.values.get("hit") === hit.id,
-      ontoggle: (/** @type {boolean} */ open) => {
-        if (open || this.values.get("hit") === hit.id) this.keep({ hit: open ? hit.id : "" });
-      },
+      open: this.opened.has(hit.id),
+      ontoggle: (/** @type {boolean} */ open) => this.toggled(hit.id, open),
       note: changed && was.get(hit.id) !== hit.rank
         ? h("span", { class: "moved" }, was.has(hit.id) ? `was #${was.get(hit.id)}` : "new") : null,
       actions: h("a", { href: toMemory(hit.id) }, "its life"),
-    })));
+    })), ...(changed ? this.left() : []));
+    nameMemories(this.hits);
     this.steps.replaceChildren(funnel(this.now.drawing.funnel));
+  }
+
+  /** An explanation was opened or closed: the address keeps those that are open. @param {string} id @param {boolean} open */
+  toggled(id, open) {
+    if (open) { this.opened.add(id); nameMemories(this.hits); } else this.opened.delete(id);
+    const [one, ...others] = this.opened;
+    this.keep({ hit: others.length ? "" : one, hits: others.length ? JSON.stringify([one, ...others]) : "" });
+  }
+
+  /** The hits of the first answer that are in the present one no more. */
+  left() {
+    const ids = new Set(this.now.drawing.hits.map((/** @type {any} */ hit) => hit.id));
+    const gone = this.first.drawing.hits.filter((/** @type {any} */ hit) => !ids.has(hit.id));
+    return gone.length ? [h("section", { class: "gone", "aria-label": "What left" }, h("h3", {}, "No longer in the answer"),
+      h("ul", {}, gone.map((/** @type {any} */ hit) => h("li", { "data-gone": hit.id }, h("span", { class: "moved" }, `left, was #${hit.rank}`), " ", h("a", { href: toMemory(hit.id) }, textOf(hit, 90))))))] : [];
   }
 
   async whatIf() {
@@ -215,46 +246,6 @@ class Asked {
     };
     await this.reach();
     return made.element;
-  }
-
-  async whyNot() {
-    const field = h("input", { name: "id", required: true, value: this.values.get("not") ?? "", autocomplete: "off", list: "ids" });
-    const out = h("div");
-    const run = async () => {
-      this.keep({ not: field.value });
-      out.replaceChildren(h("p", { class: "quiet" }, "Looking …"));
-      const shown = this.now;
-      try {
-        const why = await post("why-not", { receipt: shown.receipt, id: field.value });
-        if (shown !== this.now) return;
-        this.steps.replaceChildren(funnel(shown.drawing.funnel, STAGES[why.stage] ?? why.stage));
-        out.replaceChildren(this.obstacle(why));
-        say(why.reason);
-      } catch (error) { out.replaceChildren(problem(error)); }
-    };
-    const ids = h("datalist", { id: "ids" });
-    post("browse", { limit: 50 }).then((page) => ids.append(...page.records.map((/** @type {any} */ each) =>
-      h("option", { value: each.id }, each.text.slice(0, 60))))).catch(() => null);
-    const form = h("form", { onsubmit: async (/** @type {Event} */ event) => { event.preventDefault(); await run(); out.scrollIntoView({ block: "nearest" }); } },
-      h("label", {}, h("span", {}, "The id of a memory that you expected"), field), ids,
-      h("button", { type: "submit" }, "Why is it missing?"));
-    if (field.value) await run();
-    return h("div", {}, form, out);
-  }
-
-  /** @param {any} why */
-  obstacle(why) {
-    const lanes = Object.entries(why.lanes ?? {});
-    const list = lanes.length ? h("ul", {}, lanes.map(([lane, reason]) => h("li", {}, h("b", {}, lane), `: ${reason}`))) : null;
-    if (why.stage === "hit") return h("p", { class: "good" }, why.reason);
-    const change = why.change && Object.keys(why.change).length ? why.change : null;
-    return h("div", { class: "obstacle" },
-      h("p", {}, "Stopped at ", h("b", { "data-stage": why.stage }, why.stage), `: ${why.reason}`), list,
-      change
-        ? [h("p", {}, `The smallest change that lets it in${why.rank_then ? `, at rank ${why.rank_then}` : ""}:`),
-          h("pre", { tabindex: "0" }, JSON.stringify(change, null, 1)),
-          h("button", { type: "button", onclick: () => this.apply(change) }, "Apply it and compare")]
-        : h("p", {}, "No change of the call lets it in."));
   }
 
   /** Ask with a change, and show both answers. @param {any} change */
@@ -321,65 +312,12 @@ class Asked {
   }
 }
 
-/** @param {any} hit @param {number} most */
-const textOf = (hit, most) => hit.text.map((/** @type {any} */ piece) => piece.text).join("").slice(0, most);
-
-/** What separates two hits, part by part. @param {any} versus */
-function separation(versus) {
-  const { first, second, parts, notes } = versus;
-  return h("div", { class: "separation" },
-    h("p", {}, h("b", {}, versus.summary)),
-    h("table", {}, h("thead", {}, h("tr", {}, ["part", `#${first.rank}`, `#${second.rank}`, "difference"].map((head) => h("th", { scope: "col" }, head)))),
-      h("tbody", {}, parts.map((/** @type {any} */ part) => h("tr", {}, h("th", { scope: "row" }, part.label),
-        h("td", {}, part.texts[0]), h("td", {}, part.texts[1]), h("td", { "data-gap": part.texts[2] }, part.texts[2])))),
-      h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "score"), h("td", {}, versus.texts[0]), h("td", {}, versus.texts[1]),
-        h("td", { "data-gap-total": versus.texts[2] }, versus.texts[2])))),
-    notes.length ? h("ul", { class: "quiet" }, notes.map((/** @type {string} */ each) => h("li", {}, each))) : null);
-}
-
 /** @param {string} name @param {string} text */
 function download(name, text) {
   const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
-
-const ROW = 46;
-
-/** Two answers beside each other, moves joined by lines, each with its cause.
- * @param {any} before @param {any} after @param {any} diff @param {string} left @param {string} right */
-export function sideBySide(before, after, diff, left, right) {
-  const then = before.hits, now = after.hits;
-  const at = new Map(now.map((/** @type {any} */ hit, /** @type {number} */ n) => [hit.id, n]));
-  const moved = new Map(diff.moves.map((/** @type {any} */ move) => [move.id, move]));
-  const height = ROW * Math.max(then.length, now.length, 1);
-  /** @param {any[]} hits */
-  const list = (hits) => h("ol", {}, hits.map((hit) => h("li", { class: moved.has(hit.id) ? "moved" : "" },
-    h("b", {}, hit.rank), " ", h("span", {}, textOf(hit, 90)))));
-  const lines = then.flatMap((/** @type {any} */ hit, /** @type {number} */ n) => at.has(hit.id)
-    ? [svg("line", { x1: 0, x2: 100, y1: ROW * (n + 0.5), y2: ROW * ((at.get(hit.id) ?? 0) + 0.5), class: moved.has(hit.id) ? "moved" : "" })] : []);
-  /** @param {any} move */
-  const cause = (move) => {
-    const parts = move.parts.map((/** @type {any} */ part) => `${part.name} ${number(part.was)} → ${number(part.now)}`).join(", ");
-    const way = move.was === null ? `entered at #${move.now}` : move.now === null ? `left from #${move.was}`
-      : move.was === move.now ? `stays #${move.now}` : `#${move.was} → #${move.now}`;
-    return h("li", {}, h("b", {}, move.id), ` ${way}`, parts ? ` by ${parts}` : "", move.causes.length ? ` (${move.causes.join(", ")})` : "");
-  };
-  return h("section", { class: "panel side", "aria-label": "Two answers compared" },
-    h("h2", { tabindex: "-1" }, diff.same ? "Both answers are the same" : `Compared: what changed is ${diff.causes.join(", ") || "unknown"}`),
-    h("div", { class: "pair" },
-      h("div", {}, h("h3", {}, left), list(then)),
-      svg("svg", { class: "lines", viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" }, lines),
-      h("div", {}, h("h3", {}, right), list(now))),
-    diff.inputs.length ? h("details", {}, h("summary", {}, diff.inputs.length === 1 ? "1 input differs" : `${diff.inputs.length} inputs differ`), h("ul", {}, diff.inputs.map((/** @type {any} */ each) =>
-      h("li", {}, `${each.path}: ${brief(each.was)} → ${brief(each.now)}`)))) : null,
-    diff.moves.length ? h("details", { open: true }, h("summary", {}, "Every move and its cause"), h("ul", {}, diff.moves.map(cause))) : null);
-}
-
-/** @param {number | null} value */
-const number = (value) => (value === null ? "none" : value.toFixed(4));
-/** @param {any} value */
-const brief = (value) => { const text = JSON.stringify(value) ?? "none"; return text.length > 80 ? `${text.slice(0, 79)}…` : text; };
 
 /** Nobody who signs in later is to see what was asked before. */
 export const forgetLast = () => { last = null; };

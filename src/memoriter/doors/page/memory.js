@@ -1,30 +1,17 @@
 // @ts-check
-// The memory itself: browse, one memory's life, changes, agents, reflections, health.
+// The memory itself: browse, one memory's life, changes, agents, reflections.
 
-import { chip, h, into, svg } from "./drawing.js";
+import { chip, h, into } from "./drawing.js";
 import { lastWhy } from "./ask.js";
 import { confirmed, memories, problem, say } from "./notices.js";
+import { brief, changes, counted, line, named, plain, readable, textsOf, versionText } from "./records.js";
 import { call, get, may, post, to, toMemory } from "./server.js";
 import { whole } from "./state.js";
 
-const SHOWN = 280, PAGE = 20, ROWS = 12;
+const PAGE = 20, ROWS = 12;
 const REPLACING = ["supersedes", "corrects", "invalidates"];
-/** @param {string} text */
-const brief = (text) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
-/** @param {unknown} value */
-const plain = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value).replace(/(\d\dT\d\d:\d\d):\d\d(\.\d+)?Z$/, "$1").replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)$/, "$1 $2 UTC"));
-/** @param {string | undefined} time */
-const day = (time) => (time ?? "").slice(0, 10);
-
-/** @param {any} record */
-function line(record) {
-  return h("li", { class: "record", "data-id": record.id },
-    h("p", { class: "text", dir: "auto" }, record.title ? [h("b", {}, brief(record.title)), " "] : null, brief(record.text)),
-    h("p", { class: "about" }, h("a", { href: toMemory(record.id) }, brief(record.id)), h("span", {}, day(record.created)), h("span", {}, record.kind),
-      record.agent ? h("span", {}, `agent ${record.agent}`) : null,
-      (record.tags ?? []).map((/** @type {string} */ tag) => h("span", {}, `#${tag}`)),
-      record.trust && record.trust !== "learned" ? h("span", { class: record.trust === "external" ? "bad" : "" }, `trust ${record.trust}`) : null));
-}
+/** The kind of the links from a reflection to what it was made from. */
+const MEMBER = "consolidated_from";
 
 // -- browse -----------------------------------------------------------------------------------
 
@@ -56,7 +43,7 @@ export async function listView(main, values) {
     const link = (at) => to("memory", { ...Object.fromEntries(values), from: at || "" });
     into(out, h("p", { class: "quiet", "data-total": total }, !total ? nothing(values)
       : records.length ? `${from + 1} to ${from + records.length} of ${total}` : `Only ${memories(total)}: there is none from ${from + 1} on.`),
-      h("ul", { class: "records" }, records.map(line)),
+      h("ul", { class: "records" }, records.map((/** @type {any} */ record) => line(record, values.get("known_at") ?? ""))),
       h("p", { class: "actions" },
         from ? h("a", { class: "button", rel: "prev", href: link(Math.max(0, Math.min(from, total) - PAGE)) }, "Previous page") : null,
         records.length && from + records.length < total ? h("a", { class: "button", rel: "next", href: link(from + records.length) }, "Next page") : null));
@@ -89,35 +76,43 @@ function browseRequest(values) {
 
 const QUIET = new Set(["id", "text", "title", "row", "position", "memory_type", "role"]);
 
-/** @param {HTMLElement} main @param {string} id */
-export async function memoryView(main, id) {
-  const [record, { versions }, { links }] = await Promise.all(["get", "history", "links"].map((operation) => call(operation, { id })));
+/** @param {HTMLElement} main @param {string} id @param {URLSearchParams} values */
+export async function memoryView(main, id, values) {
+  const knownAt = values.get("known_at") ?? "";
+  const [record, { versions }, { links }] = await Promise.all([call("get", knownAt ? { id, known_at: knownAt } : { id }), call("history", { id }), call("links", { id })]);
   const fields = Object.entries(record).filter(([key, value]) => !QUIET.has(key) && value !== null && value !== "" && !(Array.isArray(value) && !value.length));
   const back = lastWhy(id);
-  const members = links.filter((/** @type {any} */ edge) => edge.kind === "consolidated_from" && edge.source === id);
-  into(main, 
-    h("h1", {}, record.title || "A memory"),
-    h("p", { class: "text whole", dir: "auto", tabindex: "0", role: "region", "aria-label": "The text" }, record.text),
+  const members = links.filter((/** @type {any} */ edge) => edge.kind === MEMBER && edge.source === id);
+  const texts = await textsOf([...members.map((/** @type {any} */ edge) => edge.target), ...links.map((/** @type {any} */ edge) => (edge.source === id ? edge.target : edge.source))]);
+  const reflection = record.kind === "reflection";
+  into(main,
+    h("h1", {}, record.title || (reflection ? "A reflection" : "A memory")),
+    knownAt ? h("p", { class: "as-known" }, `As it was known at ${plain(knownAt)}. `, h("a", { href: toMemory(id) }, "As it is now")) : null,
+    h("p", { class: "text whole", dir: "auto", tabindex: "0", role: "region", "aria-label": "The text" }, readable(record)),
+    reflection && readable(record) !== record.text ? h("details", {}, h("summary", {}, "As it is stored"), h("pre", { tabindex: "0" }, record.text)) : null,
     h("dl", { class: "fields-of" }, h("div", {}, h("dt", {}, "id"), h("dd", {}, h("code", {}, record.id))),
       fields.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, Array.isArray(value) ? value.join(", ") : plain(value))))),
     back ? h("p", { class: "actions" }, back) : null,
-    actions(record, versions, links),
-    h("section", { class: "panel" }, h("h2", {}, `Its life: ${versions.length} ${versions.length === 1 ? "version" : "versions"}`),
+    knownAt ? null : actions(record, versions, links),
+    h("section", { class: "panel" }, h("h2", {}, `Its life: ${counted(versions.length, "version")}`),
       h("ol", { class: "versions" }, versions.map((/** @type {any} */ version, /** @type {number} */ at) => h("li", {},
-        h("p", { class: "quiet" }, `written ${plain(version.committed)}`, at ? `, changed: ${changed(versions[at - 1], version)}` : ""),
-        h("p", { class: "text", dir: "auto" }, brief(version.text)))))),
-    members.length ? h("section", { class: "panel" }, h("h2", {}, "Made from"), h("ul", {}, members.map((/** @type {any} */ edge) => h("li", {}, h("a", { href: toMemory(edge.target) }, edge.target))))) : null,
+        h("p", { class: "quiet" }, `written ${plain(version.committed)}`), at ? changed(versions[at - 1], version) : null,
+        versionText(readable(version), at ? readable(versions[at - 1]) : undefined))))),
+    members.length ? h("section", { class: "panel" }, h("h2", {}, "Made from"), h("ul", {}, members.map((/** @type {any} */ edge) => h("li", {}, named(edge.target, texts.get(edge.target)))))) : null,
     h("section", { class: "panel" }, h("h2", {}, `Links: ${links.length}`),
-      links.length ? h("ul", { class: "links" }, links.map((/** @type {any} */ edge) => linkLine(edge, id))) : h("p", { class: "quiet" }, "No link leads from it or to it.")));
+      links.length ? h("ul", { class: "links" }, links.map((/** @type {any} */ edge) => linkLine(edge, id, texts))) : h("p", { class: "quiet" }, "No link leads from it or to it.")));
 }
 
-/** @param {any} before @param {any} after */
-const changed = (before, after) => Object.keys({ ...before, ...after }).filter((key) => !["row", "committed"].includes(key) && JSON.stringify(before[key]) !== JSON.stringify(after[key])).join(", ") || "nothing";
+/** What a version changed. @param {any} before @param {any} after */
+function changed(before, after) {
+  const fields = changes(before, after);
+  return h("ul", { class: "changes" }, (fields.length ? fields : ["nothing"]).map((each) => h("li", {}, `changed ${each}`)));
+}
 
-/** @param {any} edge @param {string} id */
-function linkLine(edge, id) {
+/** @param {any} edge @param {string} id @param {Map<string, string>} texts */
+function linkLine(edge, id, texts) {
   const out = edge.source === id, other = out ? edge.target : edge.source;
-  return h("li", {}, chip(out ? `${edge.kind} →` : `← ${edge.kind}`, null), " ", h("a", { href: toMemory(other) }, other), edge.valid_until ? ` until ${edge.valid_until}` : "");
+  return h("li", {}, chip(out ? `${edge.kind} →` : `← ${edge.kind}`, null), " ", named(other, texts.get(other)), edge.valid_until ? ` until ${edge.valid_until}` : "");
 }
 
 /** What may be done with it. @param {any} record @param {any[]} versions @param {any[]} links */
@@ -129,20 +124,22 @@ function actions(record, versions, links) {
     try { await work; say(done); window.dispatchEvent(new Event("hashchange")); } catch (error) { out.replaceChildren(problem(error)); }
   };
   const forms = [
-    may("update") ? form("Edit", [["text", "Text", record.text, true], ["kind", "Kind", record.kind], ["tags", "Tags, one on each line", (record.tags ?? []).join("\n"), true], ["importance", "Importance, 0 to 1", record.importance ?? ""]],
-      (sent, edited) => {
-        if (edited.length) run(call("update", { id, ...edits(record, sent, edited) }), "changed");
+    may("update") ? form("Edit", [["text", "Text", record.text, "lines"], ["kind", "Kind", record.kind], ["tags", "Tags, one on each line", (record.tags ?? []).join("\n"), "lines"], ["importance", "Importance, 0 to 1", record.importance ?? "", "share"]],
+      async (sent, edited) => {
+        if (edited.length) await run(call("update", { id, ...edits(record, sent, edited) }), "changed");
         else out.replaceChildren(h("p", { class: "quiet" }, "No field was edited."));
       }) : null,
     may("link") ? form("Link", [["target", "To the memory with the id", ""], ["kind", "Kind of link", "related_to"]],
-      (sent) => run(post("links", { source: id, target: sent.target, kind: sent.kind }), "linked")) : null,
+      (sent) => run(post("links", { source: id, target: sent.target.trim(), kind: sent.kind.trim() }), "linked")) : null,
     may("expire") ? form("Expire", [["at", "From when on (empty: now)", ""]], (sent) => run(call("expire", sent.at ? { id, at: sent.at } : { id }), "expired")) : null,
     may("forget") ? h("button", { type: "button", class: "danger", onclick: async () => {
       const content = h("div", {}, h("p", {}, "This cannot be undone. It goes from past views too, with:"),
-        h("ul", {}, h("li", {}, `${versions.length} ${versions.length === 1 ? "version" : "versions"}`), h("li", {}, `${links.length} ${links.length === 1 ? "link" : "links"}`,
+        h("ul", {}, h("li", {}, counted(versions.length, "version")), h("li", {}, counted(links.length, "link"),
             links.length ? h("ul", {}, links.slice(0, ROWS).map((edge) => h("li", {}, edge.source === id ? `${edge.kind} → ${brief(edge.target)}` : `← ${edge.kind} ${brief(edge.source)}`)), links.length > ROWS ? h("li", {}, `and ${links.length - ROWS} more`) : null) : null)),
         links.some((edge) => edge.source === id && REPLACING.includes(edge.kind)) ? h("p", {}, "What it replaced may be shown in answers again.") : null,
-        h("blockquote", { class: "text", dir: "auto" }, brief(record.text)));
+        links.filter((edge) => edge.kind === MEMBER && edge.target === id).map((edge) => h("p", { class: "stays" }, "Its words stay in the reflection ",
+          h("a", { href: toMemory(edge.source) }, edge.source), ": forget that too if they must go.")),
+        h("blockquote", { class: "text", dir: "auto" }, brief(readable(record))));
       if (!(await confirmed(`Forget ${id}?`, content, "Forget it"))) return;
       try { await post("forget", { id }); say("forgotten"); location.hash = "#/memory"; } catch (error) { out.replaceChildren(problem(error)); }
     } }, "Forget") : null,
@@ -150,17 +147,23 @@ function actions(record, versions, links) {
   return h("div", { class: "doing" }, forms, out);
 }
 
-/** @param {string} title @param {[string, string, any, boolean?][]} fields @param {(sent: any, edited: string[]) => void} send */
+/** A form; while what it sends is under way, it sends nothing more.
+ * @param {string} title @param {[string, string, any, ("lines" | "share")?][]} fields `share` is a number from 0 to 1
+ * @param {(sent: any, edited: string[]) => Promise<void>} send */
 function form(title, fields, send) {
-  const made = fields.map(([name, , value, long]) => long ? h("textarea", { name, rows: 5, value: value ?? "" }) : h("input", { name, value: value ?? "", autocomplete: "off" }));
+  const made = fields.map(([name, , value, kind]) => (kind === "lines" ? h("textarea", { name, rows: 5, value: value ?? "" })
+    : h("input", { name, ...(kind === "share" ? { type: "number", min: 0, max: 1, step: "any", required: value !== "" } : {}), value: value ?? "", autocomplete: "off" })));
+  const button = h("button", { type: "submit" }, title);
   const first = made.map((field) => field.value); // as the field has it: it may not hold every character
   return h("details", { class: "panel", "data-form": title }, h("summary", {}, title),
-    h("form", { onsubmit: (/** @type {SubmitEvent} */ event) => {
+    h("form", { onsubmit: async (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
-      send(Object.fromEntries(made.map((field) => [field.name, field.value])), made.filter((field, at) => field.value !== first[at]).map((field) => field.name));
+      if (button.disabled) return;
+      button.disabled = true;
+      await send(Object.fromEntries(made.map((field) => [field.name, field.value])), made.filter((field, at) => field.value !== first[at]).map((field) => field.name));
+      button.disabled = false;
     } },
-      fields.map(([, label], at) => h("label", {}, h("span", {}, label), made[at])),
-      h("button", { type: "submit" }, title)));
+      fields.map(([, label], at) => h("label", {}, h("span", {}, label), made[at])), button));
 }
 
 /** The fields that a person edited, and no other. @param {any} record @param {any} sent @param {string[]} edited */
@@ -188,7 +191,7 @@ function shaped(sent) {
 /** @param {HTMLElement} main */
 export async function addView(main) {
   const out = h("div");
-  const made = form("Remember", [["text", "What to remember, one fact", "", true], ["kind", "Kind", "note"], ["tags", "Tags, with commas", ""], ["importance", "Importance, 0 to 1", ""], ["supersedes", "It replaces the memory with the id", ""]],
+  const made = form("Remember", [["text", "What to remember, one fact", "", "lines"], ["kind", "Kind", "note"], ["tags", "Tags, with commas", ""], ["importance", "Importance, 0 to 1", "", "share"], ["supersedes", "It replaces the memory with the id", ""]],
     async (sent) => {
       try { const { ids } = await post("memories", shaped(sent)); say("remembered"); location.hash = toMemory(ids[0]); } catch (error) { out.replaceChildren(problem(error)); }
     });
@@ -220,107 +223,15 @@ export async function reflectionsView(main) {
   const out = h("div");
   into(main, h("h1", {}, "Reflections"), h("p", { class: "quiet" }, "Summaries of related memories. Each was made from others, its members."));
   const { records, total } = await post("browse", { where: { kind: "reflection" }, limit: 100 });
-  into(main, h("p", { class: "quiet", "data-total": total }, total > records.length ? `The newest ${records.length} of ${total}.` : total ? `${total} in all` : "There is none yet."), h("ul", { class: "records" }, records.map(line)),
+  into(main, h("p", { class: "quiet", "data-total": total }, total > records.length ? `The newest ${records.length} of ${total}.` : total ? `${total} in all` : "There is none yet."), h("ul", { class: "records" }, records.map((/** @type {any} */ record) => line(record))),
     may("reflect") ? h("p", { class: "actions" }, h("button", { type: "button", onclick: async () => {
       try {
         const plan = await post("reflect", { dry_run: true });
         if (!plan.created.length && !plan.retired.length) { out.replaceChildren(h("p", {}, `Nothing to do. Compared: ${memories(plan.considered)}.`)); return; }
-        const content = h("div", {}, h("p", {}, `${plan.created.length} would be made, ${plan.retired.length} retired:`), h("ul", {}, plan.created.map((/** @type {any} */ each) => h("li", {}, brief(each.text ?? each.id ?? "")))));
+        const texts = await textsOf(plan.created.flatMap((/** @type {any} */ each) => each.members));
+        const content = h("div", {}, h("p", {}, `${plan.created.length} would be made, ${plan.retired.length} retired:`), h("ul", {}, plan.created.map((/** @type {any} */ each) =>
+          h("li", {}, brief(`${each.summary}, made from ${memories(each.members.length)}`), h("ul", { class: "quiet" }, each.members.slice(0, ROWS).map((/** @type {string} */ id) => h("li", {}, brief(texts.get(id) ?? id))))))));
         if (await confirmed("Write these reflections?", content, "Write them")) { await post("reflect", {}); say("written"); window.dispatchEvent(new Event("hashchange")); }
       } catch (error) { out.replaceChildren(problem(error)); }
     } }, "Look for new ones")) : null, out);
 }
-
-// -- health -----------------------------------------------------------------------------------
-
-/** @type {Record<string, string>} */
-const WORDS = {
-  records: "memories", expired: "expired, hidden from answers", seq: "entries in the log", time: "the last commit", debt: "vectors still to compute",
-  segments: "index segments on disk", tail: "rows indexed in memory only", tenant: "tenant", unerased: "forgotten, still to be erased from files",
-  unerased_since: "waiting for erasure since", compared: "memories compared for copies", repeat_groups: "groups of near-copies",
-};
-
-const CLAIMS = 100;
-/** What the last upkeep did, for the view that is drawn after it. */
-let upkeep = "";
-
-/** @param {HTMLElement} main */
-export async function healthView(main) {
-  const [status, { claims }, ...counts] = await Promise.all([get("status", { repeats: "true" }), get("review", { limit: String(CLAIMS + 1) }),
-    ...["kind", "trust", "agent"].map((by) => get("status", { by }))]);
-  const out = h("div", {}, upkeep ? h("p", { class: "good" }, upkeep) : null);
-  upkeep = "";
-  const more = claims.length > CLAIMS ? `more than ${CLAIMS}` : null;
-  const waits = [
-    status.debt ? `Without a vector: ${memories(status.debt)}. Answers by meaning miss what has none; pending work computes it.` : null,
-    status.unerased ? `Forgotten and hidden, but still in files: ${memories(status.unerased)}, since ${plain(status.unerased_since)}. Pending work erases what is left.` : null,
-    claims.length ? `Against what is trusted more: ${more ?? memories(claims.length)}. Below, each waits for a decision.` : null,
-  ].filter(Boolean);
-  into(main, h("h1", {}, "Health"),
-    waits.length ? h("ul", { class: "waits bad" }, waits.map((each) => h("li", {}, each))) : h("p", { class: "good" }, "Nothing waits: no vector is owed, nothing that was forgotten is left in files, nothing is to be reviewed."),
-    h("dl", { class: "fields-of" }, Object.entries(status).filter(([, value]) => typeof value !== "object").map(([key, value]) =>
-      h("div", {}, h("dt", {}, WORDS[key] ?? key.replaceAll("_", " ")), h("dd", { "data-status": key }, plain(value))))),
-    may("maintain") ? h("p", { class: "actions" }, h("button", { type: "button", onclick: async () => {
-      out.replaceChildren(h("p", { class: "quiet" }, "Working …"));
-      try {
-        const done = await post("maintain", {});
-        upkeep = `${done.embedded} embedded, ${done.owed} owed, ${done.behind} behind, ${done.unerased} to erase`;
-        say(upkeep);
-        window.dispatchEvent(new Event("hashchange"));
-      } catch (error) { out.replaceChildren(problem(error)); }
-    } }, "Do pending work")) : null, out,
-    h("section", { class: "panel" }, h("h2", {}, `Waiting for review: ${more ?? claims.length}`), more ? h("p", { class: "quiet" }, `The first ${CLAIMS} are listed.`) : null, review(claims.slice(0, CLAIMS))),
-    h("section", { class: "panel" }, h("h2", {}, `Near-copies: ${status.repeat_groups} ${status.repeat_groups === 1 ? "group" : "groups"}`), copies(status)),
-    h("section", { class: "panel" }, h("h2", {}, "Growth"), await growth()),
-    counts.map((each) => h("section", { class: "panel" }, h("h2", {}, `By ${each.by}`), each.distinct > ROWS ? h("p", { class: "quiet" }, `The ${ROWS} most frequent of ${each.distinct}.`) : null, bars(Object.entries(each.counts ?? {}).slice(0, ROWS), (name) => to("memory", { [each.by === "agent" ? "agent" : "where"]: each.by === "agent" ? name : JSON.stringify({ [each.by]: name }) })))),
-    h("section", { class: "panel" }, h("h2", {}, "Vector spaces"), h("ul", {}, status.calibrations.map((/** @type {any} */ each) => h("li", {}, `${each.embedder ?? each.space}: calibration ${each.state}`)))));
-}
-
-/** Memories that speak against one that is trusted more. @param {any[]} claims */
-function review(claims) {
-  if (!claims.length) return h("p", { class: "quiet" }, "No memory speaks against one that is trusted more.");
-  const out = h("div");
-  /** @param {any} claim @param {boolean} accept */
-  const decide = async (claim, accept) => {
-    try {
-      await post("review", { source: claim.source.id, target: claim.target.id, accept });
-      say(accept ? "accepted" : "rejected");
-      window.dispatchEvent(new Event("hashchange"));
-    } catch (error) { out.replaceChildren(problem(error)); }
-  };
-  /** @param {any} record */
-  const one = (record) => [h("a", { href: toMemory(record.id) }, brief(record.id)), ` (${record.trust}): `, h("span", { class: "text", dir: "auto" }, brief(record.text))];
-  return h("div", {}, h("ul", { class: "claims" }, claims.map((claim) => h("li", { "data-claim": claim.source.id },
-    h("p", {}, one(claim.source)), h("p", {}, chip(`${claim.kind} →`, null), " ", one(claim.target)),
-    may("decide") ? h("p", { class: "actions" },
-      h("button", { type: "button", onclick: () => decide(claim, true) }, "Accept: trust it as much"),
-      h("button", { type: "button", onclick: () => decide(claim, false) }, "Reject: end the link")) : null))), out);
-}
-
-/** Memories whose texts are nearly the same. @param {any} status */
-function copies(status) {
-  return h("div", {}, h("p", { class: "quiet" }, `Texts that are nearly the same, among the newest ${status.compared}. One of each group stands for all in an answer.`,
-      status.repeat_groups > status.repeats.length ? ` The first ${status.repeats.length} groups are listed.` : ""),
-    status.repeats.length ? h("ul", { class: "copy-groups" }, status.repeats.map((/** @type {any[]} */ group) => h("li", {},
-      h("p", { class: "text", dir: "auto" }, brief(group[0].text)),
-      h("p", { class: "about" }, group.slice(0, ROWS).map((each) => h("a", { href: toMemory(each.id) }, brief(each.id))),
-        group.length > ROWS ? h("span", {}, `and ${group.length - ROWS} more`) : null)))) : h("p", {}, "There are none."));
-}
-
-/** The memories created in each of the last twelve months; the server counts. */
-async function growth() {
-  const now = new Date();
-  const starts = Array.from({ length: 13 }, (_, at) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 11 + at, 1)).toISOString());
-  const pages = await Promise.all(starts.slice(0, 12).map((from, at) => post("browse", { limit: 1, expired: "show", archived: "show", where: { created: { gte: from, lt: starts[at + 1] } } })));
-  return bars(pages.map((page, at) => [starts[at].slice(0, 7), page.total]));
-}
-
-/** @param {[string, any][]} rows @param {(name: string) => string} [link] */
-function bars(rows, link) {
-  const most = Math.max(...rows.map(([, count]) => Number(count)), 1);
-  if (!rows.length) return h("p", { class: "quiet" }, "Nothing to count.");
-  return h("table", { class: "bars" }, h("tbody", {}, rows.map(([name, count]) => h("tr", {}, h("th", { scope: "row" }, link ? h("a", { href: link(name) }, name) : name),
-    h("td", {}, svg("svg", { class: "bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "fill-3", width: (100 * Number(count)) / most, height: 4 }))), h("td", { class: "rows" }, String(count))))));
-}
-
-

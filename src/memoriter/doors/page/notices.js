@@ -25,7 +25,7 @@ export function confirmed(title, content, word) {
     const dialog = h("dialog", { "aria-labelledby": "dialog-title" },
       h("h2", { id: "dialog-title" }, title), content,
       h("p", { class: "actions" },
-        h("button", { type: "button", onclick: () => dialog.close("no") }, "Keep it"),
+        h("button", { type: "button", autofocus: true, onclick: () => dialog.close("no") }, "Keep it"),
         h("button", { type: "button", class: "danger", onclick: () => dialog.close("yes") }, word)));
     const leave = () => dialog.close("no"); // the page behind it is another one
     window.addEventListener("hashchange", leave, { once: true });

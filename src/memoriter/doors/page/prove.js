@@ -1,7 +1,7 @@
 // @ts-check
 // Receipts: verified, replayed, and two of them compared.
 
-import { sideBySide } from "./ask.js";
+import { sideBySide } from "./compare.js";
 import { h, into } from "./drawing.js";
 import { memories, problem, say } from "./notices.js";
 import { note, postReceipts, receiptText } from "./server.js";
@@ -10,11 +10,14 @@ import { note, postReceipts, receiptText } from "./server.js";
 export async function proveView(main, rest, values) {
   /** @type {[Slot, Slot]} */
   const slots = [new Slot("A receipt", "of"), new Slot("Another, to compare with", "and")];
+  shown = slots;
   const both = h("div");
   for (const slot of slots) slot.changed = async () => {
     if (!slots[0].receipt || !slots[1].receipt) { both.replaceChildren(); return; }
+    const [before, after] = slots.map((each) => each.text);
     try {
-      const diff = await postReceipts("diff", { before: slots[0].text, after: slots[1].text });
+      const diff = await postReceipts("diff", { before, after });
+      if (!slots[0].receipt || !slots[1].receipt || before !== slots[0].text || after !== slots[1].text) return;
       both.replaceChildren(sideBySide(slots[0].drawing(), slots[1].drawing(), diff, slots[0].name, slots[1].name));
     } catch (error) { both.replaceChildren(problem(error)); }
   };
@@ -24,6 +27,14 @@ export async function proveView(main, rest, values) {
   await Promise.all(slots.map((slot) => slot.fetch(values.get(slot.key) ?? "")));
 }
 
+/** The slots of the view that is shown. @type {Slot[]} */
+let shown = [];
+
+/** Files that were dropped beside the slots: a free slot takes each; without one, the first is compared anew. @param {File[]} files */
+export function dropped(files) {
+  files.slice(0, 2).forEach((file, at) => (shown.find((slot) => !slot.receipt && !slot.busy) ?? shown[at]).read(file));
+}
+
 /** A place for a receipt: a file, or a handle, which the address keeps. */
 class Slot {
   /** @param {string} title @param {string} key its name in the address */
@@ -31,8 +42,10 @@ class Slot {
     this.key = key;
     /** @type {any} */ this.receipt = null;
     this.text = "";
-    this.replayed = null;
+    /** @type {any} */ this.replayed = null;
     this.name = title;
+    this.turn = 0;
+    this.busy = false;
     this.changed = async () => {};
     this.out = h("div");
     const file = h("input", { type: "file", accept: "application/json,.json" });
@@ -46,8 +59,9 @@ class Slot {
     this.element.addEventListener("drop", (/** @type {DragEvent} */ event) => {
       event.preventDefault();
       this.element.classList.remove("over");
-      const dropped = event.dataTransfer?.files[0];
-      if (dropped) this.read(dropped);
+      const [first, ...others] = event.dataTransfer?.files ?? [];
+      if (first) this.read(first);
+      dropped(others);
     });
   }
 
@@ -61,34 +75,43 @@ class Slot {
   async read(file) {
     this.handle.value = "";
     note({ [this.key]: "" });
-    await this.show(file.name, () => file.text());
-    this.out.append(h("p", { class: "quiet" }, "It comes from a file of yours, so the link of this page does not lead to it."));
+    if (await this.show(file.name, () => file.text())) this.out.append(h("p", { class: "quiet" }, `It comes from your file ${file.name}, so the link of this page does not lead to it.`));
   }
 
-  /** @param {string} name @param {() => Promise<string>} load */
+  /** Verify a receipt and show it; false if another one came meanwhile. @param {string} name @param {() => Promise<string>} load */
   async show(name, load) {
+    const own = ++this.turn;
+    this.busy = true;
+    this.receipt = null;
+    this.changed();
     this.out.replaceChildren(h("p", { class: "quiet" }, "Verifying …"));
-    try { await this.take(await load(), name); } catch (error) {
+    try { await this.take(await load(), name, own); } catch (error) {
+      if (own !== this.turn) return false;
       this.receipt = null;
       await this.changed();
+      if (own !== this.turn) return false;
       this.out.replaceChildren(problem(error instanceof SyntaxError ? Object.assign(new Error(`${name} is not JSON`), { hint: "choose a receipt, as the page downloads it" }) : error));
     }
+    if (own !== this.turn) return false;
+    this.busy = false;
+    return true;
   }
 
-  /** @param {string} text @param {string} name */
-  async take(text, name) {
-    this.name = name;
+  /** @param {string} text @param {string} name @param {number} own the turn that it belongs to */
+  async take(text, name, own) {
     const receipt = JSON.parse(text);
-    this.text = text;
     const verified = await postReceipts("verify", { receipt: text });
-    this.receipt = verified.ok ? receipt : null;
+    if (own !== this.turn) return;
     const parts = [verdict(verified, receipt)];
+    let replayed = null;
     if (verified.ok) {
       try {
-        this.replayed = await postReceipts("replay", { receipt: text });
-        parts.push(replay(this.replayed));
+        replayed = await postReceipts("replay", { receipt: text });
+        parts.push(replay(replayed));
       } catch (error) { parts.push(h("h3", {}, "Replay"), problem(error)); }
     }
+    if (own !== this.turn) return;
+    Object.assign(this, { name, text, replayed, receipt: verified.ok ? receipt : null });
     this.out.replaceChildren(...parts);
     say(verified.ok ? "verified" : "not verified");
     await this.changed();

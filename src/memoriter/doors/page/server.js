@@ -3,6 +3,8 @@
 
 const BASE = new URL("../", import.meta.url);
 const KEY = "memoriter.token";
+/** Milliseconds within which another tab answers, and within which a late answer is still taken. */
+const SOON = 150, LATE = 5000;
 const tabs = new BroadcastChannel("memoriter");
 
 /** What the server refused, with what to do next. */
@@ -77,9 +79,12 @@ export const may = (operation) => me?.may.includes(operation) ?? false;
  * @param {string} [typed] */
 export async function signIn(typed) {
   const link = new URLSearchParams(location.hash.slice(1)).get("link");
-  if (typed) token = typed.trim();
+  if (typed !== undefined) {
+    if (!/^[\x21-\x7e]+$/.test(typed.trim())) throw new Refused({ message: "this is not a token", hint: "paste the whole token: letters, digits and signs, without spaces or dots that stand for a part left out" }, 400);
+    token = typed.trim();
+  }
   if (link) {
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(history.state, "", location.pathname);
     token = (await send("POST", "page/link", { secret: link })).token;
   }
   token ??= await fromOtherTab();
@@ -118,15 +123,27 @@ export function signedOut(then) {
   });
 }
 
-/** @returns {Promise<string | null>} */
+/** The token of another tab: null after a moment without an answer. One that is busy may answer later: `late` is called then.
+ * @returns {Promise<string | null>} */
 function fromOtherTab() {
   return new Promise((resolve) => {
-    const answered = (/** @type {MessageEvent} */ event) => { if (event.data?.token) resolve(event.data.token); };
+    let waiting = true;
+    const answered = (/** @type {MessageEvent} */ event) => {
+      if (!event.data?.token) return;
+      tabs.removeEventListener("message", answered);
+      if (waiting) resolve(event.data.token);
+      else if (!token) { token = event.data.token; late(); }
+    };
     tabs.addEventListener("message", answered);
     tabs.postMessage("token?");
-    setTimeout(() => { tabs.removeEventListener("message", answered); resolve(null); }, 150);
+    setTimeout(() => { waiting = false; resolve(null); }, SOON);
+    setTimeout(() => tabs.removeEventListener("message", answered), LATE);
   });
 }
+
+let late = () => {};
+/** What to do when a tab answers after the page has asked for a token. @param {() => void} then */
+export function signedInLate(then) { late = then; }
 
 // -- the address ------------------------------------------------------------------------------
 
@@ -149,8 +166,8 @@ export function to(view, values = {}) {
   return `#/${view}${query ? `?${query}` : ""}`;
 }
 
-/** The address of a memory. @param {string} id */
-export const toMemory = (id) => `#/memory/${encodeURIComponent(id)}`;
+/** The address of a memory, or of what it was at a time. @param {string} id @param {string} [knownAt] */
+export const toMemory = (id, knownAt) => to(`memory/${encodeURIComponent(id)}`, { known_at: knownAt });
 
 /** Change values of the present address without leaving the view. @param {Record<string, any>} changes */
 export function note(changes) {
@@ -160,5 +177,5 @@ export function note(changes) {
     else values.set(key, String(value));
   }
   const path = [view, ...rest.map((part) => encodeURIComponent(part ?? ""))].join("/");
-  history.replaceState(null, "", to(path, Object.fromEntries(values)));
+  history.replaceState(history.state, "", to(path, Object.fromEntries(values)));
 }

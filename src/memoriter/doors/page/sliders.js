@@ -19,9 +19,10 @@ export function sliders(numbers, overrides, move, unmove) {
   };
   const groups = new Map();
   for (const each of numbers) groups.set(each.group, [...(groups.get(each.group) ?? []), each]);
-  const rows = [...groups.values()].map((group) => {
+  const weights = (/** @type {any[]} */ group) => Number(group[0].group.endsWith("fuse")); // they come first: they say the most
+  const rows = [...groups.values()].sort((one, two) => weights(two) - weights(one)).map((group) => {
     const touched = group.some((/** @type {any} */ each) => each.path in current);
-    return h("details", { class: "group", open: touched || group[0].group.endsWith("fuse") },
+    return h("details", { class: "group", open: touched || weights(group) === 1 },
       h("summary", {}, group[0].title), group.map((/** @type {any} */ each) => slider(each, current, tell)));
   });
   const copies = h("div", { class: "copies" });

@@ -38,6 +38,9 @@ export class State {
   constructor(body, first, values) {
     this.body = body;
     this.first = first;
+    /** The answer to the changed question, and what was asked for it: sliders alone do not ask again. @type {any} */
+    this.base = null;
+    this.asked = "";
     /** @type {Record<string, any>} */ this.moved = parsed(values, "o", {});
     /** @type {Record<string, any>} */ this.change = parsed(values, "change", {});
   }
@@ -82,7 +85,10 @@ export class State {
   async answers() {
     const { overrides, moved } = this; // as they are now: a slider may move meanwhile
     const changed = Object.keys(this.change).length > 0;
-    const base = changed ? await post("recall", { ...this.request, detail: "drawn" }) : this.first;
+    const asked = JSON.stringify(this.request);
+    if (changed && this.asked !== asked) this.base = await post("recall", { ...this.request, detail: "drawn" });
+    this.asked = changed ? asked : "";
+    const base = changed ? this.base : this.first;
     return { now: await rescored(base, overrides), before: changed ? await rescored(this.first, moved) : null };
   }
 }

@@ -146,6 +146,7 @@ class AroundBoost(Boost):
             "The turns around it in its session, which lend it a share of their scores.",
             ("turn", "memory", "its score"),
             turns,
+            ids=1,
         )
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
