@@ -346,7 +346,7 @@ RRF = {"kind": "rrf"}
             "weight in pass.0 too",
         ),
         ({"lanes": {"boosted": {"kind": "list"}}, "fuse": RRF}, "is reserved"),
-        ({"order": [{"kind": "collapse", "by": "key", "keys": ["colour"]}]}, "neither an attribute"),
+        ({"order": [{"kind": "collapse", "by": "key", "keys": ["colour"]}]}, "neither an attr"),
     ],
 )  # fmt: skip
 def test_a_recipe_that_names_what_is_not_there_is_refused(more: Data, message: str) -> None:
