@@ -34,9 +34,9 @@ help:  ## list these targets
 demo: $(DEMO_READY)  ## set everything up, then show an explained recall (offline, a few seconds)
 	@$(DEMO)/bin/memoriter demo $(ARGS)
 
-test: $(DEV_READY)  ## the whole test suite
+test: $(DEV_READY)  ## the whole test suite; tests/shape is part of make check
 	@$(BIN)/python -m tools.browser
-	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --ignore=tests/shape $(ARGS)
 
 check: $(DEV_READY)  ## format, lint, types, imports, shape
 	@$(call quiet,format (ruff format --check),$(BIN)/ruff format --check .)

@@ -48,7 +48,7 @@ def test_a_process_may_be_killed_at_every_named_step(
 
 def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, note: Note) -> None:
     (quick / "store").mkdir()
-    kills = 400 if lab.NIGHT else 25
+    kills = 400 if lab.NIGHT else 14
     counts = killed(
         quick,
         "calls",
