@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from memoriter.core.errors import InputError
+from memoriter.core.private_file import replacing
 from memoriter.core.strict_json import strict_json
 from memoriter.doors.hosts import Host
 
@@ -42,11 +43,8 @@ class FileChange:
                 folder.rmdir()
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_name(f"{self.path.name}.memoriter-new")
-        new.write_text(self.after, encoding="utf-8")
-        if self.before is not None:
-            new.chmod(self.path.stat().st_mode)
-        new.replace(self.path)
+        with replacing(self.path) as out:
+            out.write(self.after.encode())
 
 
 def plan_install(

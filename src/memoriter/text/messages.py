@@ -10,9 +10,12 @@ from typing import Any, Final, NamedTuple, cast
 
 ROLES: Final = frozenset(
     {"user", "assistant", "system", "tool", "human", "developer", "function", "model"}
+    | {"tool_result", "ipython"}
 )
-FOREIGN_ROLES: Final = frozenset({"tool", "function"})
+FOREIGN_ROLES: Final = frozenset({"tool", "function", "tool_result", "ipython"})
 """Roles whose text came from outside: it is trusted less than what was said."""
+_TOOL_PARTS: Final = ("tool", "function_call")
+"""How the types of parts begin that calls of tools and their output have: nobody said these."""
 _ROLE_NAMES: Final = {"human": "user", "model": "assistant"}
 
 
@@ -80,10 +83,13 @@ def _content_parts(content: Any) -> tuple[list[str], list[str]]:
     texts, others = list[str](), list[str]()
     parts = cast("list[Any]", content) if isinstance(content, list) else []
     for part in parts:
-        text: Any = cast("dict[str, Any]", part).get("text") if isinstance(part, dict) else part
-        if isinstance(text, str):
+        if not isinstance(part, dict):
+            texts += [part] if isinstance(part, str) else []
+            continue
+        fields = cast("dict[str, Any]", part)
+        kind = str(fields.get("type") or fields.get("content_type") or "unknown")
+        if isinstance(text := fields.get("text"), str) and not kind.startswith(_TOOL_PARTS):
             texts.append(text)
-        elif isinstance(part, dict):
-            kind = cast("dict[str, Any]", part)
-            others.append(str(kind.get("type") or kind.get("content_type") or "unknown"))
+        else:
+            others.append(kind)
     return texts, others

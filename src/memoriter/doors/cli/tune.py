@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from memoriter.core.errors import InputError, NotFound
+from memoriter.core.private_file import replacing
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Command, command
 from memoriter.doors.cli.options import RECIPE_HELP, JsonOption, RecipeArgument
@@ -166,10 +167,9 @@ def more_recipe_commands() -> dict[str, Command]:
 
 def _write(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        with replacing(path) as out:
+            out.write(text.encode())
     except OSError as error:
         raise InputError(
             f"{path}: {error.strerror}", hint="name a file that can be written"

@@ -120,7 +120,7 @@ class Method:
         """Validate the request, run it, and return the answer."""
         fields = without_tenant(tenant_session.tenant, data)
         if isinstance(fields, dict):
-            fields = {_camel(key): value for key, value in cast("JsonObject", fields).items()}
+            fields = _in_camel_case(cast("JsonObject", fields))
         return self.act(
             tenant_session, parse_request(self.request, cast("object", fields), spelled=spelled)
         )
@@ -293,6 +293,16 @@ def _deleted(tenant_session: TenantSession, request: Request, id: str) -> bool:
         return bool(tenant_session.memory(request).forget(id).ids)
     except (NotFound, BadRecord):
         return False
+
+
+def _in_camel_case(fields: JsonObject) -> JsonObject:
+    """The fields under Comis' names; raises InputError for one that is given in two spellings."""
+    out: JsonObject = {}
+    for key, value in fields.items():
+        if _camel(key) in out:
+            raise InputError(f"{_camel(key)}: is given in two spellings", field=key)
+        out[_camel(key)] = value
+    return out
 
 
 def _camel(name: str) -> str:
