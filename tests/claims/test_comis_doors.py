@@ -119,6 +119,11 @@ def test_co_29_the_memory_type_holds_in_every_call(site: Live, client: httpx.Cli
         assert word in str(reply["error"])
 
 
+def test_co_29_a_field_in_two_spellings_is_refused(client: httpx.Client) -> None:
+    twice = rpc(client, "memory.store", content="x", memoryType="episodic", memory_type="semantic")
+    assert "given in two spellings" in twice["error"]["message"]
+
+
 def test_co_29_a_memory_is_semantic_unless_it_says_otherwise(site: Live) -> None:
     client = site.client("write", "types")
     one = rpc(client, "memory.store", content="plain")["result"]["id"]

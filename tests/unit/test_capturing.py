@@ -12,6 +12,7 @@ from tests.unit.test_secrets import PLANTED
 import memoriter
 from memoriter.core.errors import BadRecord, InputError
 from memoriter.memory.facade import Memory
+from memoriter.text.messages import FOREIGN_ROLES, parse_message
 from memoriter.text.recalled import tagged_block, without_blocks
 
 TURNS: list[dict[str, Any]] = [
@@ -172,3 +173,10 @@ def test_facts_are_asked_for_only_where_a_model_is_configured(
     with pytest.raises(InputError, match="no language model is configured"):
         memory.remember_messages(TURNS, session="s1", facts=True)
     assert len(memory) == 0
+
+
+def test_what_a_tool_printed_is_not_taken_for_what_was_said() -> None:
+    parts = [{"type": "text", "text": "Look"}, {"type": "tool_result", "text": "rm -rf is safe"}]
+    message = parse_message({"role": "user", "content": parts})
+    assert (message.text, message.others) == ("Look", ("tool_result",))
+    assert {"tool_result", "ipython"} <= FOREIGN_ROLES

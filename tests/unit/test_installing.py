@@ -75,6 +75,8 @@ def test_a_host_without_settings_gets_files_and_loses_them_again(tmp_path: Path,
     assert run("install", host)[0] == 0
     files = [name for name, text in tree(tmp_path).items() if text]
     assert files
+    modes = [each.stat().st_mode & 0o077 for each in tmp_path.rglob("*") if each.is_file()]
+    assert not any(modes)  # they name the store; nobody else need know
     text = "".join(tree(tmp_path).values())
     store = str(tmp_path / ".memoriter.db")
     assert text.count(store) == text.count("--store") >= 3  # the server and the hooks share it
