@@ -201,7 +201,12 @@ def test_timings_are_for_people_only(stored: Memory) -> None:
     assert set(result.timings) >= {"words", "kin", "meaning", "fuse"}
     assert all(spent >= 0 for spent in result.timings.values())
     assert set(result.timings) <= {step.name for step in result.plan.steps}
-    assert set(stored.recall("ssh port", recipe="lexical").timings) == {"words", "fuse"}
+    assert set(stored.recall("ssh port", recipe="lexical").timings) == {
+        "select",
+        "words",
+        "fuse",
+        "limit",
+    }
     assert "timings" not in result.to_dict()
     assert "timings" not in result.receipt.body
 

@@ -156,6 +156,8 @@ class Context:
     """The same without the names of speakers, where the recipe says so: what is embedded."""
     keys: Keys = by_row
     """How the recipe orders rows with equal scores, inside lanes too."""
+    selected_ms: float = field(default=0.0, compare=False)
+    """How long the selection took, for people."""
     memo: dict[str, object] = field(default_factory=dict[str, object], compare=False, repr=False)
     """What several steps of a search ask for, made once; another selection needs another memo."""
 

@@ -5,6 +5,7 @@ Called by `memory/search.py` before planning; embedding the query comes later.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -54,7 +55,9 @@ def bind(
 
     Raises BadQuery if a seed or a list names an id that the caller cannot read.
     """
+    began = time.perf_counter()
     selection = select(view, criteria_of(query, recipe, recorded), effects.fetch)
+    selected_ms = 1000.0 * (time.perf_counter() - began)
     seeds = {
         label: _rows(ids, f"seeds.{label}", view, selection) for label, ids in query.seeds.items()
     }
@@ -75,6 +78,7 @@ def bind(
         replaced_by=recipe.select.replaced_by,
         asked=asked,
         keys=tie_keys(view, recipe.ties),
+        selected_ms=selected_ms,
     )
     return replace(ctx, embedded=embedded_text(ctx, recipe))
 

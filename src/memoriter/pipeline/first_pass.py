@@ -6,7 +6,7 @@ calls `first_pass`; the second pass uses `Boosting`, `fused` and `order_of` too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -33,11 +33,15 @@ class Scored:
 
 
 def first_pass(
-    recipe: Recipe, ctx: Context, candidates: Candidates, boosts: Sequence[str]
+    recipe: Recipe,
+    ctx: Context,
+    candidates: Candidates,
+    boosts: Sequence[str],
+    lap: Callable[[str], None] = lambda name: None,
 ) -> Scored:
     """Fuse lanes and weighted boosts, apply the other boosts, sort.
 
-    `boosts` are the labels of those that can run.
+    `boosts` are the labels of those that can run; `lap` notes the time of each, for people.
     """
     rankings = candidates.rankings
     step = recipe.passes[0]
@@ -54,7 +58,7 @@ def first_pass(
     # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted boost
     # alone must not lift them into the answer.
     candidate = _any(slate, [f"{label}.score" for label in lanes])
-    work = Boosting(recipe, ctx, {}, candidates.counted)
+    work = Boosting(recipe, ctx, {}, candidates.counted, lap)
     fused_boosts = [label for label in recipe.fused if label in boosts]
     for label in fused_boosts:
         slate = work.noted(slate, label, f"{label}.score", candidate)
@@ -118,19 +122,23 @@ class Boosting:
         ctx: Context,
         notes: dict[str, Mapping[str, object]],
         counted: Mapping[str, Rows] | None = None,
+        lap: Callable[[str], None] = lambda name: None,
     ) -> None:
         self._recipe = recipe
+        self._lap = lap
         self._ctx = ctx
         self.notes = notes
         self._counted = counted or {}
 
     def noted(self, slate: Slate, label: str, column: str, where: Mask) -> Slate:
         """The slate with a boost's values, limited to some rows, and its detail columns."""
+        self._lap(FIRST)  # so far
         running = RunningPart(label, counted=self._counted.get(label))
         made = self._recipe.boosts[label].boost(self._ctx.running_as(running), slate)
         self.notes[label] = made.noted
         details = {f"{label}.{key}": values for key, values in made.details.items()}
         values = np.where(where, made.values, np.nan)
+        self._lap(label)
         return slate.noting({column: values, **details})
 
     def applied(self, slate: Slate, stage: str, labels: Sequence[str]) -> Slate:

@@ -43,8 +43,8 @@ _MS: Final = 1000.0
 class Stopwatch:
     """Notes the time since the last lap under a name: for people, never for the answer."""
 
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
+    def __init__(self, **before: float) -> None:
+        self.laps = dict(before)
         """Milliseconds by name, in the order of the first lap of each."""
         self._last = time.perf_counter()
 
@@ -96,7 +96,7 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     `before` is an earlier run on the same context, with another recipe: lanes that are the same in
     both do not run again.
     """
-    watch = Stopwatch()
+    watch = Stopwatch(select=ctx.selected_ms)
     proposed, seeds = run_lanes(plan, ctx, watch, before)
     plan = _with_skipped(
         plan,
@@ -108,7 +108,7 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     )
     candidates = complete(plan.recipe, ctx, proposed, seeds, plan.boosting)
     rankings = candidates.rankings
-    scored = first_pass(plan.recipe, ctx, candidates, plan.boosting)
+    scored = first_pass(plan.recipe, ctx, candidates, plan.boosting, watch.lap)
     first_scores = scored.slate.score  # before the second pass: the proof is about these
     counts = {label: ranking.rows.size for label, ranking in proposed.items()}
     counts |= {"select": ctx.selection.count, FIRST: scored.slate.rows.size}
@@ -127,6 +127,7 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     slate, moves = _ordered(plan, ctx, scored.slate, watch)
     counts |= {name: move.at.size for name, move in moves.items()}
     shown = _cut(ctx, slate, moves, counts)
+    watch.lap("limit")
     proof = whether_proved(plan.recipe, ctx, proposed, first_scores, plan.boosting)
     notes = {**scored.noted, FIRST: proof, **{name: move.noted for name, move in moves.items()}}
     plan = _finished(plan, counts, rankings, notes)

@@ -70,10 +70,13 @@ def draw_funnel(
 
 def _stages(plan: Plan, colours: Colours, timings: Mapping[str, float]) -> Iterator[JsonObject]:
     for step in plan.steps:
-        for key, rows in step.shows.items():
-            if key.startswith(_AFTER):
-                name = key.removeprefix(_AFTER)
-                yield {"stage": name, "rows": rows, "about": _SELECTED.get(name, "")}
+        selected = [key for key in step.shows if key.startswith(_AFTER)]
+        for key in selected:
+            name = key.removeprefix(_AFTER)
+            out: JsonObject = {"stage": name, "rows": step.shows[key]}
+            if key == selected[-1] and step.name in timings:  # they are one piece of work
+                out["ms"] = f"{timings[step.name]:.1f} ms for the selection"
+            yield {**out, "about": _SELECTED.get(name, "")}
         if step.name != "select":
             yield _stage(plan, step, colours, timings)
 
