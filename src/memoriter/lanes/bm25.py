@@ -97,7 +97,7 @@ class Bm25Lane(Lane):
         "the mean length of a field counts as at least this", 1.0, ge=0.0, le=1000.0
     )
     gate: dict[TextField, Fraction] = option(
-        "by field: a word that more than this share of the records has does not count",
+        "by field: a word found in more than this share of the records does not count",
         default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("`gate` applies from this number of records on", 20, ge=0)

@@ -41,7 +41,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "session": "Only memories of this session.",
     "text": "What to remember.",
     "drafts": 'Texts, or mappings of fields such as {"text": "…", "tags": ["ops"]}.',
-    "on_similar": "For similar memories: keep (do not look), skip a copy, supersede, or report.",
+    "on_similar": "Similar memories: keep (not looked for), skip (no copy), supersede, or report.",
     "similar.text": "What would be remembered.",
     "similar.limit": "How many memories at most.",
     "messages": 'Messages such as {"role": "user", "content": "…", "id": "m1", "name": "Ann"}.',

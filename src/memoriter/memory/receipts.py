@@ -104,8 +104,8 @@ def case_within(case: Case, scope: Scope) -> Case:
     for key, value in scope.filters().items():
         if filters.get(key) != value:
             raise Forbidden(
-                f"the search of the receipt was not limited to {key} {value!r}",
-                hint="use a memory with the scope of the receipt",
+                f"this memory is limited to {key} {value!r}, the search of the receipt was not",
+                hint="open the memory with the scope of the receipt",
                 field=key,
             )
     return case

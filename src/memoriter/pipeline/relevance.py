@@ -109,8 +109,8 @@ class Relevance(Spec):
         0.16,
     )
     few: float | None = option(
-        "the evidence is multiplied by (few + ln records) / (few + ln size of the store), since"
-        " the best of many records is better by chance; None: by 1",
+        "corrects for the size of the store, as the best of many records scores higher by chance:"
+        " evidence is multiplied by (few + ln records) / (few + ln size); None: no correction",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
     records: int = option(

@@ -140,7 +140,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     if words is None or isinstance(ready, Skipped):
         if words is None or ctx.wording.unread is not None:
             raise NothingToRun(
-                f"bundles: {getattr(ready, 'reason', '')}", hint="use the recipe linked"
+                f"bundles: {getattr(ready, 'reason', '')}", hint='use recipe="linked"'
             )
         return Bundles((), 0, offset, skipped)
     ranking = words.rank(ctx)

@@ -68,7 +68,8 @@ def remember(
         typer.Option(
             "--on-similar",
             metavar="WHAT",
-            help="For similar memories: keep (do not look), skip a copy, supersede, or report.",
+            help="What becomes of similar memories: keep (do not look for any), skip (store no "
+            "copy), supersede (replace them), report (store it and list them).",
             autocompletion=complete_words("keep", "skip", "supersede", "report"),
         ),
     ] = "keep",
