@@ -136,7 +136,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
     note("8 threads: commits / syncs / images / lost", f"200 / {synced} / {count} / 0")
 
 
-@pytest.mark.parametrize("synced", range(14, 110, 3 if lab.NIGHT else 24))
+@pytest.mark.parametrize("synced", range(14, 110, 3 if lab.NIGHT else 48))
 def test_a_failed_sync_is_never_taken_for_a_good_one(
     synced: int, tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
