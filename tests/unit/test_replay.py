@@ -267,7 +267,7 @@ def test_another_tenant_and_a_wider_scope_are_refused(tmp_path: Path) -> None:
     for ask in (theirs.replay, lambda receipt_from: theirs.why_not(receipt_from, "r1")):
         with pytest.raises(Forbidden, match="another tenant"):
             ask(receipt)
-    with pytest.raises(Forbidden, match="not limited to agent"):
+    with pytest.raises(Forbidden, match="is limited to agent"):
         ours.scoped(agent="bot").replay(receipt)
     narrow = ours.scoped(agent="bot").recall("ssh").receipt
     assert ours.replay(narrow).same
