@@ -1,7 +1,7 @@
 """Draws texts that people read, to be read as a stranger would: errors, hints, help.
 
 `python -m tools.texts [SEED [COUNT]]` prints the seed and so many of them (40), each with its
-place. Values that a text gets when it is printed stand in braces.
+place and the names that stand beside it. Values that a text gets later stand in braces.
 """
 
 from __future__ import annotations
@@ -20,22 +20,83 @@ _SHORTEST: Final = 12
 def every_text() -> Iterator[tuple[str, str]]:
     """(place, text) of every error with its hint, every help text and every command's docstring."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            place = f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
-            match node:
-                case ast.Raise(exc=ast.Call(args=[first, *_], keywords=named)):
-                    hints = [_text(each.value) for each in named if each.arg == "hint"]
-                    text = "\n    hint: ".join(filter(None, (_text(first), *hints)))
-                case ast.Call(func=ast.Name(id="option" | "Option"), args=[first, *_]):
-                    text = _text(first)
-                case ast.keyword(arg="help" | "description", value=value):
-                    text = _text(value)
-                case ast.FunctionDef(decorator_list=[ast.Call(func=ast.Name(id="command"))]):
-                    text = ast.get_docstring(node) or ""
-                case _:
-                    continue
-            if len(text) >= _SHORTEST:
-                yield place, text
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node, beside in _with_names(tree, ()):
+            text = _read_by_people(node)
+            # One word is a code, such as the type of an error.
+            if len(text) >= _SHORTEST and " " in text:
+                named = _part(node) if isinstance(node, ast.Raise) else _named(beside)
+                yield f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}{named}", text
+
+
+def _read_by_people(node: ast.AST) -> str:
+    match node:
+        case ast.Raise(exc=ast.Call(args=[first, *_], keywords=named)):
+            hints = [_text(each.value) for each in named if each.arg == "hint"]
+            return "\n    hint: ".join(filter(None, (_text(first), *hints)))
+        case ast.Call(func=ast.Name(id="option" | "Option"), args=[first, *_], keywords=named):
+            values = [f"; {each}" for at in named if at.arg == "values" for each in _values(at)]
+            return _text(first) + "".join(values)
+        case ast.Call(func=ast.Name(id="Field"), args=[_, second, *_]):
+            return _text(second)
+        case ast.keyword(arg="help" | "description", value=value):
+            return _text(value)
+        case ast.FunctionDef(decorator_list=[ast.Call(func=ast.Name(id="command"))]):
+            return ast.get_docstring(node) or ""
+        case _:
+            return ""
+
+
+def _with_names(node: ast.AST, names: tuple[str, ...]) -> Iterator[tuple[ast.AST, tuple[str, ...]]]:
+    """Every node, with the names of the class and the field or parameter that it is part of.
+
+    Readers see these names beside the text: an option in a table of its kind, a flag in a help.
+    """
+    match node:
+        case ast.ClassDef(name=name):
+            names = (_kind(node) or name,)
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.arg(arg=name):
+            names = (*names[:1], name)
+        case _:
+            pass
+    yield node, names
+    for child in ast.iter_child_nodes(node):
+        yield from _with_names(child, names)
+
+
+def _kind(node: ast.ClassDef) -> str:
+    """The kind of a lane, a boost or an ordering, from `kind: Literal["…"]`."""
+    for each in node.body:
+        match each:
+            case ast.AnnAssign(
+                target=ast.Name(id="kind"),
+                annotation=ast.Subscript(slice=ast.Constant(value=str() as kind)),
+            ):
+                return kind
+            case _:
+                pass
+    return ""
+
+
+def _part(node: ast.Raise) -> str:
+    """Says that a function of the module completes the text."""
+    match node.exc:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name.startswith("_"):
+            return f" (completed by {name})"
+        case _:
+            return ""
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return f" ({'.'.join(names)})" if names else ""
+
+
+def _values(given: ast.keyword) -> Iterator[str]:
+    """The meaning of each value of an option, as its table lists them."""
+    if isinstance(given.value, ast.Dict):
+        for key, value in zip(given.value.keys, given.value.values, strict=True):
+            if isinstance(key, ast.Constant):
+                yield f"{key.value}: {_text(value)}"
 
 
 def _text(node: ast.expr) -> str:

@@ -76,8 +76,8 @@ class Content(Hinting):
     source_episode: Annotated[
         str | None, Field(LABEL, "Your id of the conversation or event it came from.")
     ] = None
-    importance: Annotated[float, Field(SHARE, "From 0 to 1.")] = 0.5
-    confidence: Annotated[float | None, Field(SHARE, "From 0 to 1.")] = None
+    importance: Annotated[float, Field(SHARE, "How important it is, from 0 to 1.")] = 0.5
+    confidence: Annotated[float | None, Field(SHARE, "How sure you are, from 0 to 1.")] = None
     priority: Annotated[str, Field(one_of(PRIORITIES), "P1, P2, P3 or P4.")] = "P3"
     trust: Annotated[
         str, Field(one_of(TRUST), "How far it is trusted: system, learned or external.")
@@ -90,8 +90,8 @@ class Content(Hinting):
     session: Annotated[str | None, Field(NAME, "The conversation it belongs to.")] = None
     created: Annotated[datetime, Field(TIME, "When it was made (default: now).")]
     occurred: Annotated[datetime | None, Field(TIME, "When it happened.")] = None
-    valid_from: Annotated[datetime | None, Field(TIME, "From when on it is true.")] = None
-    valid_until: Annotated[datetime | None, Field(LATER, "Until when it is true.")] = None
+    valid_from: Annotated[datetime | None, Field(TIME, "The time from which it is true.")] = None
+    valid_until: Annotated[datetime | None, Field(LATER, "The time until which it is true.")] = None
     expires: Annotated[
         datetime | None, Field(LATER, "When it expires: searches no longer return it.")
     ] = None

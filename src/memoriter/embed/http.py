@@ -187,5 +187,5 @@ def _in_order(rows: Sequence[_Row]) -> list[list[float]]:
     if all(place is None for place in places):
         return [row.embedding for row in rows]
     if sorted(-1 if place is None else place for place in places) != list(range(len(rows))):
-        raise ValueError("the indexes of the vectors must be 0, 1, 2 …")
+        raise ValueError("the reply must number its vectors 0, 1, 2 …")
     return [row.embedding for row in sorted(rows, key=lambda row: row.index or 0)]

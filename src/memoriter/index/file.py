@@ -183,7 +183,9 @@ def load_segment(
     except (OSError, ValueError, KeyError, TypeError, NotFound) as error:
         raise Corrupt(f"segment {ref.name} cannot be read: {error}") from error
     if (ref.first, ref.last) != (segment.first, segment.last):
-        raise Corrupt(f"segment {ref.name} holds another part of the log than it should")
+        raise Corrupt(
+            f"segment {ref.name} does not hold the part of the log that the manifest names"
+        )
     if whose != (_hashed(owner.tenant), owner.index):
         raise Corrupt(f"segment {ref.name} belongs to another tenant or index")
     return segment

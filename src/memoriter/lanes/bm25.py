@@ -81,7 +81,7 @@ class Bm25Lane(Lane):
         values={"all": "all", "worded": "those with a word"},
     )
     agents: Named = option(
-        "which agents have their registry entry searched, as the field agent_registry",
+        "whose registry entries are searched, as the field agent_registry",
         "registered",
         values={
             "registered": "those of the registry",
@@ -94,13 +94,13 @@ class Bm25Lane(Lane):
         "searched fields and their weights"
     )
     least_mean: float = option(
-        "the mean length of a field counts as at least this", 1.0, ge=0.0, le=1000.0
+        "lower limit of the mean length of a field in the formula", 1.0, ge=0.0, le=1000.0
     )
     gate: dict[TextField, Fraction] = option(
-        "by field: a word found in more than this share of the records does not count",
+        "by field: a word is ignored if more than this share of the records have it",
         default_factory=dict[TextField, Fraction],
     )
-    gate_from: int = option("`gate` applies from this number of records on", 20, ge=0)
+    gate_from: int = option("minimum number of records for `gate` to apply", 20, ge=0)
     wordless: Literal["skip", "empty"] = option(
         "what happens if a question has no words",
         "skip",

@@ -30,9 +30,7 @@ class ByLane(Lane):
         "whether every record scores 0, so that only the order counts", default=False
     )
     then: tuple[str, ...] = option("tie-breaking attributes, in order", ())
-    blank: bool = option(
-        "whether the lane finds records only if the question is blank", default=False
-    )
+    blank: bool = option("whether the lane runs only for a blank question", default=False)
     pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
 
     @model_validator(mode="after")

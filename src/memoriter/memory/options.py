@@ -280,10 +280,10 @@ class LinkKwargs(TypedDict, total=False):
     weight: Annotated[float, Option("The weight of the link.", float, 1.0)]
     valid_from: Annotated[
         "TimeLike | None",
-        Option("From when on the link is true (default: always).", str, metavar="TIME"),
+        Option("The time from which the link is true (default: always).", str, metavar="TIME"),
     ]
     valid_until: Annotated[
-        "TimeLike | None", Option("Until when the link is true.", str, metavar="TIME")
+        "TimeLike | None", Option("The time until which the link is true.", str, metavar="TIME")
     ]
     metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", JsonObject)]
     key: Annotated[str | None, _KEY]
@@ -327,16 +327,16 @@ class ReflectKwargs(TypedDict, total=False):
         Option('How clusters are found: "propagation", "agglomerative" or "linked".', str),
     ]
     similarity: Annotated[
-        float, Option("The minimum cosine of two related memories (0.7, else to 0.4).", float)
+        float, Option("The minimum cosine of related memories (default: 0.7 down to 0.4).", float)
     ]
-    min_size: Annotated[int, Option("The minimum number of memories in a cluster (3).", int)]
-    max_size: Annotated[int, Option("The maximum number of memories in a cluster (200).", int)]
+    min_size: Annotated[int, Option("The minimum size of a cluster (default: 3).", int)]
+    max_size: Annotated[int, Option("The maximum size of a cluster (default: 200).", int)]
     kinds: Annotated[
         "Sequence[str] | None",
-        Option("The kinds of memories that may be members (all).", list[str], flag="--kind"),
+        Option("Kinds of memories that may be members (default: all).", list[str], flag="--kind"),
     ]
-    archived: Annotated[Show, Option("Whether archived memories may be members (hide).", Show)]
-    candidates: Annotated[int, Option("How many of the newest memories are compared (5000).", int)]
+    archived: Annotated[Show, Option("Archived memories as members: show or hide (default).", Show)]
+    candidates: Annotated[int, Option("How many of the newest are compared (default: 5000).", int)]
     cycle: Annotated[int | None, Option("Your own time counter, stored with the reflections.", int)]
     summary: Annotated["Summary | None", Option("A function that writes the summary.")]
 

@@ -34,9 +34,12 @@ class Unanimity(Spec):
     depth: int = option("how many of the best rows of each lane are compared", 3, ge=1, le=100)
     agree: int = option("how many of these rows both lanes must have", 2, ge=1, le=100)
     by: Literal["positional", "overlap"] = option(
-        "where a row must be for both lanes to have it",
+        "when both lanes have a row",
         "positional",
-        values={"positional": "at the same place in both", "overlap": "among the best of both"},
+        values={
+            "positional": "if it has the same rank in both",
+            "overlap": "if it is among the best rows of both",
+        },
     )
 
 

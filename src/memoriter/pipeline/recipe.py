@@ -92,7 +92,9 @@ class Mode(Spec):
     """A named subset of a recipe's lanes, for `recall(…, mode=…)`."""
 
     lanes: tuple[Label, ...] = option("lanes that run in this mode", min_length=1)
-    may_miss: tuple[Label, ...] = option("lanes without which the answer is still complete", ())
+    may_miss: tuple[Label, ...] = option(
+        "lanes that an answer may lack and still count as complete", ()
+    )
     otherwise: Label | None = option("lane that runs if none of the others can", None)
     rerank: bool = option("whether the reranker of the recipe may be asked", default=True)
 
@@ -130,7 +132,7 @@ class Recipe(Spec):
         "number of hits that caps and shares refer to, whatever the limit", 10, ge=1, le=10_000
     )
     ties: tuple[Tie, ...] = option(
-        "attributes (also in lanes) and columns that break ties; the row breaks the last ones",
+        "attributes and columns that break ties, in this order; lanes use the attributes",
         ("row",),
         values={"row": "age", "-row": "age, newest first"},
     )
@@ -144,7 +146,7 @@ class Recipe(Spec):
         },
     )
     not_positive: Literal["refuse", "default"] = option(
-        "what happens to a limit, or a number under one of `names`, of 0 or less",
+        "what a value of 0 or less does, as limit or under one of `names`",
         "refuse",
         values={"refuse": "is an error", "default": "means the recipe's own"},
     )
@@ -176,7 +178,7 @@ class Recipe(Spec):
         default_factory=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
-        "what the other system calls an answer, by the lanes that found it; the first that fits",
+        "what the other system calls an answer, by the lanes that found it; the first match counts",
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(

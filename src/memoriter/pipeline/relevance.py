@@ -87,11 +87,12 @@ class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
     seen: UnitShare = option(
-        "weight of the share of the question's informative words that some record has", 0.05
+        "weight of the share of the question's informative words that at least one record has",
+        0.05,
     )
     mass: float = option(
-        "weight of a question's informative words at which its relevance is halved; with less,"
-        " it is lower",
+        "total weight of a question's informative words at which its relevance is halved; with"
+        " less weight the relevance is lower still",
         16.0,
         ge=0.0,
         le=1000.0,
@@ -105,12 +106,12 @@ class Relevance(Spec):
         16, ge=1, le=1_000_000,
     )  # fmt: skip
     apart: UnitShare = option(
-        "weight of the lanes in `apart`; the fewer other words a question has, the more they count",
+        "weight of the recipe's lanes in `apart`; it grows as the question has fewer other words",
         0.16,
     )
     few: float | None = option(
-        "corrects for the size of the store, as the best of many records scores higher by chance:"
-        " evidence is multiplied by (few + ln records) / (few + ln size); None: no correction",
+        "correction for the size of the store: evidence is multiplied by"
+        " (few + ln records) / (few + ln size of the store); None: no correction",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
     records: int = option(
@@ -120,13 +121,13 @@ class Relevance(Spec):
         "lane whose scores say how far a record stands out from all others; None: no lane", None
     )
     deviations: float = option(
-        "evidence beyond that of a weak hit is multiplied by z / deviations, limited to 0.25 to 2;"
-        " z: how many standard deviations the score lies above the mean",
+        "evidence beyond that of a weak hit is multiplied by z / deviations, kept within 0.25 and"
+        " 2; z is the standard score in the lane `stands_out`",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(
-        "number, mean score and deviation of imagined records that are counted too, so that a"
-        " small store has a deviation",
+        "prior for the standard score, which steadies it in a small store: a number of records,"
+        " their mean score and its standard deviation",
         (20.0, 0.04, 0.05),
     )
     knots: tuple[Knot, ...] = option(

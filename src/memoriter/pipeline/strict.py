@@ -35,7 +35,7 @@ def refuse_unused(plan: Plan, query: Query) -> None:
     for field in _inputs(query):
         if not any(_takes(recipe, label, field, query) for label in on):
             raise BadQuery(
-                f"{field}: is given, but no enabled lane uses it",
+                f"{field}: no enabled lane uses it",
                 hint=f"enable a lane that uses it, or leave the {field} out",
                 field=field,
             )

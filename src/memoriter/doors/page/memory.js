@@ -131,7 +131,7 @@ function actions(record, versions, links) {
       }) : null,
     may("link") ? form("Link", [["target", "To the memory with the id", ""], ["kind", "Kind of link", "related_to"]],
       (sent) => run(post("links", { source: id, target: sent.target.trim(), kind: sent.kind.trim() }), "linked")) : null,
-    may("expire") ? form("Expire", [["at", "From when on (empty: now)", ""]], (sent) => run(call("expire", sent.at ? { id, at: sent.at } : { id }), "expired")) : null,
+    may("expire") ? form("Expire", [["at", "The time from which it is hidden (empty: now)", ""]], (sent) => run(call("expire", sent.at ? { id, at: sent.at } : { id }), "expired")) : null,
     may("forget") ? h("button", { type: "button", class: "danger", onclick: async () => {
       const content = h("div", {}, h("p", {}, "This cannot be undone. It goes from past views too, with:"),
         h("ul", {}, h("li", {}, counted(versions.length, "version")), h("li", {}, counted(links.length, "link"),

@@ -30,7 +30,12 @@ class AskingBoost(Boost):
     )
 
     kind: Literal["asking"]
-    weight: float = option("what a record loses if all of its words ask", 0.05, ge=0.0, le=1000.0)
+    weight: float = option(
+        "what a record loses if its whole text is questions; less if a part is",
+        0.05,
+        ge=0.0,
+        le=1000.0,
+    )
 
     def largest_gain(self, best: float) -> float:
         """Nothing: it only takes."""

@@ -21,7 +21,7 @@ class CohesionBoost(Boost):
     about: ClassVar[str] = "weak hits gain from a strong one written shortly before or after"
 
     kind: Literal["cohesion"]
-    lane: Label = option("lane whose raw score `strong` and `weak` are compared with", "words")
+    lane: Label = option("lane whose raw scores are compared with `strong` and `weak`", "words")
     radius: int = option("maximum distance of the two hits, in records", 12, ge=1, le=10_000)
     most: float = option(
         "gain at distance 0; at distance d it is most · (1 − d / radius)", 1.2, ge=0.0, le=1000.0

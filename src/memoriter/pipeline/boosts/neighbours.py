@@ -23,7 +23,7 @@ class NeighboursBoost(Boost):
 
     kind: Literal["neighbours"]
     of: tuple[str, ...] = option(
-        "columns whose values are passed on, such as words.scaled; of several, the largest value",
+        "columns whose largest value is passed on, such as words.scaled",
         min_length=1,
     )
     # 1000 · 1000 stays below 2^21, up to which sums on the grid are exact.

@@ -37,9 +37,9 @@ class SourcesBoost(Boost):
 
     kind: Literal["sources"]
     window: int = option(
-        "reflections are taken from this many of the best rows", 25, ge=1, le=10_000
+        "how many of the best rows are looked at for reflections", 25, ge=1, le=10_000
     )
-    reflections: int = option("how many reflections lend at most, best first", 5, ge=1, le=1000)
+    reflections: int = option("maximum reflections that lend, best first", 5, ge=1, le=1000)
     ceiling: int = option(
         "a reflection with more sources than this lends nothing", 50, ge=1, le=1_000_000
     )

@@ -67,8 +67,7 @@ class CopiesOrdering(Ordering):
         "attributes that must be equal in copies", ("user", "source.who", "occurred")
     )
     head: int = option(
-        "how many of the best rows are compared; if fewer than this many remain, up to ten times"
-        " as many",
+        "how many of the best rows are compared; up to ten times as many, if copies leave fewer",
         50,
         ge=1,
         le=1000,
