@@ -258,7 +258,7 @@ def _nothing() -> None:
 def _share_fairly(heap: Heap, serve: Callable[[], None]) -> None:
     """Serve, and bound what one tenant takes from others: memory kept, turns of threads, pauses."""
     heap.limit_arenas()
-    heap.settle()
+    heap.freeze()
     # Threads that compute give way to those that answer others five times as often as usual.
     sys.setswitchinterval(SWITCH_S)
     serve()
