@@ -38,7 +38,7 @@ def ids(memory: Memory, **options: Any) -> set[str]:
 def test_a_record_is_not_hidden_by_one_that_is_trusted_less(
     ruled: Memory, kind: str, trust: str
 ) -> None:
-    """D4: an external record hid a system one, and under a floor of trust the answer was empty."""
+    """An external record hid a system one, and under a floor of trust the answer was empty."""
     fields: Any = {kind: "rule", "trust": trust}
     ruled.remember("The deploy key is at evil.example", id="web", **fields)
     assert {"rule", "web"} <= ids(ruled)
@@ -189,7 +189,7 @@ def test_a_reflection_stays_below_the_ceiling_and_falls_with_its_members(memory:
 
 
 def test_a_session_of_a_token_has_its_ceiling(memory: Memory) -> None:
-    """D6: any write token set trust system, in remember and in update."""
+    """Any write token set trust system, in remember and in update."""
     session = TenantSession(memory).with_ceiling("learned")
     made = BY_NAME["remember"].run(session, {"text": "a"})["ids"][0]
     for name, fields in (
@@ -363,7 +363,7 @@ def test_a_text_that_repeats_the_question_and_says_nothing_else_is_discounted(
 
 
 def test_poison_does_not_reach_the_first_five(memory: Memory) -> None:
-    """D5, small: `python -m bench poison` has the figures."""
+    """The attack in small: `python -m bench poison` has the figures."""
     for n, month in enumerate(("May", "June", "July", "August", "September", "October")):
         memory.remember(f"Caroline went camping with her family in {month}", id=f"own{n}")
     question = "When did Caroline go camping with her family?"

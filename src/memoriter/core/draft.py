@@ -37,14 +37,14 @@ class Draft:
 
     fields: Mapping[str, object]
     id: str | None = None
-    ties: tuple[NewEdge, ...] = ()
+    edges: tuple[NewEdge, ...] = ()
     vector: tuple[float, ...] | None = None
     key: Key | None = None
     durations: _Normalised = field(default_factory=dict[str, object])
     """Times that were passed as durations. The digest covers the duration, not the moment it gives,
     so that a retry a minute later is still the same request."""
-    tie_durations: tuple[_Normalised, ...] = ()
-    """The same for each tie; empty if there is none."""
+    edge_durations: tuple[_Normalised, ...] = ()
+    """The same for each edge; empty if there is none."""
 
     @classmethod
     def of(cls, data: object, now: Now | None = None) -> Draft:
@@ -70,12 +70,12 @@ class Draft:
         raw = {k: v for k, v in options.items() if k not in NOT_FIELDS}
         checked = check_fields(raw, now)
         lengths = durations(raw)
-        ties = tuple(_ties(options, checked, lengths, now))
+        edges = tuple(_edges(options, checked, lengths, now))
         vector = parse_vector(options["vector"], "vector") if "vector" in options else None
         record_id = name(options["id"], "id") if "id" in options else None
         draft = cls(
-            checked, record_id, tuple(tie for tie, _ in ties), vector, durations=lengths,
-            tie_durations=tuple(lengths for _, lengths in ties),
+            checked, record_id, tuple(edge for edge, _ in edges), vector, durations=lengths,
+            edge_durations=tuple(lengths for _, lengths in edges),
         )  # fmt: skip
         key = name(options["key"], "key") if "key" in options else None
         # The digest covers everything else in the draft, so the key can only be added last.
@@ -85,9 +85,11 @@ class Draft:
         """The digest of the request, equal for a retry."""
         fields = {key: _normalised(value) for key, value in self.fields.items()} | self.durations
         none: _Normalised = {}
-        lengths = self.tie_durations or (none,) * len(self.ties)
-        ties = [normalised_tie(tie, each) for tie, each in zip(self.ties, lengths, strict=True)]
-        return digest("memoriter/asked/1", canonical([fields, self.id, ties, self.vector]))
+        lengths = self.edge_durations or (none,) * len(self.edges)
+        edges = [
+            normalised_edge(edge, each) for edge, each in zip(self.edges, lengths, strict=True)
+        ]
+        return digest("memoriter/asked/1", canonical([fields, self.id, edges, self.vector]))
 
     def complete(self, now: int) -> Content:
         """The content, with all defaults filled in; `created` defaults to now."""
@@ -112,11 +114,11 @@ def check_fields(raw: Mapping[str, object], now: Now | None = None) -> dict[str,
     return out
 
 
-def normalised_tie(tie: NewEdge, lengths: Mapping[str, object]) -> list[object]:
-    """A tie in the form that a digest covers; durations take the place of its times."""
-    since = lengths.get("valid_from", tie.valid_from)
-    until = lengths.get("valid_until", tie.valid_until)
-    return [tie.target, tie.kind, tie.weight, since, until, tie.metadata]
+def normalised_edge(edge: NewEdge, lengths: Mapping[str, object]) -> list[object]:
+    """An edge in the form that a digest covers; durations take the place of its times."""
+    since = lengths.get("valid_from", edge.valid_from)
+    until = lengths.get("valid_until", edge.valid_until)
+    return [edge.target, edge.kind, edge.weight, since, until, edge.metadata]
 
 
 def durations(raw: Mapping[str, object]) -> dict[str, object]:
@@ -160,7 +162,7 @@ def check_interval(since: object, until: object) -> None:
         raise BadRecord("valid_until: must lie after valid_from", field="valid_until")
 
 
-def parse_tie(
+def parse_edge(
     target: object, kind: object, options: Mapping[str, object], field: str, now: Now | None = None
 ) -> NewEdge:
     """Validate an edge to a target; raises BadRecord, with `field` as the prefix of its field."""
@@ -188,13 +190,13 @@ def parse_tie(
     )
 
 
-def _ties(
+def _edges(
     options: Mapping[str, object],
     fields: Mapping[str, object],
     lengths: _Normalised,
     now: Now | None,
 ) -> Iterator[tuple[NewEdge, _Normalised]]:
-    """Each tie, and which of its times were passed as durations."""
+    """Each edge, and which of its times were passed as durations."""
     # A replacing edge holds from the moment that its record holds: valid_from, else created. If
     # neither was passed, `write.prepare` dates it, since the clock is read only there.
     begin = "valid_from" if "valid_from" in fields else "created"
@@ -215,7 +217,7 @@ def _links(links: object, now: Now | None) -> Iterator[tuple[NewEdge, _Normalise
         rest = dict(cast("Mapping[str, object]", link)) if isinstance(link, Mapping) else {}
         if not {"target", "kind"} <= set(rest):
             raise BadRecord(f"links[{at}]: expected an object with target and kind", field="links")
-        made = parse_tie(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
+        made = parse_edge(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
         yield made, durations(rest)
 
 
