@@ -43,6 +43,10 @@ _SPELT_FROM: Final = 2_048
 """From so many surface words on, their trigrams are stored."""
 _CODES: Final = ("codes.signs", "codes.steps")
 _SOME: Final = 16
+_LOCATED: Final = 16
+"""How many arrays of rows a segment keeps the places of."""
+_CANDIDATES: Final = 4_096
+"""The places of more rows than a search has candidates are not kept."""
 _REMEMBERED: Final = 65_536
 """How many entries each cache of a segment has at most; a full one is emptied."""
 
@@ -152,6 +156,11 @@ class Segment:
     def sessions(self) -> SessionKeys:
         """The session key of each row; 0 for none."""
         return session_keys(self.arrays)
+
+    @cached_property
+    def has_sessions(self) -> bool:
+        """Whether any row belongs to a session."""
+        return bool(self.sessions.any())
 
     @cached_property
     def session_order(self) -> Sessions:
@@ -265,12 +274,28 @@ class Segment:
 
     def places(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """(the places of those of these rows that are in this segment, a mask of which are)."""
+        known = self._located.get(id(rows))
+        if known is not None:
+            return known[1], known[2]
         if not len(self):
             return np.zeros(0, np.intp), np.zeros(rows.size, np.bool_)
         at = self.rows.searchsorted(rows)
         np.minimum(at, self.rows.size - 1, out=at)
         here = self.rows[at] == rows
-        return (at if here.all() else at[here]), here
+        at = at if here.all() else at[here]
+        if rows.size <= _CANDIDATES:
+            if len(self._located) >= _LOCATED:
+                self._located.clear()
+            self._located[id(rows)] = (rows, at, here)
+        return at, here
+
+    @cached_property
+    def _located(self) -> dict[int, tuple[Rows, NDArray[np.intp], NDArray[np.bool_]]]:
+        """The last answers of `places` by the identity of the rows, which each entry keeps alive.
+
+        The steps of a search ask for the same rows again and again.
+        """
+        return {}
 
     @cached_property
     def owners(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -295,9 +320,16 @@ class Segment:
         return arrays["vectors.matrix"].shape[1]
 
     def vectors_at(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Some of its vectors; those of a large file are checked only as far as they are read."""
+        """Some of its vectors."""
+        return self.matrix_at(at)[at]
+
+    def matrix_at(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
+        """All its vectors, for who reads only these; those of a large file are checked no further.
+
+        A copy of some hundred vectors costs more than their dot products.
+        """
         arrays = self.arrays
-        return arrays.rows(at) if isinstance(arrays, MappedArrays) else arrays["vectors.matrix"][at]
+        return arrays.matrix(at) if isinstance(arrays, MappedArrays) else arrays["vectors.matrix"]
 
     @cached_property
     def codes(self) -> Codes:

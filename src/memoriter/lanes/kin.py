@@ -103,7 +103,7 @@ class KinLane(Lane):
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, with the words of the ranking."""
         memo = cast("_Memo", ranking.memo)
-        rows = rows[ctx.selection.has(ctx.view, rows)]
+        rows = ctx.selection.among(ctx.view, rows)
         scores = (memo.every or KinScores(ctx.view, memo.words)).of(rows)
         met = scores > 0.0
         order = ctx.best(scores[met], rows[met], EVERY)
