@@ -221,9 +221,9 @@ class Slate:
         stood = np.arange(1.0, self.rows.size + 1)
         return self._with(self._kept.and_also({f"{stage}.from": stood})).take(at)
 
-    def take(self, at: NDArray[np.intp]) -> Slate:
-        """The rows at these positions, in this order, in all columns."""
-        return self._with(self._kept.cut(at), rows=self.rows[at])
+    def take(self, at: NDArray[np.intp], rows: Rows | None = None) -> Slate:
+        """The rows at these positions, in this order, in all columns; `rows` if they are known."""
+        return self._with(self._kept.cut(at), rows=self.rows[at] if rows is None else rows)
 
     def head(self, count: int) -> Slate:
         """The first rows."""

@@ -21,6 +21,7 @@ from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of
 from memoriter.index.dictionary import Dictionary
 from memoriter.index.log_arrays import sample_of
+from memoriter.index.row_places import RowPlaces
 from memoriter.index.sessions import SessionKeys, Sessions, session_keys
 from memoriter.index.trigrams import Spellings
 from memoriter.index.windows import Windows
@@ -43,10 +44,6 @@ _SPELT_FROM: Final = 2_048
 """From so many surface words on, their trigrams are stored."""
 _CODES: Final = ("codes.signs", "codes.steps")
 _SOME: Final = 16
-_LOCATED: Final = 16
-"""How many arrays of rows a segment keeps the places of."""
-_CANDIDATES: Final = 4_096
-"""The places of more rows than a search has candidates are not kept."""
 _REMEMBERED: Final = 65_536
 """How many entries each cache of a segment has at most; a full one is emptied."""
 
@@ -274,28 +271,12 @@ class Segment:
 
     def places(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """(the places of those of these rows that are in this segment, a mask of which are)."""
-        known = self._located.get(id(rows))
-        if known is not None:
-            return known[1], known[2]
-        if not len(self):
-            return np.zeros(0, np.intp), np.zeros(rows.size, np.bool_)
-        at = self.rows.searchsorted(rows)
-        np.minimum(at, self.rows.size - 1, out=at)
-        here = self.rows[at] == rows
-        at = at if here.all() else at[here]
-        if rows.size <= _CANDIDATES:
-            if len(self._located) >= _LOCATED:
-                self._located.clear()
-            self._located[id(rows)] = (rows, at, here)
-        return at, here
+        return self.row_places.of(rows)
 
     @cached_property
-    def _located(self) -> dict[int, tuple[Rows, NDArray[np.intp], NDArray[np.bool_]]]:
-        """The last answers of `places` by the identity of the rows, which each entry keeps alive.
-
-        The steps of a search ask for the same rows again and again.
-        """
-        return {}
+    def row_places(self) -> RowPlaces:
+        """Where rows are in this segment."""
+        return RowPlaces(self.rows)
 
     @cached_property
     def owners(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

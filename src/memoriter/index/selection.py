@@ -83,11 +83,6 @@ class Selection:
             out[here] = mask[places]
         return out
 
-    def among(self, view: View, rows: Rows) -> Rows:
-        """Those of these rows that are selected; the same array if all are."""
-        has = self.has(view, rows)
-        return rows if has.all() else rows[has]
-
     def rows(self, view: View) -> Rows:
         """The row numbers, ascending."""
         parts = [s.rows[mask] for s, mask in zip(view.segments, self.masks, strict=True)]

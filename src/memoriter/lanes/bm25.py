@@ -255,7 +255,6 @@ class _Search:
         bound = self._bound(self._text(won))
         if bound is None:
             return Ranking.empty()
-        rows = selection.among(self._ctx.view, rows)
         return self._ranked(scores_of(self._scorer, bound, rows), EVERY)
 
     def coverage(self, ranking: Ranking) -> Knots | None:

@@ -303,7 +303,7 @@ class Lane(RecipePart):
         """Its rows, best first, at most `pool`. Scores must be on the grid; use `ctx.best`."""
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
-        """The ranking of some rows outside of its pool, with the scores of an unlimited pool.
+        """The ranking of some rows of the selection outside of its pool, as with an unlimited one.
 
         Called only if the lane is `independent`; `ranking` is what `rank` returned. The `memo` of
         the result, if it has one, serves both rankings.

@@ -132,7 +132,6 @@ class VectorLane(Lane):
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows."""
-        rows = ctx.selection.among(ctx.view, rows)
         able = (each for each in ctx.spaces if _able(each) is None)
         pairs = list(zip(cast("list[_SpaceHits]", ranking.memo), able, strict=True))
         hits = [self._scored(own, each, rows) for own, each in pairs]

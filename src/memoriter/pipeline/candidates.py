@@ -93,19 +93,19 @@ def complete(
         counted[label] = wanted
         read = recipe.boosts[label].reads_scores_of(ctx, wanted)
         wanted = union_rows((wanted, read)) if read.size else wanted
-    beside = wanted[~among(rows, wanted)] if wanted is not rows else rows[:0]
+    selected = ctx.selection.has(ctx.view, wanted)
     out, support = dict(proposed), dict[str, Ranking]()
     for label, ranking in proposed.items():
         lane = recipe.lanes[label]
         if not lane.independent:
             continue
-        missing = np.ones(rows.size, np.bool_)
-        missing[rows.searchsorted(ranking.rows)] = False
-        further = np.concatenate([rows[missing], beside]) if beside.size else rows[missing]
+        missing = selected.copy()
+        missing[wanted.searchsorted(ranking.rows)] = False
+        further = ctx.view.part(wanted, missing)
         if not further.size:
             continue
         added = lane.score_rows(ctx.at(label, seeds), ranking, further)
-        if not beside.size:
+        if wanted is rows:
             out[label] = _joined(ranking, added)
             continue
         candidate = among(rows, added.rows)

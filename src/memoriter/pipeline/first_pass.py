@@ -200,7 +200,8 @@ class Boosting:
 
 def _sorted(slate: Slate, ctx: Context, ties: Sequence[str]) -> Slate:
     """All rows by score; ties by columns and record attributes."""
-    return slate.take(order_of(slate, slate.score, ctx, ties))
+    order = order_of(slate, slate.score, ctx, ties)
+    return slate.take(order, ctx.view.part(slate.rows, order))
 
 
 def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) -> np.ndarray:

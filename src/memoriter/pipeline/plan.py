@@ -22,7 +22,7 @@ from memoriter.pipeline.foreign_names import first_fitting
 from memoriter.pipeline.orderings.port import Ordering
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.strict import refuse_unused
-from memoriter.pipeline.waves import cannot_start, waves_of
+from memoriter.pipeline.waves import cannot_start
 from memoriter.text.figures import attempt_text, step_text
 from memoriter.text.past import past_words
 from memoriter.text.prompt import head_size
@@ -349,7 +349,7 @@ def ordering_steps(recipe: Recipe) -> dict[str, Ordering]:
 def _verdicts(recipe: Recipe, ctx: Context) -> dict[str, Ready | Skipped]:
     """Each lane's verdict; lanes that seed others come first."""
     out: dict[str, Ready | Skipped] = {}
-    for wave in waves_of(recipe.lanes):
+    for wave in recipe.waves:
         ready = {label for label, verdict in out.items() if isinstance(verdict, Ready)}
         out |= {label: _verdict(recipe, label, ctx, ready) for label in wave}
     return out
