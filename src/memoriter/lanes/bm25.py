@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
 
@@ -148,7 +147,14 @@ class Bm25Lane(Lane):
         # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         ranking = search.climb(ctx.query.text, loosely=loosely)
-        return replace(ranking, coverage=search.coverage(ranking), memo=search)
+        return Ranking(
+            ranking.rows,
+            ranking.scores,
+            ranking.attempts,
+            coverage=search.coverage(ranking),
+            memo=search,
+            is_ordered=True,
+        )
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, by the query or the rung that found the ranking."""
@@ -249,7 +255,6 @@ class _Search:
         bound = self._bound(self._text(won))
         if bound is None:
             return Ranking.empty()
-        rows = rows[selection.has(self._ctx.view, rows)]
         return self._ranked(scores_of(self._scorer, bound, rows), EVERY)
 
     def coverage(self, ranking: Ranking) -> Knots | None:
@@ -290,7 +295,7 @@ class _Search:
                 if hits.rows.size:
                     ranking = hits
                     break
-        return replace(ranking, attempts=tuple(attempts))
+        return Ranking(ranking.rows, ranking.scores, tuple(attempts), is_ordered=True)
 
     def _looser(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
         """The looser queries of the dialect, then misspelt words; each with what it finds."""

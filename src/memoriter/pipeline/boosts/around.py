@@ -22,7 +22,7 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.picture import HIDDEN, small_table
 from memoriter.core.ranking import Rows, Scores, among
 from memoriter.core.slate import Slate
-from memoriter.index.reads import Turns, text_lengths, turns_around
+from memoriter.index.reads import Turns, has_sessions, text_lengths, turns_around
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.pipeline.boosts.port import Boost, Boosted
@@ -67,6 +67,8 @@ class AroundBoost(Boost):
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
         """The turns around these rows."""
+        if not has_sessions(ctx.view):
+            return np.zeros(0, np.int64)
         near = self._turns(ctx, rows)
         every = np.concatenate([near.before, near.after], axis=None)
         return every[every >= 0]
@@ -75,7 +77,7 @@ class AroundBoost(Boost):
         """The turns around these rows; asked for twice in a search, so they are kept."""
         key = f"turns {self._reach}"
         known = cast("tuple[Rows, Turns] | None", ctx.memo.get(key))
-        if known is None or not np.array_equal(known[0], rows):
+        if known is None or not (known[0] is rows or np.array_equal(known[0], rows)):
             ctx.memo[key] = known = (rows, turns_around(ctx.view, rows, self._reach))
         return known[1]
 
@@ -86,11 +88,9 @@ class AroundBoost(Boost):
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains; nothing where no turn around it has a score."""
         counted = ctx.running.counted
-        at = (
-            np.arange(slate.rows.size)
-            if counted is None
-            else among(counted, slate.rows).nonzero()[0]
-        )
+        if counted is None or counted is slate.rows:
+            return self._gains(ctx, slate, slate.rows)
+        at = among(counted, slate.rows).nonzero()[0]
         made = self._gains(ctx, slate, slate.rows[at])
 
         def spread(values: Scores) -> Scores:
@@ -102,10 +102,10 @@ class AroundBoost(Boost):
 
     def _gains(self, ctx: Context, slate: Slate, rows: Rows) -> Boosted:
         """What some rows gain from the scores of a slate."""
-        near = self._turns(ctx, rows)
-        farthest = _farthest(near)
-        none = np.full(rows.size, np.nan)
-        if not farthest:  # most stores have no sessions
+        near = self._turns(ctx, rows) if has_sessions(ctx.view) else None
+        farthest = 0 if near is None else _farthest(near)
+        if near is None or not farthest:
+            none = np.full(rows.size, np.nan)
             return Boosted(none, {"row_best": none, "score_best": none} if self.nearby else {})
         turns = np.stack([near.before, near.after])
         scores = _scores_of(slate, turns)
