@@ -67,5 +67,5 @@ def test_no_harmless_text_is_refused(kind: str, text: str) -> None:
 def test_every_kind_has_a_text() -> None:
     texts = [text for _, text in PLANTED] + [next(_filled(text)) for _, text in _texts("secret")]
     seen = {kind for text in texts for kind in secrets.secret_kinds(text)}
-    table = {kind for kind, _ in (*secrets._SPACED, *secrets._WORDS)}  # the table itself
+    table = {kind for kind, _ in (*secrets.SPACED_SHAPES, *secrets.WORD_SHAPES)}  # the table itself
     assert table <= seen

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import Final
 
-_SPACED: Final[tuple[tuple[str, str], ...]] = (
+SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("private key", r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"),
     ("private key of PuTTY", r"\bPuTTY-User-Key-File-\d: "),
     ("AWS secret key", r"(?i)\baws_?secret\w{0,20}[\"']?\s{0,3}[=:]\s{0,3}[\"']?[A-Za-z0-9/+]{40}"),
@@ -24,7 +24,7 @@ _SPACED: Final[tuple[tuple[str, str], ...]] = (
     ),
 )  # fmt: skip
 """(the kind, its pattern) of what may have a space in it."""
-_WORDS: Final[tuple[tuple[str, str], ...]] = (
+WORD_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("age secret key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{40,}"),
     ("AWS access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})"),
@@ -92,8 +92,8 @@ _WORDS: Final[tuple[tuple[str, str], ...]] = (
 )  # fmt: skip
 """The same of what is one long word."""
 _LONG_WORDS: Final = re.compile(r"\S{15,}")
-_IN_TEXT: Final = tuple((kind, re.compile(shape)) for kind, shape in _SPACED)
-_IN_WORDS: Final = tuple((kind, re.compile(shape)) for kind, shape in _WORDS)
+_IN_TEXT: Final = tuple((kind, re.compile(shape)) for kind, shape in SPACED_SHAPES)
+_IN_WORDS: Final = tuple((kind, re.compile(shape)) for kind, shape in WORD_SHAPES)
 _URL: Final = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'`<>]{0,100}:([^\s/@\"'`<>]{3,200})@"
 )
