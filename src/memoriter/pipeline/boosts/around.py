@@ -19,10 +19,18 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.fields import TRUST
 from memoriter.core.picture import HIDDEN, small_table
 from memoriter.core.ranking import Rows, Scores, among
 from memoriter.core.slate import Slate
-from memoriter.index.reads import Turns, has_sessions, text_lengths, turns_around
+from memoriter.index.reads import (
+    Turns,
+    codes,
+    has_sessions,
+    has_value,
+    text_lengths,
+    turns_around,
+)
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.pipeline.boosts.port import Boost, Boosted
@@ -59,6 +67,9 @@ class AroundBoost(Boost):
         "a record longer than this many words gains less: its gain is multiplied by words / length",
         80,
         ge=1,
+    )
+    less_trusted: bool = option(
+        "whether turns that are less trusted than the record lend a share too", default=True
     )
 
     @property
@@ -108,7 +119,11 @@ class AroundBoost(Boost):
             none = np.full(rows.size, np.nan)
             return Boosted(none, {"row_best": none, "score_best": none} if self.nearby else {})
         turns = np.stack([near.before, near.after])
-        scores = _scores_of(slate, turns)
+        scores = _of(slate, slate.score, turns)
+        trust = None if self.less_trusted else _trust(ctx, slate.rows)
+        if trust is not None:
+            less = _of(slate, trust, turns) < _of(slate, trust, rows)
+            scores = np.where(less, np.nan, scores)
         lent = np.zeros(rows.size)
         notes: dict[str, Scores] = {}
         for n in range(1, 1 + min(len(self.shares), farthest)):
@@ -160,13 +175,21 @@ def _farthest(near: Turns) -> int:
     return int(np.flatnonzero(there).max(initial=-1)) + 1
 
 
-def _scores_of(slate: Slate, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The score of each of these rows; NaN where it has none or is not in the slate."""
+def _of(slate: Slate, values: Scores, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The value of each of these rows; NaN where it has none or is not in the slate."""
     order = np.argsort(slate.rows)
     # `searchsorted` may point past the end or at another row; both are filtered below.
     at = np.minimum(np.searchsorted(slate.rows[order], rows), order.size - 1)
     here = order[at]
-    return np.where(slate.rows[here] == rows, slate.score[here], np.nan)
+    return np.where(slate.rows[here] == rows, values[here], np.nan)
+
+
+def _trust(ctx: Context, rows: Rows) -> Scores | None:
+    """How far each row is trusted, as a number; None where all are trusted alike."""
+    if sum(has_value(ctx.view, "trust", (name,)) for name in TRUST) < 2:  # noqa: PLR2004
+        return None
+    met, names = codes(ctx.view, rows, "trust")
+    return np.array([-TRUST.index(name) for name in names], np.float64)[met]
 
 
 def _better(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Scores, Scores]:
