@@ -260,7 +260,7 @@ def parse_vector(
         )
     if not all(map(math.isfinite, items)):
         raise error(
-            f"{field}: has a number that is NaN or infinite",
+            f"{field}: contains NaN or infinity",
             hint="give finite numbers only",
             field=field,
         )
