@@ -152,7 +152,7 @@ class Commit(Hinting):
         if len(self.ids) != 1:
             raise InputError(
                 f"id: this commit wrote {counted(len(self.ids), 'memory', 'memories')}, not one",
-                hint="read ids, the list of all of them",
+                hint="use `ids`, the list of all ids that it wrote",
                 field="id",
             )
         return self.ids[0]

@@ -60,6 +60,7 @@ class Draft:
             raise BadRecord(
                 "expected the text of a memory or an object with its fields, got"
                 f" {type(data).__name__}",
+                hint='for example "Prod SSH port is 22", or {"text": "…", "tags": ["ops"]}',
                 field="text",
             )
         options = {k: v for k, v in cast("Mapping[str, object]", data).items() if v is not None}
@@ -147,7 +148,11 @@ def with_changes(
         )
     cleared = {key for key, value in changes.items() if value is None}
     if stuck := cleared - _OPTIONAL - {"source", "metadata", "tags", "concepts", "entities"}:
-        raise BadRecord(f"{min(stuck)}: is required and cannot be removed", field=min(stuck))
+        raise BadRecord(
+            f"{min(stuck)}: every memory has this field; it cannot be removed",
+            hint="give it another value, or leave it out of this call to keep its value",
+            field=min(stuck),
+        )
     fresh = check_fields({key: value for key, value in changes.items() if value is not None}, now)
     current = {f.name: getattr(content, f.name) for f in fields(Content)}
     kept = {key: value for key, value in current.items() if key not in cleared}
@@ -159,7 +164,11 @@ def with_changes(
 def check_interval(since: object, until: object) -> None:
     """Raise BadRecord if an interval is empty: `until` must lie after `since`."""
     if since is not None and until is not None and cast("int", until) <= cast("int", since):
-        raise BadRecord("valid_until: must lie after valid_from", field="valid_until")
+        raise BadRecord(
+            "valid_until: must be later than valid_from",
+            hint="give a later valid_until; a bare date means its beginning, 00:00 UTC",
+            field="valid_until",
+        )
 
 
 def parse_edge(
@@ -169,8 +178,8 @@ def parse_edge(
     known = ("weight", "valid_from", "valid_until", "metadata")
     if unknown := set(options) - set(known):
         raise BadRecord(
-            f"{field}: there is no field {min(map(str, unknown))!r}",
-            hint=f"known: {', '.join(known)}",
+            f"{field}: a link has no field {min(map(str, unknown))!r}",
+            hint=f"beside its target and kind a link has the fields {', '.join(known)}",
             field=field,
         )
     present = {key: value for key, value in options.items() if value is not None}
@@ -210,13 +219,20 @@ def _edges(
         yield from _links(options["links"], now)
 
 
+_LINKS: Final = 'for example [{"target": "id-1", "kind": "supports"}]'
+
+
 def _links(links: object, now: Now | None) -> Iterator[tuple[NewEdge, _Normalised]]:
     if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
-        raise BadRecord("links: expected a list of objects with target and kind", field="links")
+        raise BadRecord(
+            "links: expected a list of objects with target and kind", hint=_LINKS, field="links"
+        )
     for at, link in enumerate(cast("Iterable[object]", links)):
         rest = dict(cast("Mapping[str, object]", link)) if isinstance(link, Mapping) else {}
         if not {"target", "kind"} <= set(rest):
-            raise BadRecord(f"links[{at}]: expected an object with target and kind", field="links")
+            raise BadRecord(
+                f"links[{at}]: expected an object with target and kind", hint=_LINKS, field="links"
+            )
         made = parse_edge(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
         yield made, durations(rest)
 
@@ -229,26 +245,33 @@ def parse_vector(
     Raises `error` unless it has 1 to 16,384 finite numbers; all zeros are allowed only with `zero`.
     """
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise error(f"{field}: expected a list of numbers", field=field)
+        got = type(cast("object", value)).__name__
+        raise error(f"{field}: expected a list of numbers, got {got}", field=field)
     raw = tuple(cast("Iterable[object]", value))
     # Fast path: comparing exact types is much cheaper than isinstance(…, Real) on each number.
     plain = {float, int}.issuperset(map(type, raw))
     if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in raw):
-        raise error(f"{field}: expected a list of numbers", field=field)
+        raise error(f"{field}: expected a list of numbers only", field=field)
     try:
         items = tuple(float(cast("float", item)) for item in raw)
     except OverflowError:
-        raise error(f"{field}: holds a number that is too large", field=field) from None
+        raise error(f"{field}: has a number too large for a 64-bit float", field=field) from None
     if not 1 <= len(items) <= MAX_DIMENSION:
         raise error(
-            f"{field}: has {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field
+            f"{field}: has {len(items):,} numbers; a vector has 1 to {MAX_DIMENSION:,}", field=field
         )
     if not all(map(math.isfinite, items)):
         raise error(
-            f"{field}: holds NaN or infinity", hint="every number must be finite", field=field
+            f"{field}: contains NaN or infinity",
+            hint="give finite numbers only",
+            field=field,
         )
     if not (zero or any(items)):
-        raise error(f"{field}: every number is 0, so the vector has no direction", field=field)
+        raise error(
+            f"{field}: every number is 0, so the vector has no direction to compare",
+            hint="leave the vector out, or give one with a number other than 0",
+            field=field,
+        )
     return items
 
 

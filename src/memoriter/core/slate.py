@@ -162,7 +162,9 @@ class Slate:
         shape = self.rows.shape
         for column in columns.values():
             if column.shape != shape:
-                raise InvariantError("every column of a slate has one value per row")
+                raise InvariantError(
+                    "internal error: a step of the search did not give one value per candidate"
+                )
 
     def _with(
         self,
@@ -200,7 +202,9 @@ class Slate:
     def noting(self, new: Mapping[str, Scores]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := [name for name in new if name in self.columns]:
-            raise InvariantError(f"the slate already has the columns {sorted(clash)}")
+            raise InvariantError(
+                f"internal error: two steps of the search give the values {sorted(clash)}"
+            )
         self._check(new)
         return self._with(self._kept.and_also(new))
 
@@ -212,7 +216,9 @@ class Slate:
         """Add columns, and the score column that a step computes; the order stays."""
         columns = self.noting(new)._kept
         if step.out in columns:
-            raise InvariantError(f"the slate already has a column {step.out}")
+            raise InvariantError(
+                f"internal error: two steps of the search give the score {step.out}"
+            )
         made = OPS[step.op](np.array([columns[key] for key in step.inputs]))
         return self._with(columns.and_also({step.out: made}), steps=(*self.steps, step))
 

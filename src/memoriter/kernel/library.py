@@ -64,7 +64,7 @@ class Library:
         """Call a function; raises MemoryError if it has no memory for its work."""
         done = int(self._calls[name](*given))
         if done < 0:
-            raise MemoryError(f"the native kernel could not allocate memory for {name}")
+            raise MemoryError(f"the native kernel could not get enough memory for {name}")
         return done
 
 
@@ -76,7 +76,7 @@ def address(array: np.ndarray[Any, Any]) -> int:
     """
     flags = array.flags
     if not flags.c_contiguous:
-        raise InvariantError("the kernel needs contiguous arrays")
+        raise InvariantError("internal error: the kernel was given an array that is not contiguous")
     if flags.writeable and array.size:  # several times as fast as numpy's own dictionary
         return ctypes.addressof(_BYTE.from_buffer(array))
     return array.__array_interface__["data"][0]
@@ -115,7 +115,7 @@ def kernel_choice() -> KernelChoice:
         return KernelChoice("native", "memoriter-fast is installed", loaded)
     if asked == "native":
         raise Unsupported(
-            f"{VARIABLE} is native, and {loaded}",
+            f"{VARIABLE} is native, but {loaded}",
             hint="in a clone of Memoriter: pip install ./native (it needs a C compiler);"
             f" or set {VARIABLE} to auto",
             field=VARIABLE,
