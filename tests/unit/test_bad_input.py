@@ -374,7 +374,7 @@ def test_a_cursor_belongs_to_its_question(memory: Memory) -> None:
     memory.remember_many([f"text {n}" for n in range(5)])
     cursor = memory.browse(limit=2).cursor
     for other in ({"sort": "oldest"}, {"where": {"kind": "note"}}, {"archived": "show"}):
-        with pytest.raises(BadQuery, match="belongs to a call with other options"):
+        with pytest.raises(BadQuery, match="comes from a call with other options"):
             memory.browse(limit=2, cursor=cursor, **other)  # type: ignore[arg-type]
     assert len(memory.browse(limit=9, cursor=cursor).records) == 3
 

@@ -162,7 +162,7 @@ def test_a_model_that_fails_leaves_the_turns_written(
         _configure(monkeypatch, server.base)
         report = memory.remember_messages(TURNS, session="s1", facts=True)
     assert (len(report.ids), report.facts) == (3, ())
-    assert "the reply has no facts" in str(report.problem)
+    assert "the reply is not a list of facts" in str(report.problem)
 
 
 def test_facts_are_asked_for_only_where_a_model_is_configured(

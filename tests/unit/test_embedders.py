@@ -72,7 +72,7 @@ def test_an_object_without_a_fingerprint_is_refused() -> None:
         def embed(self, *_: object) -> None: ...
 
     half: Any = Half()
-    with pytest.raises(InputError, match="needs an attribute fingerprint"):
+    with pytest.raises(InputError, match="must have an attribute `fingerprint`"):
         embedder_of(half)
 
 

@@ -93,7 +93,7 @@ def test_an_object_without_a_fingerprint_is_refused() -> None:
             return []
 
     half: Any = Half()
-    with pytest.raises(InputError, match="needs an attribute fingerprint"):
+    with pytest.raises(InputError, match="must have an attribute `fingerprint`"):
         reranker_of(half)
 
 

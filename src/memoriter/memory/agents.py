@@ -89,7 +89,9 @@ class Agents(Hinting):
             if known.agent == agent:
                 return known
         raise NotFound(
-            f"agent {agent!r} is not registered", hint="upsert registers it", field="agent"
+            f"agent {agent!r} is not registered",
+            hint="register it with `agents.upsert`",
+            field="agent",
         )
 
     def list(self) -> list[Agent]:

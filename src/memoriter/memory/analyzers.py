@@ -127,7 +127,9 @@ class Analyzers(Hinting):
         one = analyzer(name)
         if one.fingerprint == self._engine.analyzer.fingerprint:
             raise InputError(
-                f"{name} is the store's own analyzer, which cannot be added or removed",
+                f"name: {name} is the analyzer that this store always uses, so it cannot be"
+                " added or removed",
+                hint="name another analyzer, or leave it as it is",
                 field="name",
             )
         return one

@@ -59,13 +59,17 @@ def write_backup(
     log = engine.log
     if not isinstance(log, Sqlite):
         raise Unsupported(
-            "backup: this memory has no file",
-            hint="export writes a tenant to a file; a server has its own tools, such as pg_dump",
+            "backup: this memory is not kept in a file, so there is no file to copy",
+            hint="write the tenant to a file with `export`; for PostgreSQL use its own tools, such"
+            " as pg_dump",
         )
     log.check()
     target = Path(os.path.realpath(target.expanduser()))
     if target.parent == log.path.parent and target.name.startswith(log.path.name):
-        raise InputError(f"{target.name} belongs to the store", hint="name another file")
+        raise InputError(
+            f"{target.name} belongs to the store, as all names that begin with {log.path.name}",
+            hint="choose another name or folder",
+        )
     _check_folder(target, "path")
     part = target.with_name(target.name + ".part")
     try:
@@ -103,12 +107,16 @@ def restore(
     if not source.is_file():
         raise NotFound(f"there is no backup at {source}", hint="check the path", field="backup")
     if source == target:
-        raise InputError("the backup and the store are the same file", field="store")
+        raise InputError(
+            f"the backup and the store are the same file: {target}",
+            hint="give another path for the store",
+            field="store",
+        )
     _check_folder(target, "store")
     if not force and target.exists() and target.stat().st_size:
         raise Conflict(
-            f"{target.name} exists already",
-            hint="name another store, or use the option force to replace this one",
+            f"{target} exists already",
+            hint="name another file, or use the option `force` to replace this store",
             field="store",
         )
     part = target.with_name(target.name + ".restore")
@@ -126,7 +134,7 @@ def _check_folder(target: Path, field: str) -> None:
         hint = f"make it first: mkdir -p {target.parent}"
         raise NotFound(f"there is no folder {target.parent}", hint=hint, field=field)
     if target.is_dir():
-        raise InputError(f"{target} is a folder", hint="name a file in it", field=field)
+        raise InputError(f"{target} is a folder, not a file", hint="name a file in it", field=field)
 
 
 def _copied(source: Path, part: Path, show: bool | ProgressCallback) -> None:  # noqa: FBT001  # passed on
@@ -144,7 +152,8 @@ def verified_copy(path: Path) -> Checkup:
         remove_sides(path)
     if checkup.problems:
         raise Corrupt(
-            f"the copy is damaged: {checkup.problems[0]}",
-            hint="memoriter doctor on the store says more; an earlier backup may be sound",
+            f"the copy of the store is damaged and was not kept: {checkup.problems[0]}",
+            hint="run `memoriter doctor` on the file that was copied for details; an earlier"
+            " backup may be undamaged",
         )
     return checkup

@@ -89,8 +89,8 @@ def browse_page(
     mark = browse_digest(criteria, sort)
     if after and after.request != mark:
         raise BadQuery(
-            "cursor: belongs to a call with other options",
-            hint="start again without a cursor",
+            "cursor: it comes from a call with other options",
+            hint="pass the same options as in that call, or start again without a cursor",
             field="cursor",
         )
     fetch = engine.fetch(scope.tenant)

@@ -104,8 +104,8 @@ def _with_minimum(options: SearchKwargs) -> SearchKwargs:
     name = options.get("recipe")
     if recipe_of("memoriter" if name is None else name).relevance is None:
         raise BadQuery(
-            "min_relevance: this recipe has no relevance",
-            hint="use the default recipe, which has it: docs/relevance.md",
+            "min_relevance: this recipe does not compute a relevance",
+            hint="leave it out, or use the default recipe, which computes one (docs/relevance.md)",
             field="min_relevance",
         )
     number = isinstance(least, int | float) and not isinstance(least, bool)  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside

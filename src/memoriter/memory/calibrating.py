@@ -65,10 +65,10 @@ def _space_called(engine: Engine, tenant: str, wanted: str | None) -> VectorSpac
     """The space of this name, or whose embedder has it; one that can embed texts."""
     vectors = engine.vectors if wanted is None else _looked_up(engine, tenant, wanted)
     if not vectors.embeds:
-        why = "no embedder" if vectors.embedder is None else "vectors of the caller only"
+        why = "no embedder" if vectors.embedder is None else "only vectors that callers pass"
         raise InputError(
-            f"space: {vectors.name} has {why}, so no question can be embedded in it",
-            hint="open the memory with an embedding model, or name a space that has one",
+            f"space: {vectors.name} has {why}; calibration must embed texts of its own",
+            hint="open the memory with an embedding model, or name the space of one",
             field="space",
         )
     return vectors
@@ -85,8 +85,8 @@ def _looked_up(engine: Engine, tenant: str, wanted: str) -> VectorSpace:
             if vectors.name == space:  # else the model was replaced by another of its name
                 return vectors
     raise NotFound(
-        f"this memory has no space {wanted!r}",
-        hint="embedding.status() lists the spaces and their embedders",
+        f"space: this memory has no vector space {wanted!r}",
+        hint="embedding.status() lists the vector spaces and their embedders",
         field="space",
     )
 
@@ -94,7 +94,7 @@ def _looked_up(engine: Engine, tenant: str, wanted: str) -> VectorSpace:
 def _measure(engine: Engine, writer: Writer, vectors: VectorSpace) -> CalibrationEntry:
     view = _view(engine, writer.tenant, vectors)
     if view.damage is not None:
-        raise Corrupt(view.damage, hint="run `memoriter doctor`, then `maintain`")
+        raise Corrupt(view.damage, hint="run `memoriter doctor`, then `memoriter maintain`")
     questions = _embedded(vectors, probes().questions, "query")
     time, agent = writer.context.clock.now(), writer.scope.agent
     rows = embedded_rows(view)
@@ -131,9 +131,13 @@ def _embedded(vectors: VectorSpace, texts: Sequence[str], side: Side) -> list[ND
         if isinstance(outcome, Exception):
             raise Unavailable(
                 f"embedder {vectors.embedder_name} fails: {message_of(outcome)}",
-                hint="try again when it works",
+                hint="try again when the embedder works",
             )
     made = [np.frombuffer(each, "<f4") for each in outcomes if isinstance(each, bytes)]
     if not made:
-        raise Unavailable(f"embedder {vectors.embedder_name} knows no word of the probe texts")
+        raise Unavailable(
+            f"embedder {vectors.embedder_name} returned no vector for any probe text, so it"
+            " cannot be calibrated",
+            hint="calibration uses English texts: it needs an embedder that reads English",
+        )
     return made

@@ -115,7 +115,11 @@ def _rows(messages: object) -> Sequence[Mapping[str, Any]]:
     """The messages as a list of mappings; raises BadRecord for anything else."""
     hint = 'pass a list such as [{"role": "user", "content": "…", "id": "m1"}]'
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
-        raise BadRecord("messages: expected a list of messages", hint=hint, field="messages")
+        raise BadRecord(
+            f"messages: expected a list of messages, got {type(messages).__name__}",
+            hint=hint,
+            field="messages",
+        )
     rows = list(cast("Iterable[object]", messages))
     for at, row in enumerate(rows):
         if not isinstance(row, Mapping):
@@ -154,7 +158,7 @@ def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
     if message.time is not None and parse_time(message.time) is None:
         raise BadRecord(
             f"messages[{turn.at}].time: {json.dumps(message.time, default=str)} is not a time",
-            hint="give ISO 8601, or seconds since 1970",
+            hint="give an ISO 8601 text or seconds since 1970, or leave the time out",
             field="messages",
         )
     trust = "external" if message.role in FOREIGN_ROLES else options.get("trust")

@@ -70,7 +70,11 @@ def copy(
 
     """
     if str(source) == str(target):
-        raise InputError("the source and the target are the same", field="target")
+        raise InputError(
+            f"the source and the target are the same store: {target}",
+            hint="name another store to copy into",
+            field="target",
+        )
     if not is_address(source) and not Path(source).expanduser().is_file():
         raise NotFound(f"there is no store at {source}", hint="check the path", field="source")
     opened = open_place(source, read_only=True, durability="full")
@@ -78,7 +82,10 @@ def copy(
         names = [tenant] if tenant is not None else origin.tenants()
         total = sum(origin.head(name).seq for name in names)
         if not total:
-            raise NotFound(f"{opened.shown} holds nothing to copy", hint="check the tenant")
+            raise NotFound(
+                f"{opened.shown} has no entries to copy",
+                hint="check the path or the address, and the tenant if you named one",
+            )
         goal = open_place(target, read_only=False, durability="full")
         with closing(goal.log), show_progress(progress, "entries", total) as report:
             return _copied(opened, goal, names, report)
@@ -113,9 +120,10 @@ def _copy_tenant(source: Log, target: Log, tenant: str, report: Callable[[int], 
         verify_stretch(tenant, part, head)
         if not part.commits and part.head.seq != head.seq:
             raise Corrupt(
-                f"tenant {tenant!r} has {head.seq} entries in the target and {part.head.seq} in "
-                "the source",
-                hint="the source was restored to an earlier state: copy into an empty tenant",
+                f"tenant {tenant!r} has {head.seq} log entries in the target, but only"
+                f" {part.head.seq} in the source",
+                hint="the source may have been restored to an earlier state; copy into an empty"
+                " tenant",
             )
         target.append(tenant, part, head)
         if not part.commits:
@@ -144,9 +152,9 @@ def _compare(source: Log, target: Log, tenant: str) -> None:
             if source.head(tenant).seq != upto:
                 return  # forgotten meanwhile; the next copy brings it over
             raise Corrupt(
-                f"tenant {tenant!r} differs from the source between entries {after} and"
-                f" {two.head.seq} after the copy",
-                hint="copy it again into an empty tenant",
+                f"after the copy, tenant {tenant!r} of the target differs from the source"
+                f" between log entries {after} and {two.head.seq}",
+                hint="copy the tenant again, into an empty one",
             )
         after = two.head.seq
 

@@ -98,8 +98,9 @@ def _auto() -> Embedder | None:
         return None
     if not _HTTP.fullmatch(remote):
         raise InputError(
-            f"{REMOTE_VARIABLE}: does not name an embedder on a server",
-            hint="http:<model>@<base url>, for example http:bge-m3@http://localhost:8080/v1",
+            f"{REMOTE_VARIABLE}: expected an embedder on a server, which stands in for the"
+            " packaged one",
+            hint="write http:<model>@<base url>, for example http:bge-m3@http://localhost:8080/v1",
             field="embedder",
         )
     _log.warning("the packaged embedder cannot be read (%s): the remote one is used", why)
@@ -124,8 +125,8 @@ def _own(what: object) -> Embedder:
     for promised in ("name", "fingerprint"):  # not `dimension`: reading it may need a request
         if not isinstance(getattr(what, promised, None), str):
             raise InputError(
-                f"embedder: {type(what).__name__} needs an attribute {promised} that is a text",
-                hint="an embedder has name, fingerprint, dimension and embed(texts, side)",
+                f"embedder: {type(what).__name__} must have an attribute `{promised}` of type str",
+                hint="an embedder has `name`, `fingerprint`, `dimension` and `embed(texts, side)`",
                 field="embedder",
             )
     return cast("Embedder", what)

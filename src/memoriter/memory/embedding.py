@@ -214,7 +214,7 @@ class Embedding(Hinting):
                 field="embedder",
             )
         if gate is not None and not callable(gate):
-            raise InputError("gate: expected a function that returns true or false", field="gate")
+            raise InputError("gate: expected a function that returns True or False", field="gate")
         vectors = self._space_for(embedder)
         rows = self._lacking(vectors)
         writer = self._writer_into(vectors)
@@ -223,13 +223,13 @@ class Embedding(Hinting):
         if lacking and not partly:
             raise Conflict(
                 f"{lacking} records have no vector of {embedder} yet",
-                hint="migrate first, or use the option partly to promote before that",
+                hint="run `migrate` first, or use the option `partly` to promote it all the same",
                 field="embedder",
             )
         if gate is not None and not gate():
             raise Conflict(
                 f"promote: your gate returned False for {embedder}, so nothing was switched",
-                hint="the previous model stays in use",
+                hint="the embedder in use stays the same",
                 field="gate",
             )
         settings = embedding_settings(self._engine.log, self._tenant)
@@ -245,7 +245,8 @@ class Embedding(Hinting):
         settings = embedding_settings(self._engine.log, self._tenant)
         if not settings["before"]:
             raise NotFound(
-                "there is no earlier space to switch back to", hint="status lists the spaces"
+                "rollback: no earlier embedder is known",
+                hint="embedding.status() lists the vector spaces",
             )
         last, *rest = settings["before"]
         return self._save({**last, "before": rest, "names": embedder_names(settings)})
@@ -260,7 +261,7 @@ class Embedding(Hinting):
         vectors = vector_space(embedder_of(embedder), self._engine.vectors.patience)
         if not vectors.embeds:
             raise InputError(
-                "embedder: this embedder computes no vectors",
+                f"embedder: {vectors.embedder_name} does not compute vectors from texts",
                 hint="name an embedding model, for example static or http:MODEL@URL",
                 field="embedder",
             )
@@ -380,8 +381,8 @@ class BackgroundFill(Generic[Done]):
         if self.running or isinstance(self._error, _Stopped):
             why = "still runs" if self.running else "was stopped"
             raise Unavailable(
-                f"the embedding of memories {why}; {self.rows} records are done",
-                hint="the vectors computed so far are kept",
+                f"the embedding of memories {why}; {self.rows} records have their vectors",
+                hint="the vectors computed so far are kept; wait longer, or begin again",
             )
         if self._error is not None:
             raise self._error

@@ -133,8 +133,8 @@ class Engine:
         while self.log.head(tenant).seq < seq:
             if time.monotonic() >= until:
                 raise Unavailable(
-                    f"the store does not have entry {seq} of tenant {tenant!r} yet",
-                    hint="a standby may be behind its primary: try again, or read from the primary",
+                    f"log entry {seq} of tenant {tenant!r} has not reached this store yet",
+                    hint="a standby may be behind its primary: try again, or ask the primary",
                 )
             time.sleep(0.01)
 

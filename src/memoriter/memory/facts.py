@@ -67,7 +67,11 @@ class FactReader:
         try:
             facts = parse_json(body.encode(), _Facts).facts[:_MOST]
         except ValueError as wrong:
-            raise Unavailable(f"{self.model.name}: the reply has no facts: {wrong}") from None
+            raise Unavailable(
+                f"{self.model.name}: the reply is not a list of facts in the expected JSON"
+                f" ({wrong})",
+                hint="try again, or configure another language model",
+            ) from None
         drafts = (self._draft(fact, turns) for fact in facts)
         return [draft for draft in drafts if draft is not None]
 

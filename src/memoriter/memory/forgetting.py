@@ -28,16 +28,23 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
     if (id is None) == (where is None):
         hint = 'forget(id), or forget(where={"session": "s-12"})'
         raise InputError(
-            "forget: pass either ids or a where filter, not both", hint=hint, field="id"
+            "forget: expected either ids or the filter `where`, and not both", hint=hint, field="id"
         )
     if id is None:
         if key is not None:
-            raise InputError("key: is allowed with ids only, not with where", field="key")
+            raise InputError(
+                "key: can be used with ids, but not with `where`",
+                hint="leave `key` out, or forget by ids",
+                field="key",
+            )
         ids = _matching(engine, writer, where)
     elif isinstance(id, str | list | tuple):
         ids = [id] if isinstance(id, str) else cast("Sequence[str]", id)  # the writer checks each
     else:
-        raise BadQuery("id: expected text such as hit.id, or a list of texts", field="id")
+        raise BadQuery(
+            f"id: expected a text such as hit.id, or a list of texts, got {type(id).__name__}",
+            field="id",
+        )
     reflections = _reflections(engine, writer, ids)
     if dry_run:
         return replace(writer.preview_forget(ids), reflections=reflections)
@@ -75,8 +82,7 @@ def _wants_now(now: object) -> bool:
         raise InputError(
             "now: expected True or False, not a time",
             hint="now=True waits until the memories are erased from all files; to hide a memory"
-            " from a "
-            "time on: expire(id, at)",
+            " from a certain time on, use expire(id, at)",
             field="now",
         )
     return now
@@ -87,9 +93,10 @@ def _matching(engine: Engine, writer: Writer, where: object) -> list[str]:
     records = matching_records(engine, writer.scope, where)
     if not writer.scoped and _is_everything(parse_where(dated(where, engine.clock.now))):
         raise BadQuery(
-            "where: is empty and would forget everything",
-            hint='select some memories, for example where={"user": "ann"}; in a memory of one '
-            "user, agent or session an empty where means all of theirs",
+            "where: an empty filter would forget every memory",
+            hint='name the memories to forget, for example where={"user": "ann"}; an empty filter'
+            " is allowed only in a memory opened for one user, agent or session, and forgets"
+            " all of theirs",
             field="where",
         )
     return [record.id for record in records]

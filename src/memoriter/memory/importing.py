@@ -113,7 +113,8 @@ def import_rows(
     flag(dry_run, "dry_run", InputError)
     if OPENERS.holds(path):
         raise InputError(
-            f"{path} is a store of Memoriter that this process has open", hint=export_first(path)
+            f"{path} is a store that this process has open, not a file to import",
+            hint=export_first(path),
         )
     what = detect_format(path, format_name)
     if what.format.name == EXPORT:
@@ -131,9 +132,8 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     """
     if writer.context.ceiling != FREE:
         raise Forbidden(
-            "load keeps the trust of records, so it needs the right to write records of every"
-            " trust",
-            hint="load with the command line or the library",
+            "an export keeps the trust of its records, and you may not write every trust",
+            hint="load the export with the command line or the library",
         )
     export = read_export(path, writer.tenant)
     engine.log.restore(writer.tenant, export)
@@ -151,7 +151,10 @@ def export_file(engine: Engine, scope: Scope, path: Path, where: object) -> int:
     own = engine.index_cache.path
     inside = own is not None and target.parent.resolve() == own.parent
     if own is not None and inside and target.name.startswith(own.name):
-        raise InputError(f"{target.name} belongs to the store", hint="name another file")
+        raise InputError(
+            f"{target.name} belongs to the store, as all names that begin with {own.name}",
+            hint="choose another name or folder",
+        )
     if where is None and not scope.filters():
         with engine.log.snapshot(scope.tenant) as everything:
             return write_lines(target, export_lines(scope.tenant, everything))
@@ -166,7 +169,7 @@ def _restored(engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool
     if not dry_run:
         count = load_export(engine, writer, path)
     elif engine.log.head(tenant).seq:
-        hint = "an export is restored into an empty tenant"
+        hint = "an export can be restored only into an empty tenant: name a new one"
         raise Conflict(f"tenant {tenant!r} is not empty", hint=hint)
     else:
         count = len(read_export(path, tenant).positions)

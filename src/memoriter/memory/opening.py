@@ -176,8 +176,8 @@ def _extractor(what: object) -> Extractor | None:
     if callable(what):
         return cast("Extractor", what)
     raise InputError(
-        f"entities: {what!r} is not an extractor",
-        hint='give "given", "rules", or a function from a text to names',
+        f"entities: {what!r} is neither the name of an extractor nor a function",
+        hint='give "given", "rules", or a function that takes a text and returns a list of names',
         field="entities",
     )
 

@@ -41,7 +41,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "session": "Only memories of this session.",
     "text": "What to remember.",
     "drafts": 'Texts, or mappings of fields such as {"text": "…", "tags": ["ops"]}.',
-    "on_similar": "Similar memories: keep (not looked for), skip (no copy), supersede, or report.",
+    "on_similar": "Similar memories: keep (do not look), skip (no copy), supersede, or report.",
     "similar.text": "What would be remembered.",
     "similar.limit": "How many memories at most.",
     "messages": 'Messages such as {"role": "user", "content": "…", "id": "m1", "name": "Ann"}.',
@@ -51,24 +51,24 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "at": "When it expires (default: now); a duration such as 30d counts from now.",
     "key": _ONCE,
     "trust": "system, learned or external.",
-    "accept": "True trusts the source as much as the target; False ends its link.",
+    "accept": "True gives the source the trust of the target; False ends the link between them.",
     "review.limit": "How many claims at most.",
     "source": "The id of the memory that the link starts at.",
-    "target": "The id of the memory that it points to.",
-    "kind": "What the link means, in a word; supersedes, corrects and invalidates also hide.",
+    "target": "The id of the memory that the link points to.",
+    "kind": "What the link means, in a word; supersedes, corrects and invalidates hide the target.",
     "query": "What to look for, in plain words.",
     "reflections.query": "What to look for; without it, all reflections.",
     "limit": "How many memories at most (default: as the recipe says).",
     "bundles.limit": "How many bundles at most (default: as the recipe says).",
     "browse.limit": "How many memories are on a page.",
-    "maintain.limit": "How many records are embedded at most.",
-    "wait_for.seq": "The number of an entry: `seq` of a Commit.",
-    "wait_for.timeout": "After how many seconds it raises Unavailable.",
+    "maintain.limit": "How many memories without a vector are embedded at most.",
+    "wait_for.seq": "The number of an entry of the log: `seq` of a Commit.",
+    "wait_for.timeout": "After how many seconds to give up with Unavailable.",
     "offset": "How many bundles to skip.",
-    "receipt": "A result, its receipt, the path of a saved one, or its data.",
+    "receipt": "A result, its receipt, the path of a saved receipt, or a receipt as data.",
     "sort": '"newest" or "oldest" first.',
     "cursor": "The `cursor` of the page before; None for the first page.",
-    "known_at": "As it was known at this time (default: now).",
+    "known_at": "As the store was at this time (default: now).",
     "path": "The file.",
     "where": 'Only memories that pass this filter, for example {"tags": "ops"}.',
     "format": 'The format of the file, for example jsonl; "auto" finds it out.',
@@ -81,8 +81,8 @@ ARGUMENTS: Final[Mapping[str, str]] = {
 """The arguments of the methods of `Memory` that are not declared below."""
 AGENT_ARGUMENTS: Final[Mapping[str, str]] = {
     "agent": "The name of the agent, as memories have it.",
-    "description": "What it does.",
-    "alias": "Another name of it.",
+    "description": "What the agent does.",
+    "alias": "Another name of the agent.",
     "key": _ONCE,
     "text": "Words to look for.",
     "limit": "How many agents at most.",
@@ -90,8 +90,8 @@ AGENT_ARGUMENTS: Final[Mapping[str, str]] = {
 """The arguments of the methods of `memory.agents`."""
 SPACE_ARGUMENTS: Final[Mapping[str, str]] = {
     "embedder": "The name of an embedding model, for example static, or an embedder of yours.",
-    "gate": "A function that decides whether the space may serve, for example an evaluation.",
-    "partly": "Whether it may serve before every memory has a vector in it.",
+    "gate": "A function that returns whether to switch, for example after an evaluation.",
+    "partly": "Whether to switch before every memory has a vector of this embedder.",
     "name": "The name of an analyzer.",
     "progress": ARGUMENTS["progress"],
 }
@@ -119,16 +119,14 @@ class SelectOptions(ScopeOptions, total=False):
     ]
     tags: Annotated[
         "str | Iterable[str] | None",
-        Option(
-            "Only memories with any of these tags.", str | list[str], flag="--tag", metavar="TAG"
-        ),
+        Option("Memories with any of these tags.", str | list[str], flag="--tag", metavar="TAG"),
     ]
     as_of: Annotated[
         "TimeLike | None",
         Option("Only memories that were valid at this time (docs/time.md).", str, metavar="TIME"),
     ]
     known_at: Annotated[
-        "TimeLike | None", Option("Search the memory as it was at this time.", str, metavar="TIME")
+        "TimeLike | None", Option("Search the store as it was at this time.", str, metavar="TIME")
     ]
 
 
@@ -138,20 +136,20 @@ class SearchKwargs(SelectOptions, total=False):
     recipe: Annotated[
         "str | Path | Recipe | Mapping[str, object] | None",
         Option(
-            "The name of a recipe, or a .toml file of your own; in Python and over HTTP also data.",
+            "A recipe: its name, or a .toml file of yours; in Python and over HTTP also an object.",
             str | JsonObject,
         ),
     ]
     now: Annotated[
-        "TimeLike | None", Option("Answer as if it were this time.", str, metavar="TIME")
+        "TimeLike | None", Option("Answer as if this were the current time.", str, metavar="TIME")
     ]
     vector: Annotated[
-        "Sequence[float] | None", Option("Your own query vector.", list[float], flag=None)
+        "Sequence[float] | None", Option("Your own vector of the question.", list[float], flag=None)
     ]
     overrides: Annotated[
         "Mapping[str, object] | None",
         Option(
-            "Change a value of the recipe, for example lanes.words.k1=1.5.",
+            "Change a value of the recipe for this call, for example lanes.words.k1=1.5.",
             JsonObject,
             flag="--override",
             metavar="PATH=VALUE",
@@ -159,13 +157,13 @@ class SearchKwargs(SelectOptions, total=False):
     ]
     require: Annotated[
         "str | Iterable[str] | None",
-        Option("Fail if this lane cannot run.", str | list[str], metavar="LANE"),
+        Option("Fail if this lane of the recipe cannot run.", str | list[str], metavar="LANE"),
     ]
-    mode: Annotated[str | None, Option("A mode of the recipe, for example bm25 or auto.", str)]
+    mode: Annotated[str | None, Option("A mode of the recipe: a named set of its lanes.", str)]
     aliases: Annotated[
         "Mapping[str, str | Iterable[str]] | None",
         Option(
-            "Search for OTHER in place of WORD, in recipes that support aliases.",
+            "Search for other words in place of a word, in recipes that support aliases.",
             dict[str, str | list[str]],
             flag="--alias",
             metavar="WORD=OTHER",
@@ -174,7 +172,7 @@ class SearchKwargs(SelectOptions, total=False):
     seeds: Annotated[
         "str | Iterable[str] | Mapping[str, str | Iterable[str]] | None",
         Option(
-            "Ids that graph lanes start from.",
+            "Ids of memories that graph lanes start from.",
             str | list[str] | dict[str, str | list[str]],
             flag="--seed",
             metavar="ID",
@@ -183,26 +181,23 @@ class SearchKwargs(SelectOptions, total=False):
     lists: Annotated[
         "Mapping[str, object] | None",
         Option(
-            "A ranked list of your own, such as top=id-1:0.9,id-2:0.4, or an attribute to rank by.",
+            "A ranking of your own, fused with the lanes: ids and scores, or an attribute's name.",
             JsonObject,
             flag="--list",
             metavar="LABEL=ID:SCORE,…",
         ),
     ]
     cycle: Annotated[
-        int | None,
-        Option(
-            "The current value of your own time counter, for recipes that count age in cycles.", int
-        ),
+        int | None, Option("Your own time counter now, for recipes that count age by it.", int)
     ]
     min_relevance: Annotated[
-        float | None, Option("Only memories with at least this relevance, 0 to 1.", float)
+        float | None, Option("Only memories with at least this relevance (0 to 1).", float)
     ]
     budget_tokens: Annotated[
-        int | None, Option("Only memories that fit into this many tokens of a prompt.", int)
+        int | None, Option("Only as many memories as fit into this many tokens.", int)
     ]
     budget_chars: Annotated[
-        int | None, Option("Only memories that fit into this many characters of a prompt.", int)
+        int | None, Option("Only as many memories as fit into this many characters.", int)
     ]
 
 
@@ -233,7 +228,7 @@ class WriteOptions(TypedDict, total=False):
     vector: Annotated["Sequence[float] | None", Option("Its vector.", list[float], flag=None)]
     links: Annotated[
         "Iterable[Mapping[str, object]] | None",
-        Option("Links of the memory: objects with target and kind.", list[JsonObject], flag=None),
+        Option("Links to memories: objects with `target` and `kind`.", list[JsonObject], flag=None),
     ]
     supersedes: Annotated[
         "str | Iterable[str] | None",
@@ -241,19 +236,11 @@ class WriteOptions(TypedDict, total=False):
     ]
     corrects: Annotated[
         "str | Iterable[str] | None",
-        Option(
-            "The id of a memory that this one corrects, and so replaces.",
-            str | list[str],
-            metavar="ID",
-        ),
+        Option("A memory (id) that this one corrects and replaces.", str | list[str], metavar="ID"),
     ]
     invalidates: Annotated[
         "str | Iterable[str] | None",
-        Option(
-            "The id of a memory that is no longer true because of this one.",
-            str | list[str],
-            metavar="ID",
-        ),
+        Option("The id of a memory that this one makes untrue.", str | list[str], metavar="ID"),
     ]
 
 
@@ -277,7 +264,7 @@ class UpdateKwargs(ChangeableFields, total=False):
 class LinkKwargs(TypedDict, total=False):
     """The keyword arguments of `link` besides the two memories and the kind."""
 
-    weight: Annotated[float, Option("The weight of the link.", float, 1.0)]
+    weight: Annotated[float, Option("The weight of the link in graph lanes.", float, 1.0)]
     valid_from: Annotated[
         "TimeLike | None",
         Option("The time from which the link is true (default: always).", str, metavar="TIME"),
@@ -296,7 +283,7 @@ class AgentFields(TypedDict, total=False):
     owner: Annotated[str | None, Option("The person or team responsible for the agent.", str)]
     description: Annotated[str | None, Option("What the agent does.", str)]
     aliases: Annotated[
-        "str | Iterable[str] | None", Option("The agent's aliases.", str | list[str], flag=None)
+        "str | Iterable[str] | None", Option("The agent's other names.", str | list[str], flag=None)
     ]
     key: Annotated[str | None, _KEY]
 
@@ -315,7 +302,7 @@ class ForgetKwargs(TypedDict, total=False):
     now: Annotated[
         bool, Option("Wait until the memories are erased from all files: true or false.", bool)
     ]
-    dry_run: Annotated[bool, Option("Only list what would be forgotten.", bool)]
+    dry_run: Annotated[bool, Option("Only list what would be forgotten; change nothing.", bool)]
     key: Annotated[str | None, _KEY]
 
 
@@ -324,21 +311,30 @@ class ReflectKwargs(TypedDict, total=False):
 
     algorithm: Annotated[
         "Algorithm",
-        Option('How clusters are found: "propagation", "agglomerative" or "linked".', str),
+        Option(
+            'How to cluster: "propagation", "agglomerative", "linked" (docs/reflection.md).', str
+        ),
     ]
     similarity: Annotated[
-        float, Option("The minimum cosine of related memories (default: 0.7 down to 0.4).", float)
+        float,
+        Option(
+            "Minimum cosine of two memories (default: 0.7; less if no cluster is found).", float
+        ),
     ]
-    min_size: Annotated[int, Option("The minimum size of a cluster (default: 3).", int)]
-    max_size: Annotated[int, Option("The maximum size of a cluster (default: 200).", int)]
+    min_size: Annotated[int, Option("Minimum number of memories in a cluster (default: 3).", int)]
+    max_size: Annotated[int, Option("Maximum number of memories in a cluster (default: 200).", int)]
     kinds: Annotated[
         "Sequence[str] | None",
         Option("Kinds of memories that may be members (default: all).", list[str], flag="--kind"),
     ]
-    archived: Annotated[Show, Option("Archived memories as members: show or hide (default).", Show)]
-    candidates: Annotated[int, Option("How many of the newest are compared (default: 5000).", int)]
+    archived: Annotated[
+        Show, Option("Archived memories in clusters: show or hide (default).", Show)
+    ]
+    candidates: Annotated[
+        int, Option("How many of the newest memories are compared in pairs (default: 5000).", int)
+    ]
     cycle: Annotated[int | None, Option("Your own time counter, stored with the reflections.", int)]
-    summary: Annotated["Summary | None", Option("A function that writes the summary.")]
+    summary: Annotated["Summary | None", Option("A function from a cluster's members to a text.")]
 
 
 class OpenOptions(TypedDict, total=False):
@@ -356,41 +352,43 @@ class OpenOptions(TypedDict, total=False):
     embedder: Annotated[
         "str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None",
         Option(
-            'The embedder: "static" (the packaged table, the default), None, "given:<n>" for'
-            " vectors of your own, a local model, a server, a function from texts to vectors, or"
-            " an object of yours (docs/embedders.md). Of several, the first one serves and the"
-            " others are searched too. Without this option, the promoted embedder serves.",
+            'What computes vectors: "static" (the packaged table, the default), None, "given:<n>"'
+            " for vectors of your own, a local model, a server, a function from texts to vectors,"
+            " or an object of yours (docs/embedders.md). In a list, the first is the main one, and"
+            " the others are searched too. Without this option: the embedder promoted last.",
             default="static",
         ),
     ]
     embed_timeout: Annotated[
         float | tuple[float, float],
-        Option("How many seconds a write or a query waits for your own embedder.", default=(30, 5)),
+        Option("Seconds to wait for your embedder, or a pair (writes, queries).", default=(30, 5)),
     ]
     reranker: Annotated[
         "str | Reranker | RerankFunction | None",
         Option(
-            "The reranker of the best candidates: a local cross-encoder, a server, a language"
-            " model, a function of the query and texts, or an object of yours (docs/rerankers.md)."
-            " A recall whose recipe does not use it is refused; keywords, bundles and reflections"
-            " leave it out and say so."
+            "What reorders the best candidates: a local cross-encoder, a server, a language model,"
+            " a function of the query and texts, or an object of yours (docs/rerankers.md)."
+            " `recall` refuses a recipe without a reranker; `keywords`, `bundles` and"
+            " `reflections` do not use the reranker, and their answers say so."
         ),
     ]
     entities: Annotated[
         "Literal['given', 'rules'] | Extractor",
         Option(
-            'How to find the entities of a record that comes without any: "given" (not at all),'
-            ' "rules", or a function from a text to names.',
+            'How to find the entities of a memory that is written without any: "given" (not at'
+            ' all), "rules" (capitalised words and the like), or a function from a text to names.',
             default="given",
         ),
     ]
     maintenance: Annotated[
         Literal["auto", "manual"],
-        Option('"manual" turns background upkeep off.', default="auto"),
+        Option('"manual": no upkeep in the background, only by `maintain`.', default="auto"),
     ]
-    flush_rows: Annotated[int, Option("The index is written after this many rows.", default=8192)]
+    flush_rows: Annotated[
+        int, Option("After how many new memories the index is written to a file.", default=8192)
+    ]
     horizon_days: Annotated[
-        float, Option("How many days old versions stay in the index.", default=30.0)
+        float, Option("How many days old versions of memories stay searchable.", default=30.0)
     ]
     memory_limit: Annotated[
         int, Option("How many bytes of the index may stay in memory.", default=2 * 1024**3)

@@ -63,7 +63,9 @@ def _on_server(place: str, *, read_only: bool, durability: Durability) -> Opened
         )
     if durability != "full":
         raise Unsupported(
-            "a store on PostgreSQL is always durable", hint="leave the durability out"
+            f"durability: {durability!r} is not available on PostgreSQL, where every commit"
+            " waits for the disk",
+            hint="leave `durability` out",
         )
     log = _postgres(place, read_only=read_only)
     from memoriter.store.postgres.segments import (  # noqa: PLC0415  # an extra

@@ -98,14 +98,17 @@ def case_within(case: Case, scope: Scope) -> Case:
     """The case, if it lies within the scope; else raises Forbidden."""
     if case.query.scope.tenant != scope.tenant:
         raise Forbidden(
-            "the receipt is of another tenant", hint="open the memory of its tenant", field="tenant"
+            "the receipt belongs to another tenant",
+            hint="open the memory of the receipt's tenant",
+            field="tenant",
         )
     filters = case.query.scope.filters()
     for key, value in scope.filters().items():
         if filters.get(key) != value:
             raise Forbidden(
-                f"this memory is limited to {key} {value!r}, the search of the receipt was not",
-                hint="open the memory with the scope of the receipt",
+                f"{key}: this memory is limited to {key} {value!r}, but the search of the"
+                " receipt was not",
+                hint="open the memory with the scope that the receipt was made in",
                 field=key,
             )
     return case
@@ -153,9 +156,10 @@ class Rerun:
         head = engine.log.head(self._tenant).seq
         if seq > head:
             raise NotFound(
-                f"the receipt was made at entry {seq}, but the log of this store ends at entry"
-                f" {head}",
-                hint="it was made on another store, or on a later state of this one",
+                f"the receipt was made at log entry {seq}, but the log of this store ends at"
+                f" entry {head}",
+                hint="the receipt was made on another store, or on a later state of this one: open"
+                " that store",
                 field="view",
             )
         space = case.generations.vectors
@@ -165,9 +169,10 @@ class Rerun:
             total = engine.index_cache.past(self._tenant, seq, spaces).total
             if total > IN_MEMORY:
                 raise Expired(
-                    f"this answer was found with the analyzer {self._words.name}, whose words the "
-                    f"store no longer keeps; {total:,} records are too many to analyse again now",
-                    hint=f"memoriter analyzer add {self._words.name}",
+                    f"this answer was found with the analyzer {self._words.name}, whose words"
+                    f" the store no longer keeps; there are too many records ({total:,}) to"
+                    " analyse them again for one answer",
+                    hint=f"add the analyzer again: memoriter analyzer add {self._words.name}",
                 )
         view = engine.index_cache.past(self._tenant, seq, replace(spaces, analyzer=self._words))
         _fits(case, view)
@@ -264,7 +269,10 @@ def _fits(case: Case, view: View) -> None:
     }
     if widths - {case.vector.size}:
         raise BadQuery(
-            "receipt: its query vector has a different size from the vectors of the store",
+            f"receipt: its query vector has {case.vector.size} numbers, the vectors of this"
+            f" store {min(widths)}",
+            hint="open the store that the receipt was made on; `memoriter verify` checks the"
+            " receipt alone",
             field="vector",
         )
 

@@ -75,8 +75,9 @@ def reflect(engine: Engine, writer: Writer, options: ReflectKwargs, *, dry_run: 
     flag(dry_run, "dry_run", InputError)
     if engine.vectors.embedder is None:
         raise NothingToRun(
-            "reflect: this memory has no embedder, and clusters are found by vectors",
-            hint="open it with one, or with embedder='given:<n>' for vectors of your own",
+            "reflect: this memory has no embedder, and reflections are found by comparing vectors",
+            hint="open the memory with an embedder, or with embedder='given:<n>' for vectors of"
+            " your own",
         )
     summaries = _SummaryWriter(options)
     lower = _LOWER if "similarity" not in options and rule.algorithm != "linked" else ()
@@ -122,7 +123,8 @@ class _SummaryWriter:
         cycle = options.get("cycle")
         if self._summary is not None and not callable(self._summary):
             raise InputError(
-                "summary: expected a function that takes the members and returns a text",
+                "summary: expected a function that takes the members of a cluster and returns"
+                " a text",
                 field="summary",
             )
         self.cycle = (

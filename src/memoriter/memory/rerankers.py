@@ -45,7 +45,7 @@ def _own(what: Reranker) -> Reranker:
     for promised in ("name", "fingerprint"):
         if not isinstance(getattr(what, promised, None), str):
             raise InputError(
-                f"reranker: {type(what).__name__} needs an attribute {promised} that is a text",
+                f"reranker: {type(what).__name__} must have an attribute `{promised}` of type str",
                 hint=_hint(),
                 field="reranker",
             )
@@ -81,8 +81,10 @@ def _judge(what: str) -> Reranker:
     model = configured_model()
     if model is None:
         raise InputError(
-            "reranker: llm is the language model that the environment names, and it names none",
-            hint=f"set {URL_VARIABLE} and {MODEL_VARIABLE}, or name it: llm:<model>@<base url>",
+            'reranker: "llm" means the language model of the environment, but no model is set'
+            " there",
+            hint=f"set {URL_VARIABLE} and {MODEL_VARIABLE}, or name the model: llm:<model>@<base"
+            " url>",
             field="reranker",
         )
     return JudgeReranker(model)

@@ -87,8 +87,8 @@ def decide_claim(
     own = [claim for claim in every if (claim.source.id, claim.target.id) == ends]
     if not own:
         raise NotFound(
-            f"{ends[0]!r} has no open claim against {ends[1]!r}",
-            hint="review lists the open claims",
+            f"memory {ends[0]!r} makes no open claim against memory {ends[1]!r}",
+            hint="review() lists the open claims",
             field="source",
         )
     if accept:

@@ -99,8 +99,10 @@ def reflections(engine: Engine, query: Query, recipe: Recipe) -> Result:
     """
     if recipe.select.reflections != "only":
         raise BadQuery(
-            f"recipe: {recipe.name} also finds memories that are not reflections",
-            hint='set reflections = "only" in the [select] of the recipe',
+            f"recipe: {recipe.name} also finds memories that are not reflections, and this"
+            " call returns reflections only",
+            hint='set reflections = "only" in the table [select] of the recipe, or leave the'
+            " recipe out",
             field="recipe",
         )
     ctx = bind_query(engine, query, recipe)

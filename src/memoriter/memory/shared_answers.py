@@ -59,7 +59,9 @@ class SharedAnswers:
         result = Rerun(self._engine, case)(case.query, case.recipe).result
         if _hits(result) != kept["hits"]:
             raise Expired(
-                "records of this answer were forgotten since", hint="recall again", field="receipt"
+                "memories of this answer have been forgotten since, so it cannot be shown again",
+                hint="recall again",
+                field="receipt",
             )
         return result
 

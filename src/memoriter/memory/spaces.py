@@ -79,14 +79,23 @@ def embedders_of(what: object) -> list[Embedder | None]:
     specs = list(cast("Sequence[object]", what)) if isinstance(what, list | tuple) else [what]
     if not 0 < len(specs) <= MOST:
         raise InputError(
-            f"embedder: expected 1 to {MOST} embedders, got {len(specs)}", field="embedder"
+            f"embedder: expected at most {MOST} embedders and at least one, got {len(specs)}",
+            field="embedder",
         )
     embedders = [embedder_of(cast("str | Embedder | None", spec)) for spec in specs]
     if len(embedders) > 1 and None in embedders:
-        raise InputError("embedder: None is not allowed in a list", field="embedder")
+        raise InputError(
+            "embedder: None is not allowed in a list of embedders",
+            hint="leave None out of the list",
+            field="embedder",
+        )
     fingerprints = [one.fingerprint for one in embedders if one is not None]
     if len(set(fingerprints)) < len(fingerprints):
-        raise InputError("embedder: the same embedder is listed twice", field="embedder")
+        raise InputError(
+            "embedder: the list names the same embedder twice",
+            hint="name every embedder once",
+            field="embedder",
+        )
     return embedders
 
 
@@ -101,8 +110,8 @@ def patience_of(timeout: object) -> Patience:
     )
     if len(pair) != 2:  # noqa: PLR2004  # writes and queries
         raise InputError(
-            "embed_timeout: expected a number of seconds, or a pair of numbers",
-            hint="for example (30, 5): 30 for writes, 5 for questions",
+            "embed_timeout: expected a number of seconds, or a pair of such numbers",
+            hint="for example (30, 5): wait 30 seconds when writing, 5 when answering a question",
             field="embed_timeout",
         )
     return Patience(*(number(one, "embed_timeout", 0.001, 1e6, InputError) for one in pair))
@@ -137,7 +146,7 @@ def _own_vector(vector: tuple[float, ...], size: int | None) -> QueryVector:
     if size is not None and len(vector) != size:
         raise BadQuery(
             f"vector: expected {size} numbers, got {len(vector)}",
-            hint=f"records here have vectors of {size} numbers",
+            hint=f"the vectors of this store have {size} numbers: compute yours by the same model",
             field="vector",
         )
     normalised = unit(np.array(vector))

@@ -18,12 +18,19 @@ class MessagesKwargs(TypedDict, total=False):
     channel: Annotated[str | None, Option("The channel that the messages came through.", str)]
     trust: Annotated[
         str | None,
-        Option("The trust of the turns (default: learned); turns of tools are external.", str),
+        Option(
+            "The trust of the messages (default: learned); messages of tools are always external.",
+            str,
+        ),
     ]
-    tags: Annotated["str | Iterable[str] | None", Option("Labels.", str | list[str])]
+    tags: Annotated[
+        "str | Iterable[str] | None", Option("Labels of the messages.", str | list[str])
+    ]
     facts: Annotated[
         bool,
         Option(
-            "Also ask the configured language model for facts in new turns.", bool, default=False
+            "Also remember facts that the configured language model finds in new messages.",
+            bool,
+            default=False,
         ),
     ]
