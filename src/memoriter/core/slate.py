@@ -195,7 +195,7 @@ class Slate:
             out = np.where(np.isnan(made), out, made)
         return out
 
-    def noting(self, new: Mapping[str, Scores]) -> Slate:
+    def with_details(self, new: Mapping[str, Scores]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := [name for name in new if name in self.columns]:
             raise InvariantError(f"the slate already has the columns {sorted(clash)}")
@@ -208,7 +208,7 @@ class Slate:
 
     def scored(self, step: Step, new: Mapping[str, Scores]) -> Slate:
         """Add columns, and the score column that a step computes; the order stays."""
-        columns = self.noting(new)._kept
+        columns = self.with_details(new)._kept
         if step.out in columns:
             raise InvariantError(f"the slate already has a column {step.out}")
         made = OPS[step.op](np.array([columns[key] for key in step.inputs]))

@@ -119,13 +119,13 @@ class VectorLane(Lane):
             values[at] = np.maximum(values[at], each.values)
         order = ctx.best(values, rows, self.pool if pool is None else pool)
         approximate = any(each.scan == "approximate" for each in hits)
-        noted: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
+        shows: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
         if any(each.is_zero for each in hits):
-            noted["vector"] = "zero, which points nowhere"
+            shows["vector"] = "zero, which points nowhere"
         return Ranking(
             rows[order],
             values[order],
-            noted=noted,
+            shows=shows,
             coverage=self._coverage(ctx),
             memo=hits,
             is_ordered=True,
