@@ -106,7 +106,7 @@ class Ranking:
     """The tries, if the lane made more than one."""
     parts: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
     """The named addends of the scores, if the lane has more than one."""
-    noted: Mapping[str, object] = field(default_factory=dict[str, object])
+    shows: Mapping[str, object] = field(default_factory=dict[str, object])
     """Facts that the plan shows after the lane ran."""
     coverage: Knots | None = None
     """From a score to the share of the question that it covers, 0 to 1, whatever the other rows

@@ -31,7 +31,7 @@ from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, iso, micros, to_datetime, to_micros
 from memoriter.doors.port import RIGHTS, Right
-from memoriter.memory.places import is_address, open_note
+from memoriter.memory.places import is_address, open_document
 from memoriter.write.ceiling import USUAL
 
 try:
@@ -138,7 +138,7 @@ class Tokens:
         if str(store) == ":memory:":
             return cls()
         if is_address(store):
-            return cls(open_note(str(store), "tokens"))
+            return cls(open_document(str(store), "tokens"))
         # Two paths of one store, one through a symbolic link, must not have two sets of tokens.
         real = Path(os.path.realpath(Path(store).expanduser()))
         return cls(real.with_name(real.name + ".tokens"))

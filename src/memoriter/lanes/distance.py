@@ -15,7 +15,7 @@ from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Ranking, Rows
-from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths, walk_notes
+from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths, walk_counts
 from memoriter.lanes.missed import too_far
 from memoriter.lanes.port import Context, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
@@ -56,8 +56,8 @@ class DistanceLane(GraphLane):
         order = ctx.best(scores, rows, self.pool)
         place = dict(zip(rows.tolist(), at.tolist(), strict=True))
         memo = _Reached(walk_graph, tree, place)
-        notes = walk_notes([tree], walk_graph.seeds)
-        return Ranking(rows[order], scores[order], noted=notes, memo=memo)
+        shows = walk_counts([tree], walk_graph.seeds)
+        return Ranking(rows[order], scores[order], shows=shows, memo=memo)
 
     def tree(self, walk_graph: WalkGraph) -> Tree:
         """The paths from the seeds; a subclass decides in which order they are found."""

@@ -67,8 +67,8 @@ class EntityLane(Seeded):
             scores.append(join.worth[counts[hit]])
         every, values = np.concatenate(rows), np.concatenate(scores)
         order = ctx.best(values, every, self.pool)
-        noted = {"entities": len(join.clusters)}
-        return Ranking(every[order], values[order], noted=noted, memo=join)
+        shows = {"entities": len(join.clusters)}
+        return Ranking(every[order], values[order], shows=shows, memo=join)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The number and names of the entities that each row shares."""

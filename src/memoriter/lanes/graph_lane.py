@@ -206,7 +206,7 @@ class Walked:
         """The walks one by one, in the order of the seeds."""
         return [self.forest.tree(n) for n in range(len(self.forest))]
 
-    def noted(self) -> dict[str, object]:
+    def counts(self) -> dict[str, object]:
         """Counts of the walks, shown by the plan."""
         return {
             "started": int(self.walk_graph.seeds.size),
@@ -262,7 +262,7 @@ def _link_text(hop: Mapping[str, object]) -> str:
     return f"{kind}→" if hop["direction"] == "out" else f"←{kind}"
 
 
-def walk_notes(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:
+def walk_counts(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:
     """Counts of a walk, shown by the plan after it ran."""
     return {
         "started": int(seeds.size),

@@ -39,8 +39,8 @@ class ListLane(Lane):
         rows, scores = rows[places], scores[places]
         order = ctx.best(scores, rows, self.pool)
         left_out = int((~places).sum())
-        noted = {"outside the filter": left_out} if left_out else {}
-        return Ranking(rows[order], scores[order], noted=noted)
+        shows = {"outside the filter": left_out} if left_out else {}
+        return Ranking(rows[order], scores[order], shows=shows)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The caller's score of each row."""

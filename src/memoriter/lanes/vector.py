@@ -109,12 +109,12 @@ class VectorLane(Lane):
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
         approximate = any(each.scan == "approximate" for each in hits)
-        noted: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
+        shows: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
         if any(each.is_zero for each in hits):
-            noted["vector"] = "zero, which points nowhere"
+            shows["vector"] = "zero, which points nowhere"
         rows, scores = self._ordered(ctx, hits, self.pool)
         return Ranking(
-            rows, scores, noted=noted, coverage=self._coverage(ctx), memo=hits, is_ordered=True
+            rows, scores, shows=shows, coverage=self._coverage(ctx), memo=hits, is_ordered=True
         )
 
     def _ordered(self, ctx: Context, hits: list[_SpaceHits], pool: int) -> tuple[Rows, Scores]:

@@ -82,7 +82,7 @@ class WalkLane(SeedWalkLane):
             rows[order],
             scores[order],
             parts={name: values[order] for name, values in parts.items()},
-            noted=walked.noted(),
+            shows=walked.counts(),
             memo=walked,
         )
 

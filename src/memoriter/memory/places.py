@@ -18,7 +18,7 @@ from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
 
 if TYPE_CHECKING:
-    from memoriter.store.postgres.shared_state import PostgresAnswers, PostgresNote
+    from memoriter.store.postgres.shared_state import PostgresAnswers, PostgresDocument
     from memoriter.store.postgres.store import Postgres
 
 
@@ -90,11 +90,11 @@ def _postgres(place: str, *, read_only: bool) -> Postgres:
     return Postgres(place, read_only=read_only)
 
 
-def open_note(place: str, name: str) -> PostgresNote:
-    """A note that all machines of a store on a server share."""
-    from memoriter.store.postgres.shared_state import PostgresNote  # noqa: PLC0415  # an extra
+def open_document(place: str, name: str) -> PostgresDocument:
+    """A document that all machines of a store on a server share."""
+    from memoriter.store.postgres.shared_state import PostgresDocument  # noqa: PLC0415  # an extra
 
-    return PostgresNote(_postgres(place, read_only=False).sessions, name)
+    return PostgresDocument(_postgres(place, read_only=False).sessions, name)
 
 
 def holds_store(place: str) -> bool:

@@ -43,7 +43,7 @@ from memoriter.write.reflect import (
     find_clusters,
     is_ours,
     members_of,
-    reflect_steps,
+    reflect_limit,
     reflection_acts,
     tightest,
 )
@@ -202,11 +202,11 @@ class _Candidates:
                 owned[record.agent, record.user or ""].append(at)
         good: list[Cluster] = []
         bad: list[Rejected] = []
-        steps = reflect_steps()
+        work = reflect_limit()
         for _, places in sorted(owned.items()):
             members = [record for at in places if (record := records[at]) is not None]
             links = self._links(rows[places]) if rule.algorithm == "linked" else None
-            fine, refused = find_clusters(members, matrix[places], rule, links, steps)
+            fine, refused = find_clusters(members, matrix[places], rule, links, work)
             good, bad = good + fine, bad + refused
         considered = sum(map(len, owned.values()))
         return _Clusters(

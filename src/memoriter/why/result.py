@@ -90,7 +90,7 @@ class Hit(Hinting):
 
     @property
     def moves(self) -> Mapping[str, Mapping[str, object]]:
-        """For each pass and ordering that moved rows, its rank before (`from`) and its notes."""
+        """For each pass and ordering that moved rows, its rank before (`from`) and its details."""
         return self._moves.value
 
     @property
@@ -144,7 +144,7 @@ class Hit(Hinting):
     def journey(self) -> tuple[tuple[str, int], ...]:
         """(stage, rank) for each lane, then for the rank after each pass and ordering."""
         # A move records the rank before it, which is the rank after the stage before.
-        before = [cast("int", noted["from"]) for noted in self.moves.values()]
+        before = [cast("int", details["from"]) for details in self.moves.values()]
         after = zip(("fuse", *self.moves), (*before, self.rank), strict=True)
         return (*((label, lane.rank) for label, lane in self.lanes.items()), *after)
 

@@ -30,7 +30,8 @@ from memoriter.pipeline.fusing import Weighted
 from memoriter.pipeline.orderings.port import Moved
 from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.run import Ran, named_apart
+from memoriter.pipeline.run import Ran
+from memoriter.pipeline.slate_relevance import named_in_text
 from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
 from memoriter.why.lane_score import LaneScore
@@ -134,7 +135,7 @@ def _budget(ran: Ran) -> dict[str, object]:
 
 
 def _outcomes(ran: Ran, ctx: Context) -> dict[str, object]:
-    """The answers of models: query vectors, and what the search noted (rerank scores, failures)."""
+    """What models answered: query vectors, rerank scores, failures."""
     out: dict[str, object] = dict(ran.outcomes)
     serving, *others = ctx.spaces
     if serving.vector is not None:
@@ -193,7 +194,7 @@ def _listed(values: NDArray[np.int64] | Scores, column: Scores) -> list[int | fl
 
 def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
     """The columns of attributes that break ties, as numbers with the same order."""
-    ties = [*recipe.ties, *(tie for step in recipe.passes for tie in step.ties or ())]
+    ties = [*recipe.ties, *(tie for pass_ in recipe.passes for tie in pass_.ties or ())]
     own = [tie for lane in recipe.lanes.values() for tie in lane.ties]
     names = dict.fromkeys(tie.removeprefix("-") for tie in (*ties, *own))
     out: dict[str, Scores] = {}
@@ -209,7 +210,7 @@ def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
     out: dict[str, Scores] = {}
     if ran.plan.recipe.relevance is not None:
         out["of.words"] = text_lengths(ctx.view, slate.rows)
-        out["of.named"] = named_apart(ran.plan.recipe, ctx, slate)
+        out["of.named"] = named_in_text(ran.plan.recipe, ctx, slate)
     for label in ran.plan.boosting:
         inputs = ran.plan.recipe.boosts[label].inputs(ctx, slate)
         out |= {f"of.{name}": column for name, column in inputs.items()}
@@ -217,7 +218,7 @@ def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
 
 
 def _move(name: str, move: Moved) -> dict[str, object]:
-    """An ordering as data: the places it kept in its input, its notes and its other inputs."""
+    """An ordering as data: the places it kept in its input, its details and its other inputs."""
     out: dict[str, object] = {"name": name, "kept": move.at.tolist()}
     if move.details:
         out["beside"] = {key: packed_column(values) for key, values in move.details.items()}

@@ -22,7 +22,7 @@ from memoriter.doors.cli.options import (
     opened_memory,
     setting,
 )
-from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.cli.output import print_json, print_note
 from memoriter.doors.hosts import HOST_NAMES, host_of
 
 LONGEST_PROMPT: Final = 16 * 1024 * 1024
@@ -86,7 +86,7 @@ def hooks_recall(at: ScopedOptions, how: HookOptions) -> None:
         prompt, payload = _prompt(_stdin())
         block = _block(prompt, at, how, tagged=payload is not None)
     except MemoriterError as error:
-        note(f"memoriter: {error.message}")
+        print_note(f"memoriter: {error.message}")
         raise typer.Exit(_FAILED) from None
     if payload is not None or at.json:
         print_json(_hook_reply(payload or {}, block))
@@ -162,7 +162,7 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions, *, tagged: bool) ->
         with opened_memory(at, "read", setting("reranker", how.reranker)) as memory:
             reply = Hook(memory, **ask)(prompt)
     if reply.problem is not None:
-        note(f"memoriter: {reply.problem}")
+        print_note(f"memoriter: {reply.problem}")
     return tagged_block(str(reply)) if tagged else str(reply)
 
 
@@ -200,12 +200,12 @@ def hooks_capture(
         options |= {"channel": heard.host} if heard.host else {}
         report = _captured(at, url, heard.messages, {**options, "facts": facts})
     except MemoriterError as error:
-        note(f"memoriter: {error.message}")
+        print_note(f"memoriter: {error.message}")
         raise typer.Exit(_FAILED) from None
     for refused in report["refused"]:
-        note(f"memoriter: a turn was not stored: it holds {_listed(refused['kinds'])}")
+        print_note(f"memoriter: a turn was not stored: it holds {_listed(refused['kinds'])}")
     if report["problem"]:
-        note(f"memoriter: {report['problem']}")
+        print_note(f"memoriter: {report['problem']}")
     print_json(report if at.json or not heard.host else {})
 
 
@@ -249,5 +249,5 @@ def hooks_show(
     place = [part for flag, value in flags.items() if value for part in (flag, value)]
     data = host.hook_settings(place)
     if not at.json:
-        note(f"put this into {host.hooks}:")
+        print_note(f"put this into {host.hooks}:")
     print_json(data)  # for people too: a console would break long lines

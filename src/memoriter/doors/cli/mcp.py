@@ -25,7 +25,7 @@ from memoriter.doors.cli.options import (
     opened_memory,
     setting,
 )
-from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.cli.output import print_json, print_note
 from memoriter.doors.cli.serve import (
     HTTP_PACKAGES,
     NetworkOptions,
@@ -221,7 +221,7 @@ def _finish(host: Host, changes: Sequence[FileChange], *, dry_run: bool, as_json
     for each in changes:
         each.make()
     if changes and not as_json:
-        note(f"done; restart {host.title} if it is running")
+        print_note(f"done; restart {host.title} if it is running")
 
 
 def _diff(change: FileChange) -> Iterator[str]:

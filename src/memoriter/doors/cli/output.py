@@ -79,7 +79,7 @@ def _columns() -> int:
     return number if _NARROWEST <= number <= _WIDEST else _WIDTH
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a line for people that is not part of the answer, on stderr."""
     print(safe(text), file=sys.stderr)
 
@@ -114,13 +114,13 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
         discard_output()
         return FAILED
     if isinstance(error, typer.Abort):
-        note("")
+        print_note("")
         return INTERRUPTED
     if isinstance(error, MemoriterError):
         _print_error({**error.to_dict(), "hint": typed_hint(error.hint)}, as_json=as_json)
         return error.exit_code
     if type(error).__name__ == "NoArgsIsHelpError":
-        note(str(error)) if str(error) else None
+        print_note(str(error)) if str(error) else None
         return _USAGE
     if hasattr(error, "format_message") or isinstance(error, UnknownCommand | ExtraArguments):
         usage = usage_error(error, argv)
@@ -144,8 +144,8 @@ def _print_bug(error: Exception, *, as_json: bool) -> None:
     if as_json:
         _print_error(_plain("InternalError", message, hint), as_json=True)
     else:
-        note(message)
-        note(f"hint: {hint}")
+        print_note(message)
+        print_note(f"hint: {hint}")
 
 
 def _plain(name: str, message: str, hint: str) -> dict[str, object]:
@@ -156,9 +156,9 @@ def _print_error(error: dict[str, object], *, as_json: bool) -> None:
     if as_json:
         print(json_text(error, sys.stderr), file=sys.stderr)
         return
-    note(f"error: {error['message']}")
+    print_note(f"error: {error['message']}")
     if error["hint"]:
-        note(f"hint: {error['hint']}")
+        print_note(f"hint: {error['hint']}")
 
 
 def discard_output() -> None:

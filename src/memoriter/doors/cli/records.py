@@ -27,7 +27,7 @@ from memoriter.doors.cli.options import (
     shown_store,
     store_path,
 )
-from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.output import print_json, print_note, show
 from memoriter.doors.cli.serve import HTTP_PACKAGES, require_packages
 from memoriter.memory import options
 from memoriter.memory.options import OpenOptions
@@ -306,8 +306,8 @@ def page(
         if at.json:
             print_json({"url": url})
         else:
-            note(f"the page of {place}; this link signs in once: {url}")
-            note("Ctrl-C ends it")
+            print_note(f"the page of {place}; this link signs in once: {url}")
+            print_note("Ctrl-C ends it")
         if open_browser:
             webbrowser.open(url)
 

@@ -28,7 +28,7 @@ from memoriter.doors.cli.options import (
     shown_store,
     store_path,
 )
-from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.output import print_json, print_note, show
 
 if TYPE_CHECKING:
     from memoriter.doors.http.heap import Heap
@@ -246,9 +246,9 @@ class _Greeting:
             print_json({"url": self.url, "token": self.token})
             return
         if self.token is not None:
-            note(f"an admin token, shown this once: {self.token}")
-        note(f"serving {shown_store(self.place)} at {self.url}; Ctrl-C stops")
-        note(f"the page: {self.url}{PAGE}")
+            print_note(f"an admin token, shown this once: {self.token}")
+        print_note(f"serving {shown_store(self.place)} at {self.url}; Ctrl-C stops")
+        print_note(f"the page: {self.url}{PAGE}")
 
 
 def _nothing() -> None:
@@ -318,7 +318,7 @@ def token_create(
     text, made = _tokens(at).create(tenant, right, expires=expires, label=name, trust=trust)
     if not at.json:
         rights = f"right {made.right}, trust up to {made.trust}"
-        note(f"tenant {made.tenant}, {rights}, id {made.id}; shown this once:")
+        print_note(f"tenant {made.tenant}, {rights}, id {made.id}; shown this once:")
     show({"token": text, **made.to_dict()}, lambda: text, as_json=at.json)
 
 

@@ -24,7 +24,7 @@ from memoriter.doors.cli.options import (
     opened_memory,
     store_exists,
 )
-from memoriter.doors.cli.output import console, note, show, shows_progress
+from memoriter.doors.cli.output import console, print_note, show, shows_progress
 from memoriter.memory import options
 from memoriter.text.safe import one_line
 
@@ -98,7 +98,7 @@ def remember(
     with opened_memory(at, "make") as memory:
         commit = memory.remember(content, on_similar=cast("OnSimilar", on_similar), **fields)
     if commit.near and not at.json:
-        note(_near_text(commit.near))
+        print_note(_near_text(commit.near))
     show(commit.to_dict(), lambda: commit.id, as_json=at.json)
 
 
@@ -330,7 +330,7 @@ def forget(
         else:
             records = None
         if not (how.yes or _confirmed(memory, ids, records)):
-            note("nothing was forgotten")
+            print_note("nothing was forgotten")
             raise typer.Exit(1)
         chosen = ids or [record.id for record in records or ()]
         rest = {name: how.declared[name] for name in ("now", "key") if name in how.declared}

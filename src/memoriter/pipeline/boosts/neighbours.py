@@ -46,9 +46,9 @@ class NeighboursBoost(Boost):
         np.add.at(total, near.owners, np.where(within[near.others], passed_on, 0.0))
         values = total[nodes]
         lifted = values > 0.0
-        noted = {"edges_read": int(near.edges.size), "reads": near.reads}
+        shows = {"edges_read": int(near.edges.size), "reads": near.reads}
         return Boosted(
-            np.where(lifted, values, np.nan), noted={**noted, "lifted": int(lifted.sum())}
+            np.where(lifted, values, np.nan), shows={**shows, "lifted": int(lifted.sum())}
         )
 
     def _base(self, slate: Slate) -> np.ndarray:

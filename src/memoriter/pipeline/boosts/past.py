@@ -28,7 +28,7 @@ class PastBoost(Boost):
 
     about: ClassVar[str] = "superseded records, when the question asks about the past"
     reads_score: ClassVar[bool] = True
-    row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    row_details: ClassVar[tuple[str, ...]] = ("row",)
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "row": "the memory that superseded it",

@@ -34,7 +34,7 @@ class Boosted:
     values: Scores
     details: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
     """Columns that explain the values, such as a distance or an age."""
-    noted: Mapping[str, object] = field(default_factory=dict[str, object])
+    shows: Mapping[str, object] = field(default_factory=dict[str, object])
     """What the plan shows for it after it ran."""
 
 
@@ -88,7 +88,7 @@ class Boost(RecipePart):
 
     def node_text(self, node: Explanation) -> NodeText:
         """The facts of its value; a record that the value comes from is shown as `from`."""
-        facts = {"from" if key in self.row_notes else key: v for key, v in node.facts.items()}
+        facts = {"from" if key in self.row_details else key: v for key, v in node.facts.items()}
         return super().node_text(replace(node, facts=facts))
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:

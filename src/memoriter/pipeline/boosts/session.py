@@ -27,7 +27,7 @@ class SessionBoost(Boost):
 
     about: ClassVar[str] = "a share of the better neighbour's score in the same session"
     reads_score: ClassVar[bool] = True
-    row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    row_details: ClassVar[tuple[str, ...]] = ("row",)
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "row": "the better neighbour in the session",

@@ -28,7 +28,7 @@ class SourcesBoost(Boost):
 
     about: ClassVar[str] = "reflections lend a share of their score to what they were made from"
     reads_score: ClassVar[bool] = True
-    row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    row_details: ClassVar[tuple[str, ...]] = ("row",)
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "row": "the reflection that was made from it",

@@ -33,7 +33,7 @@ class ByTrustOrdering(Ordering):
     """
 
     about: ClassVar[str] = "external records go behind trusted ones that match well"
-    whole_notes: ClassVar[tuple[str, ...]] = ("behind",)
+    whole_details: ClassVar[tuple[str, ...]] = ("behind",)
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
@@ -56,10 +56,10 @@ class ByTrustOrdering(Ordering):
         "maximum number of competing records placed before a record of low trust", 5, ge=1, le=1000
     )
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
         """How many trusted records were put before it."""
-        if noted.get("behind"):
-            yield f"behind {noted['behind']} more trusted that match well"
+        if details.get("behind"):
+            yield f"behind {details['behind']} more trusted that match well"
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows with those of low trust behind what competes with them."""

@@ -48,7 +48,7 @@ class CapOrdering(Ordering):
         over = of_kind & (np.cumsum(of_kind) > int(self.share * recipe.window))
         return Moved(
             np.flatnonzero(~over),
-            noted={"evicted": int(over.sum())},
+            shows={"evicted": int(over.sum())},
             looked={"of": np.flatnonzero(of_kind).tolist()},
         )
 

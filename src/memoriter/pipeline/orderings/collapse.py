@@ -43,7 +43,7 @@ class CollapseOrdering(Ordering):
     """Groups records by a key and keeps `most` of each group."""
 
     about: ClassVar[str] = "keeps one of several duplicates"
-    whole_notes: ClassVar[tuple[str, ...]] = ("group",)
+    whole_details: ClassVar[tuple[str, ...]] = ("group",)
 
     kind: Literal["collapse"]
     by: Literal["fingerprint", "near", "key"] = option(
@@ -121,10 +121,10 @@ class CollapseOrdering(Ordering):
                 return Dropped(reason, {"most": most})
         return Dropped(reason)
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
         """The size of the group that the row stands for."""
-        if "group" in noted:
-            yield f"stands for a group of {noted['group']}"
+        if "group" in details:
+            yield f"stands for a group of {details['group']}"
 
     def _standing(self, dropping: Dropping) -> Iterator[str]:
         """The ids of kept rows that fall into one group with the dropped row."""

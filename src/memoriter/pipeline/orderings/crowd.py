@@ -39,7 +39,7 @@ class CrowdOrdering(Ordering):
     """
 
     about: ClassVar[str] = "limits external records of one source, or with nearly the same text"
-    whole_notes: ClassVar[tuple[str, ...]] = ("nth",)
+    whole_details: ClassVar[tuple[str, ...]] = ("nth",)
 
     kind: Literal["crowd"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
@@ -54,10 +54,10 @@ class CrowdOrdering(Ordering):
     )
     head: int = option("how many of the best rows are compared", 50, ge=1, le=1000)
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
         """Which of its group it is."""
-        if "nth" in noted:
-            yield f"number {noted['nth']} of one source or nearly the same text"
+        if "nth" in details:
+            yield f"number {details['nth']} of one source or nearly the same text"
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows with those above the limit of their group at the end."""

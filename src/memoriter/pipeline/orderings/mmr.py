@@ -33,7 +33,7 @@ class MmrOrdering(Ordering):
     about: ClassVar[str] = (
         "maximal marginal relevance: relevant rows that are unlike those above them"
     )
-    row_notes: ClassVar[tuple[str, ...]] = ("cause",)
+    row_details: ClassVar[tuple[str, ...]] = ("cause",)
 
     kind: Literal["mmr"]
     trade: float = option(
@@ -80,10 +80,10 @@ class MmrOrdering(Ordering):
         bare = np.flatnonzero(~known)
         left = np.setdiff1d(np.arange(size), np.concatenate([taken, bare]))
         at = np.concatenate([taken, bare] if self.drop else [taken, bare, left]).astype(np.intp)
-        noted: dict[str, object] = {"taken": int(taken.size)}
-        noted |= {"without a vector": int(bare.size)} if bare.size else {}
+        shows: dict[str, object] = {"taken": int(taken.size)}
+        shows |= {"without a vector": int(bare.size)} if bare.size else {}
         looked = {"bare": bare.tolist()}
-        return Moved(at, {"penalty": penalty, "cause": cause}, noted, looked)
+        return Moved(at, {"penalty": penalty, "cause": cause}, shows, looked)
 
     def dropped(self, dropping: Dropping) -> Dropped:
         """Other rows were taken, and the rest was dropped."""
@@ -103,10 +103,12 @@ class MmrOrdering(Ordering):
         low, high = float(score.min()), float(score.max())
         return (score - low) / (high - low) if high > low else np.full(score.size, 0.5)
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
         """The penalty, and the row above that it is similar to."""
-        if noted.get("penalty"):
+        if details.get("penalty"):
             cause = (
-                f" for similarity to {one_line(str(noted['cause']))}" if "cause" in noted else ""
+                f" for similarity to {one_line(str(details['cause']))}"
+                if "cause" in details
+                else ""
             )
-            yield f"penalty {short(noted['penalty'])}{cause}"
+            yield f"penalty {short(details['penalty'])}{cause}"
