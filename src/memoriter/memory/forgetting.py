@@ -100,19 +100,26 @@ def _made_from(engine: Engine, writer: Writer, ids: Sequence[str], *, keep: bool
     """What was made from these records and is not among them: `reflect` made it, or others did."""
     tenant, head = writer.tenant, engine.log.head(writer.tenant).seq
     going = set(filter(_is_text, ids))  # the writer refuses others
-    records = (engine.log.latest(tenant, each, head) for each in going)
+    members = [engine.log.latest(tenant, each, head) for each in going]
     made = {
-        edge.source
-        for record in records
-        if record is not None
-        for edge in edges_at(engine, tenant, record.position)
-        if edge.kind in MADE_FROM and edge.target == record.id and edge.source not in going
+        (edge.source, member.agent, member.user)
+        for member in members
+        if member is not None
+        for edge in edges_at(engine, tenant, member.position)
+        if edge.kind in MADE_FROM and edge.target == member.id and edge.source not in going
     }
-    found = [engine.log.latest(tenant, each, head) for each in sorted(made)]
-    every = [record for record in found if record is not None]
-    reflections = [] if keep else [record.id for record in every if is_ours(record)]
-    derived = [record.id for record in every if record.id not in reflections]
-    return _MadeFrom(tuple(reflections), tuple(derived), head)
+    reflections: set[str] = set()
+    derived: set[str] = set()
+    for id, agent, user in made:
+        record = engine.log.latest(tenant, id, head)
+        if record is None:
+            continue
+        # What `reflect` made has the owner of its members, so it may be taken out of any scope.
+        if is_ours(record) and (record.agent, record.user) == (agent, user) and not keep:
+            reflections.add(id)
+        elif writer.scope.contains(record):
+            derived.add(id)
+    return _MadeFrom(tuple(sorted(reflections)), tuple(sorted(derived - reflections)), head)
 
 
 def _late_reflections(
