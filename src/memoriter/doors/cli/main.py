@@ -27,7 +27,7 @@ PANELS: Final[Panels] = {
         Listed("update", "write.update"),
         Listed("link", "write.link"),
         Listed("expire", "write.expire"),
-        Listed("forget", "write.forget"),
+        Listed("forget", "forget.forget"),
         Listed("reflect", "write.reflect"),
         Listed("review", "records.review"),
         Listed("decide", "records.decide"),

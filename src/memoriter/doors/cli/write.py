@@ -1,4 +1,4 @@
-"""The commands that write: remember, import, update, link, expire, forget, reflect."""
+"""The commands that write: remember, import, update, link, expire, reflect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from memoriter.core.clock import SystemClock
 from memoriter.core.draft import Draft
-from memoriter.core.errors import BadRecord, InputError
+from memoriter.core.errors import BadRecord
 from memoriter.core.record_fields import RecordFields
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
@@ -24,18 +24,15 @@ from memoriter.doors.cli.options import (
     opened_memory,
     store_exists,
 )
-from memoriter.doors.cli.output import console, print_note, show, shows_progress
+from memoriter.doors.cli.output import print_note, show, shows_progress
 from memoriter.memory import options
 from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
-    from memoriter.core.record import Record
     from memoriter.core.similar import OnSimilar, SimilarRecord
-    from memoriter.memory.facade import Memory
     from memoriter.memory.importing import Imported
 
 _PANEL: Final = "Fields of the memory"
-_SHOWN: Final = 10
 
 
 # --- remember ---------------------------------------------------------------------------------
@@ -285,89 +282,6 @@ def expire(
     with opened_memory(at, "change") as memory:
         commit = memory.expire(id, when)
     show(commit.to_dict(), lambda: one_line(f"{id} expires"), as_json=at.json)
-
-
-# --- forget -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetOptions:
-    """A filter instead of ids, and whether to ask first."""
-
-    declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
-
-
-@command(
-    "forget",
-    "memoriter forget ID --now",
-    'memoriter forget --where \'{"session": "s-12"}\' --dry-run',
-    "memoriter forget --user ann --where '{}'",
-)
-def forget(
-    at: ScopedOptions,
-    how: ForgetOptions,
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", help="The ids of memories.", show_default=False),
-    ] = None,
-) -> None:
-    """Forget memories for good: hidden at once, from every past view too, then erased from files.
-
-    On a terminal it lists the memories and asks first. Without a terminal, --where needs --yes.
-    """
-    where, dry_run = how.declared.get("where"), how.declared.get("dry_run", False)
-    if bool(ids) == (where is not None):
-        raise InputError("forget: give either ids or --where", hint="see memoriter forget --help")
-    with opened_memory(at, "read" if dry_run else "change") as memory:
-        if dry_run or not ids:
-            preview = memory.forget(ids, where=where, dry_run=True)
-            records = [memory.get(each) for each in preview.ids]
-            if dry_run:
-                listed = render.records.page_list(records, len(records), None)
-                show(preview.to_dict(), lambda: listed, as_json=at.json)
-                return
-        else:
-            records = None
-        if not (how.yes or _confirmed(memory, ids, records)):
-            print_note("nothing was forgotten")
-            raise typer.Exit(1)
-        chosen = ids or [record.id for record in records or ()]
-        rest = {name: how.declared[name] for name in ("now", "key") if name in how.declared}
-        erasure = memory.forget(chosen, **rest)
-    line = f"forgot {_counted(erasure.count)}, {_STATES[erasure.state]}"
-    if erasure.reflections:
-        line += f"\nreflections still quote them: memoriter forget {' '.join(erasure.reflections)}"
-    show(erasure.to_dict(), lambda: line, as_json=at.json)
-
-
-_STATES: Final = {
-    "hidden": "hidden; upkeep erases them (memoriter status tells when, --now waits)",
-    "erased": "erased from all files",
-}
-
-
-def _confirmed(memory: Memory, ids: list[str] | None, matching: list[Record] | None) -> bool:
-    """Whether the person at the terminal agrees; without one, ids need no agreement."""
-    if sys.stdin.isatty():
-        records = (
-            [memory.get(i) for i in dict.fromkeys(ids or ())] if matching is None else matching
-        )
-        page = render.records.page_list(records[:_SHOWN], len(records), None)
-        console(stderr=True).print(page)
-        return not records or typer.confirm(f"forget {_counted(len(records))} for good?", err=True)
-    if matching:
-        raise InputError(
-            f"forget: --where matches {_counted(len(matching))}, and there is no terminal to ask"
-            " for confirmation",
-            hint="look with --dry-run, then run it with --yes",
-            field="where",
-        )
-    return True
-
-
-def _counted(count: int) -> str:
-    return f"{count} {'memory' if count == 1 else 'memories'}"
 
 
 # --- reflect ----------------------------------------------------------------------------------
