@@ -52,7 +52,7 @@ CHANGED = [
     ("Cancelled the gym; too far away", "Joined the gym: 48 euros a month", ""),
     ("Python 3.13 from now on", "Runtime is Python 3.11 everywhere", "3.11"),
     ("deploy.sh is dead", "Deploy with ./scripts/deploy.sh", ""),
-    ("Ben moves to Hull; Ida takes over printers", "Ben looks after the printers", ""),
+    ("Zdenka left; Ida takes over the printers", "Zdenka looks after the printers", ""),
     ("The boathouse key is with Olga", "Zdenka has the key of the boathouse", "Zdenka"),
     ("Insurance: 90 euros from May", "Insurance for the boat: 70 euros, paid in spring", "70"),
     ("Membership costs 9 euros", "Members pay 7 euros a year", "7"),
