@@ -422,3 +422,5 @@ def test_async_code_reflects_too() -> None:
             return len(done.created), len(await memory.reflections(vector=EAST))
 
     assert asyncio.run(scene()) == (1, 1)
+    memory.forget([record.id for record in memory.browse().records])
+    assert str(memory.reflect().remark).startswith("there are fewer than 3")
