@@ -215,9 +215,7 @@ class _Candidates:
             tuple(bad),
             considered,
             self._standing.count - considered,
-            None
-            if good or bad or not considered
-            else apart_remark(rule, self._tightest(matrix, owned)),
+            None if good or bad else apart_remark(rule, self._tightest(matrix, owned)),
         )
 
     def _tightest(

@@ -211,16 +211,16 @@ def _finish(host: Host, changes: Sequence[FileChange], *, dry_run: bool, as_json
         {"path": str(each.path), "diff": "\n".join(_diff(each)), "removed": each.after is None}
         for each in changes
     ]
-    data = {"host": host.name, "changes": shown, "made": not dry_run}
-    if as_json:
-        print_json(data)
-    else:  # not through the console, which would break long lines
+    if not as_json:  # not through the console, which would break long lines
         print("\n".join(str(each["diff"]) for each in shown) or "nothing to change")
-    if dry_run:
-        return
-    for each in changes:
-        each.make()
-    if changes and not as_json:
+    if not dry_run:
+        for each in changes:
+            each.check()
+        for each in changes:
+            each.make()
+    if as_json:
+        print_json({"host": host.name, "changes": shown, "made": not dry_run})
+    elif changes and not dry_run:
         print_note(f"done; restart {host.title} if it is running")
 
 
