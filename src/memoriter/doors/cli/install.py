@@ -17,7 +17,7 @@ from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import JsonOption, complete_words
 from memoriter.doors.cli.output import note, print_json
 from memoriter.doors.hosts import HOST_NAMES, Host, host_of
-from memoriter.doors.installing import FileChange, plan_install, plan_uninstall
+from memoriter.doors.installing import FileChange, plan_install, plan_uninstall, store_for_hosts
 
 _STORE: Final = "~/.memoriter.db"
 HostArgument = Annotated[
@@ -50,7 +50,9 @@ def mcp_install(
     store: Annotated[
         str,
         typer.Option(
-            "--store", metavar="FILE", help="The store that the MCP server and the hooks use."
+            "--store",
+            metavar="FILE",
+            help="The store that the MCP server and the hooks use: a file, or an address.",
         ),
     ] = _STORE,
     *,
@@ -73,15 +75,8 @@ def mcp_install(
             hint=install_hint("server"),
         )
     root = _root(wanted, project=project)
-    place = Path(store).expanduser().absolute()
-    program = _program()
-    changes = plan_install(wanted, root, place, program, project=project, hooks=hooks)
-    if not place.parent.is_dir():
-        raise InputError(
-            f"store: there is no folder {place.parent}",
-            hint=f"mkdir -p {place.parent}",
-            field="store",
-        )
+    place = store_for_hosts(store)
+    changes = plan_install(wanted, root, place, _program(), project=project, hooks=hooks)
     _finish(wanted, changes, dry_run=dry_run, as_json=as_json)
 
 

@@ -23,6 +23,7 @@ from memoriter.doors.cli.options import (
     complete_words,
     opened_memory,
     store_exists,
+    store_path,
 )
 from memoriter.doors.cli.output import console, note, show, shows_progress
 from memoriter.memory import options
@@ -335,7 +336,8 @@ def forget(
         chosen = ids or [record.id for record in records or ()]
         rest = {name: how.declared[name] for name in ("now", "key") if name in how.declared}
         erasure = memory.forget(chosen, **rest)
-    line = f"forgot {_counted(erasure.count)}, {_STATES[erasure.state]}"
+    on_server = erasure.state == "erased" and "://" in store_path(at)
+    line = f"forgot {_counted(erasure.count)}, {_STATES['server' if on_server else erasure.state]}"
     if erasure.reflections:
         line += f"\nreflections still quote them: memoriter forget {' '.join(erasure.reflections)}"
     show(erasure.to_dict(), lambda: line, as_json=at.json)
@@ -344,6 +346,7 @@ def forget(
 _STATES: Final = {
     "hidden": "hidden; upkeep erases them (memoriter status tells when, --now waits)",
     "erased": "erased from all files",
+    "server": "erased from the tables; when the server's own files lose them: docs/postgres.md",
 }
 
 
