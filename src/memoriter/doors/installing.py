@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
+from urllib.parse import parse_qs, urlsplit
 
 from memoriter.core.errors import InputError
 from memoriter.core.private_file import replacing
@@ -71,12 +72,33 @@ class FileChange:
             folder.rmdir()
 
 
+def store_for_hosts(place: str) -> str:
+    """A store as the settings of a host name it; InputError if it cannot be named there."""
+    if "://" in place:
+        parts = urlsplit(place)
+        if parts.password or "password" in parse_qs(parts.query):
+            raise InputError(
+                "store: the address holds a password, which would lie open in these settings",
+                hint="leave it out and keep it in ~/.pgpass",
+                field="store",
+            )
+        return place
+    path = Path(place).expanduser().absolute()
+    if not path.parent.is_dir():
+        raise InputError(
+            f"store: there is no folder {path.parent}",
+            hint=f"mkdir -p {path.parent}",
+            field="store",
+        )
+    return str(path)
+
+
 def plan_install(
-    host: Host, root: Path, store: Path, program: str, *, project: bool, hooks: bool = True
+    host: Host, root: Path, store: str, program: str, *, project: bool, hooks: bool = True
 ) -> list[FileChange]:
     """What changes in the settings below `root`, at home or in a project."""
-    entry = host.server_settings(program, ["mcp", "--store", str(store)])
-    options = ["--store", str(store)]
+    entry = host.server_settings(program, ["mcp", "--store", store])
+    options = ["--store", store]
     return _planned(host, root, entry, options if hooks else None, program, project=project)
 
 

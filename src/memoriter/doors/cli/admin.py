@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -379,6 +379,9 @@ def config_show(
     memoriter.toml in the current directory, memoriter/config.toml in ~/.config, the default.
     """
     values = settings({name: getattr(at, name) for name in DEFAULTS})
+    store = values["store"]
+    if store.value and "://" in store.value:  # it may hold a password
+        values["store"] = replace(store, value=shown_store(store.value))
     data = {
         "settings": {name: {"value": s.value, "origin": s.origin} for name, s in values.items()},
         "files": [{"path": str(path), "exists": path.exists()} for path in config_files()],

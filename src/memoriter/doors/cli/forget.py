@@ -11,7 +11,7 @@ import typer
 from memoriter.core.errors import InputError
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
-from memoriter.doors.cli.options import ScopedOptions, opened_memory
+from memoriter.doors.cli.options import ScopedOptions, opened_memory, store_path
 from memoriter.doors.cli.output import console, print_note, show
 from memoriter.memory import options
 from memoriter.text.safe import one_line
@@ -24,6 +24,7 @@ _SHOWN: Final = 10
 _STATES: Final = {
     "hidden": "hidden; upkeep erases them (memoriter status tells when, --now waits)",
     "erased": "erased from all files",
+    "server": "erased from the tables; when the server's own files lose them: docs/postgres.md",
 }
 
 
@@ -77,7 +78,8 @@ def forget(
                 raise typer.Exit(1)
         rest = {name: value for name, value in how.declared.items() if name != "where"}
         erasure = memory.forget(chosen, **rest)
-    line = f"forgot {_counted(erasure.count)}, {_STATES[erasure.state]}"
+    on_server = erasure.state == "erased" and "://" in store_path(at)
+    line = f"forgot {_counted(erasure.count)}, {_STATES['server' if on_server else erasure.state]}"
     show(erasure.to_dict(), lambda: "\n".join([line, *_remarks(erasure)]), as_json=at.json)
 
 

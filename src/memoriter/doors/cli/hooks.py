@@ -245,7 +245,10 @@ def hooks_show(
 ) -> None:
     """Print the hooks that make a coding agent recall before each reply and capture after it."""
     host = host_of(agent)
-    flags = {"--url": url, "--store": at.store, "--tenant": at.tenant}
+    from memoriter.doors.installing import store_for_hosts  # noqa: PLC0415  # the hooks need it not
+
+    store = store_for_hosts(at.store) if at.store and "://" in at.store else at.store
+    flags = {"--url": url, "--store": store, "--tenant": at.tenant}
     place = [part for flag, value in flags.items() if value for part in (flag, value)]
     data = host.hook_settings(place)
     if not at.json:

@@ -35,7 +35,7 @@ from memoriter.doors.cli.serve import (
     serve_http,
 )
 from memoriter.doors.hosts import HOST_NAMES, Host, host_of
-from memoriter.doors.installing import FileChange, plan_install, plan_uninstall
+from memoriter.doors.installing import FileChange, plan_install, plan_uninstall, store_for_hosts
 
 if TYPE_CHECKING:
     from memoriter.doors.port import Right
@@ -141,7 +141,9 @@ def mcp_install(
     store: Annotated[
         str,
         typer.Option(
-            "--store", metavar="FILE", help="The store that the MCP server and the hooks use."
+            "--store",
+            metavar="FILE",
+            help="The store that the MCP server and the hooks use: a file, or an address.",
         ),
     ] = _STORE,
     *,
@@ -164,15 +166,8 @@ def mcp_install(
             hint=install_hint("server"),
         )
     root = _root(wanted, project=project)
-    place = Path(store).expanduser().absolute()
-    program = _program()
-    changes = plan_install(wanted, root, place, program, project=project, hooks=hooks)
-    if not place.parent.is_dir():
-        raise InputError(
-            f"store: there is no folder {place.parent}",
-            hint=f"mkdir -p {place.parent}",
-            field="store",
-        )
+    place = store_for_hosts(store)
+    changes = plan_install(wanted, root, place, _program(), project=project, hooks=hooks)
     _finish(wanted, changes, dry_run=dry_run, as_json=as_json)
 
 

@@ -210,7 +210,7 @@ async def check_consent(ctx: McpContext, ask: Ask, tool: Tool, arguments: JsonOb
         return
     try:
         reply = await ctx.session.elicit_form(
-            f"Forget {count} memories for good? They are erased from all files.",
+            f"Forget {count} memories for good? They are erased from the store.",
             _SCHEMA,
             ctx.request_id,
         )
