@@ -19,7 +19,7 @@ from memoriter.lanes.port import Context, RunningPart
 from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.fusing import Fused, Signals
 from memoriter.pipeline.recipe import Recipe
-from memoriter.rank.top import top
+from memoriter.rank.top import by_row, top
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,4 +221,4 @@ def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) ->
         return out
 
     plain = tuple(ties) == ("row",)
-    return top(scores, slate.rows, scores.size, (lambda _: ()) if plain else keys)
+    return top(scores, slate.rows, scores.size, by_row if plain else keys)
