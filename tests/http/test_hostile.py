@@ -181,7 +181,7 @@ def test_lists_objects_and_fields_have_a_length() -> None:
         {f"k{n}": 1 for n in range(100)},
         {"lists": {"given": [["a", 0.5]] * 16_385}},
     ):
-        with pytest.raises(InputError, match="the limit is"):
+        with pytest.raises(InputError, match="the limit for one request is"):
             parse_request(model, {"query": "x", **more})
 
 
