@@ -251,7 +251,7 @@ def parse_vector(
     # Fast path: comparing exact types is much cheaper than isinstance(…, Real) on each number.
     plain = {float, int}.issuperset(map(type, raw))
     if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in raw):
-        raise error(f"{field}: expected a list of numbers only", field=field)
+        raise error(f"{field}: expected a list of numbers; one entry is no number", field=field)
     try:
         items = tuple(float(cast("float", item)) for item in raw)
     except OverflowError:

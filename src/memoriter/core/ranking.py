@@ -130,16 +130,18 @@ class Ranking:
     def _check(self) -> None:
         if self.rows.shape != self.scores.shape or self.rows.ndim != 1:
             raise InvariantError(
-                "a lane returned rows and scores that are not two vectors of equal length"
+                "internal error: a lane returned rows and scores of unequal length"
             )
         if not np.isfinite(self.scores).all():
-            raise InvariantError("a lane returned a score that is NaN or infinite")
+            raise InvariantError("internal error: a lane returned a score that is NaN or infinite")
         if (np.diff(self.scores) > 0).any():
             raise InvariantError(
-                "a lane returned rows that are not ordered from the highest score to the lowest"
+                "internal error: a lane returned rows that are not ordered by falling score"
             )
         ordered = np.sort(self.rows)
         if (ordered[1:] == ordered[:-1]).any():
-            raise InvariantError("a lane returned the same row twice")
+            raise InvariantError("internal error: a lane returned the same row twice")
         if self.parts and not np.array_equal(sum(self.parts.values()), self.scores):
-            raise InvariantError("a lane returned scores that are not the sum of their parts")
+            raise InvariantError(
+                "internal error: a lane returned scores that are not the sum of their parts"
+            )

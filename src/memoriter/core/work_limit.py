@@ -21,11 +21,11 @@ class WorkLimit:
         >>> WorkLimit(10, "sort", "send fewer").spend(11)
         Traceback (most recent call last):
         ...
-        memoriter.core.errors.TooCostly: sort: needs more than 10 steps, the limit
+        memoriter.core.errors.TooCostly: sort: needs more than the limit of 10 steps
         hint: send fewer
         """
         self._left -= steps
         if self._left < 0:
             raise TooCostly(
-                f"{self._work}: needs more than {self._most:,} steps, the limit", hint=self._hint
+                f"{self._work}: needs more than the limit of {self._most:,} steps", hint=self._hint
             )

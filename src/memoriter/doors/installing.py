@@ -135,7 +135,10 @@ def _text(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+        raise InputError(
+            f"{path} cannot be read: {error}",
+            hint="check its permissions, and that it is UTF-8 text",
+        ) from None
 
 
 def _object(text: str | None, path: Path) -> dict[str, Any]:
@@ -147,7 +150,9 @@ def _object(text: str | None, path: Path) -> dict[str, Any]:
             hint="if it has comments, add the lines of `memoriter hooks show` by hand",
         ) from None
     if not isinstance(value, dict):
-        raise InputError(f"{path}: expected a JSON object")
+        raise InputError(
+            f"{path}: expected a JSON object", hint="correct the file first, or move it away"
+        )
     return cast("dict[str, Any]", value)
 
 

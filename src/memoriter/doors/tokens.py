@@ -162,7 +162,9 @@ class Tokens:
             ends = micros(expires, "expires", InputError, lambda: now, ahead=True)
         if ends is not None and ends <= now:
             raise InputError(
-                "expires: must be in the future", hint="name a later time", field="expires"
+                "expires: the time is not in the future",
+                hint="give a later time, such as 30d",
+                field="expires",
             )
         credential = Credential(
             self._entropy.draw(_ID_BYTES).hex(),
@@ -184,7 +186,7 @@ class Tokens:
             if id not in entries:
                 raise NotFound(
                     f"there is no token {id[:80]!r}",
-                    hint="memoriter token list shows the ids",
+                    hint="memoriter token list shows the ids of all tokens",
                     field="id",
                 )
             return entries.pop(id).credential
@@ -202,7 +204,9 @@ class Tokens:
         # In constant time, and for an unknown id too: how long it takes must not tell anything.
         same = hmac.compare_digest(_hash(secret), entry.hash if entry else _NO_SECRET)
         if entry is None or not same or prefix != _PREFIX:
-            raise Unauthenticated("the token is unknown", hint="memoriter token create makes one")
+            raise Unauthenticated(
+                "the token is unknown, or was revoked", hint="memoriter token create makes one"
+            )
         ends = entry.credential.expires
         if ends is not None and to_micros(ends) <= self._clock.now():
             raise Unauthenticated("the token has expired", hint="memoriter token create makes one")
@@ -303,8 +307,8 @@ def _typed_errors(path: Path) -> Generator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"{path}: {error.strerror}",
-            hint="tokens are in a file next to the store: check the permissions of its folder",
+            f"the file of tokens {path} cannot be used: {error.strerror}",
+            hint="check the permissions of the file and of its folder",
         ) from None
 
 
@@ -327,7 +331,8 @@ def _parsed(home: TokenHome) -> dict[str, _Entry]:
         return {fields["id"]: _entry(dict(fields)) for fields in entries}
     except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         raise Corrupt(
-            f"{home.name} cannot be read", hint="remove it and create the tokens again"
+            f"the tokens in {home.name} cannot be read",
+            hint="remove it and create the tokens again",
         ) from error
 
 

@@ -128,7 +128,8 @@ def _datasets(data: EvalData, protocol: EvalProtocol) -> list[Dataset]:
         )
     if data.options.cross and all(len(dataset.cases) == 1 for dataset in adapted):
         raise InputError(
-            f"cross: {adapted[0].name} has a single store, so no other has questions to ask it",
+            "cross: each store is asked the questions of the others, but"
+            f" {adapted[0].name} has a single store",
             hint="leave out --cross, or give a data set of several stores",
             field="cross",
         )

@@ -228,9 +228,9 @@ class IndexCache:
         while not self.erase(tenant, wait=True):
             if time.monotonic() > until:
                 raise Unavailable(
-                    "the memories are hidden but not erased yet: a reader of the store still"
-                    " uses the write-ahead log",
-                    hint="upkeep tries again; status says when they are erased",
+                    "the forgotten memories are hidden, but not erased from the file yet, because"
+                    " another reader still uses the write-ahead log",
+                    hint="nothing needs to be done: upkeep erases them later; status shows when",
                 )
             time.sleep(0.05)
 

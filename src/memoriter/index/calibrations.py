@@ -70,8 +70,8 @@ def _decoded(row: AgentRow) -> CalibrationEntry:
         )
     except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
         raise Corrupt(
-            f"the calibration at entry {row.seq} cannot be read ({error})",
-            hint="calibrate the space again",
+            f"the calibration at entry {row.seq} of the log cannot be read ({error})",
+            hint="calibrate the vector space again: memoriter calibrate",
         ) from None
 
 

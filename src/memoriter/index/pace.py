@@ -28,7 +28,10 @@ class Pace:
     def __call__(self) -> None:
         """Rest if it is time to; Unavailable if the work shall end."""
         if self._is_over():
-            raise Unavailable("upkeep was ended: the store was closed")
+            raise Unavailable(
+                "upkeep ended early, because the store was closed",
+                hint="open it again; upkeep goes on",
+            )
         worked = time.thread_time() - self._since
         if worked >= SLICE_S:
             time.sleep(worked * REST)

@@ -49,8 +49,8 @@ class Cursor:
             return cls(int(seq), int(now), int(created), int(row), str(request))
         except (ValueError, TypeError, OverflowError, binascii.Error):
             raise BadQuery(
-                "cursor: this is not a cursor of memoriter",
-                hint="begin again without it",
+                "cursor: this text is not a cursor that a page returned",
+                hint="ask for the first page, without a cursor",
                 field="cursor",
             ) from None
 

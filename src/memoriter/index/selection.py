@@ -201,7 +201,7 @@ def _without(mask: Mask, segment: Segment, positions: NDArray[np.int64]) -> Mask
 
 def _no_fetch(_: object) -> list[None]:
     raise AssertionError(
-        "unreachable: a filter on scope, trust or kind reads columns and fetches no record"
+        "internal error: a filter on scope, trust or kind asked for a record; please report this"
     )
 
 

@@ -144,7 +144,7 @@ class TenantIndex:
                 raise Expired(
                     f"the index no longer has the state at entry {seq} of the log; the oldest that"
                     f" it has is entry {self.manifest.floor}",
-                    hint="search a later time (the horizon sets how long earlier states are kept);"
+                    hint="ask for a later time (horizon_days sets how long old states are kept);"
                     " get and history still return earlier versions",
                 )
             return self._view(seq)

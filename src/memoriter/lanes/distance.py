@@ -31,13 +31,17 @@ class DistanceLane(GraphLane):
     must_start: ClassVar[bool] = True
     work_limits: ClassVar[Mapping[str, str]] = {"max_hops": "hops"}
 
-    kinds: tuple[Bare, ...] | None = option("link kinds that are followed", None)
+    kinds: tuple[Bare, ...] | None = option("kinds of links that are followed (none: all)", None)
     direction: Literal["out", "in", "both"] = option(
         "direction in which links are followed",
         "out",
-        values={"out": "source to target", "in": "target to source", "both": "both"},
+        values={
+            "out": "from source to target",
+            "in": "from target to source",
+            "both": "either way",
+        },
     )
-    max_hops: int = option("how many links a path from a seed may have", 2, ge=1, le=100)
+    max_hops: int = option("how many links a path from a seed has at most", 2, ge=1, le=100)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready: the plan has already checked that there are seeds (`must_start`)."""

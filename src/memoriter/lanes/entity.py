@@ -38,13 +38,20 @@ class EntityLane(Seeded):
     )
 
     kind: Literal["entity"]
-    pool: int = option("maximum candidates", 200, ge=1, le=100_000)
-    seed_count: int = option("how many of the best rows of each lane are seeds", 5, ge=1, le=1000)
-    alike: float = option("minimum similarity of two names of one entity", 0.6, gt=0.0, le=1.0)
+    pool: int = option("how many candidates the lane returns at most", 200, ge=1, le=100_000)
+    seed_count: int = option(
+        "how many of the best candidates of each lane in `seeds` this lane starts from",
+        5,
+        ge=1,
+        le=1000,
+    )
+    alike: float = option(
+        "minimum similarity (0 to 1) of two spellings that count as one name", 0.6, gt=0.0, le=1.0
+    )
     within: Literal["agent", "tenant"] = option(
-        "in which records a shared entity counts",
+        "which records are found by a name that they share with a seed",
         "agent",
-        values={"agent": "those of the same agent", "tenant": "all of the tenant"},
+        values={"agent": "records of the seed's agent", "tenant": "all records of the tenant"},
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

@@ -48,17 +48,24 @@ class GraphLane(Seeded):
         }
     )
 
-    pool: int = option("maximum candidates", 1000, ge=1, le=100_000)
-    kinds: tuple[str, ...] | None = option("link kinds that are followed", None)
+    pool: int = option("how many candidates the lane returns at most", 1000, ge=1, le=100_000)
+    kinds: tuple[str, ...] | None = option("kinds of links that are followed (none: all)", None)
     direction: Literal["out", "in", "both"] = option(
         "direction in which links are followed",
         "both",
-        values={"out": "source to target", "in": "target to source", "both": "both"},
+        values={
+            "out": "from source to target",
+            "in": "from target to source",
+            "both": "either way",
+        },
     )
     through: Literal["selection", "scope"] = option(
         "which records a path may lead through",
         "selection",
-        values={"selection": "those that may be found", "scope": "all that the caller may read"},
+        values={
+            "selection": "only records that this search may return",
+            "scope": "every record that the caller may read",
+        },
     )
 
     def walk_options(self) -> dict[str, object]:

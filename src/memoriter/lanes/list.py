@@ -19,7 +19,7 @@ class ListLane(Lane):
     listed: ClassVar[bool] = True
 
     kind: Literal["list"]
-    pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
+    pool: int = option("how many candidates the lane returns at most", 100_000, ge=1, le=10_000_000)
 
     @classmethod
     def for_list(cls, value: object) -> dict[str, object] | None:

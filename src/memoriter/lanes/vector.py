@@ -57,23 +57,30 @@ class VectorLane(Lane):
     )
 
     kind: Literal["vector"]
-    pool: int = option("maximum candidates", ge=1, le=10_000_000)
+    pool: int = option("how many candidates the lane returns at most", ge=1, le=10_000_000)
     min_cosine: float = option(
-        "minimum cosine (-1: every record that has a vector)", ge=-1.0, le=1.0
+        "minimum cosine of record and question (-1: every record that has a vector)",
+        ge=-1.0,
+        le=1.0,
     )
     exact_up_to: int = option(
-        "the search is exact up to this number of vectors", 300_000, ge=0, le=2**31
+        "number of vectors up to which the search is exact (above: approximate)",
+        300_000,
+        ge=0,
+        le=2**31,
     )
     ef: int | None = option(
-        "width of the search in an HNSW graph; no graph is searched here, so it changes no answer",
+        "accepted from recipes for an HNSW index (there is none here: it changes no answer)",
         None,
         ge=1,
         le=1_000_000,
     )
     fresh: float = option(
-        "factor of a cosine while every record has a vector", 1.0, ge=0.0, le=1000.0
+        "factor of every cosine while all records have a vector", 1.0, ge=0.0, le=1000.0
     )
-    stale: float = option("factor of a cosine while vectors are missing", 1.0, ge=0.0, le=1000.0)
+    stale: float = option(
+        "factor of every cosine while some records lack their vector", 1.0, ge=0.0, le=1000.0
+    )
 
     @model_serializer(mode="wrap")
     def _without_unset_ef(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:

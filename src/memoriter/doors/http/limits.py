@@ -80,8 +80,8 @@ class Limits:
         limit = fields.get("limit")
         if view and isinstance(limit, int) and limit > self.hits:
             raise InputError(
-                f"limit: a server returns at most {self.hits:,} hits", hint="ask page by page",
-                field="limit",
+                f"limit: a server returns at most {self.hits:,} hits",
+                hint=f"give {self.hits:,} or less", field="limit",
             )  # fmt: skip
         query = fields.get("query")
         if isinstance(query, str) and len(query.split()) > self.words:

@@ -138,7 +138,7 @@ class WorkerPool:
         if not done:
             raise Unavailable(
                 f"the answer was not ready within {limit:g} s",
-                hint="ask for less, or try again later",
+                hint="ask for less, for example with a smaller limit, or try again later",
             )
 
     def close(self) -> None:

@@ -217,7 +217,10 @@ async def check_consent(ctx: McpContext, ask: Ask, tool: Tool, arguments: JsonOb
     except NoBackChannelError:
         return
     except MCPError as error:
-        raise Forbidden(f"the user could not be asked: {error}") from None
+        raise Forbidden(
+            f"the user could not be asked whether to forget these memories: {error}",
+            hint="the user can forget them on the command line: memoriter forget",
+        ) from None
     if reply.action != "accept" or not (reply.content or {}).get("forget"):
         raise Forbidden(
             "the user did not agree to forget these memories",

@@ -57,14 +57,16 @@ class AroundBoost(Boost):
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
-        "share of the score of the better turn before or after, by distance in turns",
+        "shares that a record gains of the better score of the two turns 1 away, 2 away and so on",
         (0.3, 0.2, 0.1),
         max_length=10,
     )
-    nearby: TurnShare = option("share of the best score of a nearby turn", 0.1)
-    turns: int = option("distance in turns up to which a turn is nearby", 5, ge=1, le=10)
+    nearby: TurnShare = option(
+        "share that a record gains of the best score among the turns nearby (see `turns`)", 0.1
+    )
+    turns: int = option("how many turns before and after a record count as nearby", 5, ge=1, le=10)
     words: int = option(
-        "a record longer than this many words gains less: its gain is multiplied by words / length",
+        "number of words above which a record gains less (its gain · `words` / its length)",
         80,
         ge=1,
     )

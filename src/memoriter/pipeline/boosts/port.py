@@ -103,9 +103,15 @@ class ShareBoost(Boost):
     Adds weight · share; with `alpha`, multiplies the score by 1 + alpha · (share − ½) instead.
     """
 
-    weight: float = option("adds weight · share to the score", 1.0, ge=0.0, le=1000.0)
+    weight: float = option(
+        "gain of a record with the share 1 (this boost gives each record a share from 0 to 1)",
+        1.0,
+        ge=0.0,
+        le=1000.0,
+    )
     alpha: Annotated[float, Field(ge=0.0, le=1.0)] | None = option(
-        "if set, multiplies the score by 1 + alpha · (share − ½) instead", None
+        "if set, the score is multiplied by 1 + `alpha` · (share − ½), and `weight` is not used",
+        None,
     )
 
     @property

@@ -37,7 +37,10 @@ class SessionBoost(Boost):
 
     kind: Literal["session"]
     weight: float = option(
-        "share of the neighbour's score that a record gains", 0.3, ge=0.0, le=1000.0
+        "share that a record gains of the better score of its two neighbours in the session",
+        0.3,
+        ge=0.0,
+        le=1000.0,
     )
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:

@@ -37,11 +37,12 @@ class ByTrustOrdering(Ordering):
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels whose records go behind more trusted ones", ("external",)
+        "trust levels whose records go behind records of other levels that match nearly as well",
+        ("external",),
     )
     share: float = option(
-        "a more trusted record competes if its first-pass score is at least this share of the"
-        " other's",
+        "share of the less trusted record's first-pass score from which another record goes before"
+        " it",
         0.4,
         ge=0.0,
         le=1.0,
@@ -53,7 +54,7 @@ class ByTrustOrdering(Ordering):
         le=1000.0,
     )
     before: int = option(
-        "maximum number of competing records placed before a record of low trust", 5, ge=1, le=1000
+        "how many records at most are put before a less trusted one", 5, ge=1, le=1000
     )
 
     def phrases(self, details: Mapping[str, object]) -> Iterator[str]:

@@ -64,16 +64,16 @@ class CopiesOrdering(Ordering):
 
     kind: Literal["copies"]
     alike: float = option(
-        "share of the longer text's words that the shorter one must have (1: all of them)",
+        "share of the words of the longer text that the shorter must have to be its copy",
         0.9,
         ge=0.5,
         le=1.0,
     )
     same: tuple[str, ...] = option(
-        "attributes that must be equal in copies", ("user", "source.who", "occurred")
+        "attributes that must be equal too in copies", ("user", "source.who", "occurred")
     )
     head: int = option(
-        "how many of the best rows are compared; up to ten times as many, if copies leave fewer",
+        "how many candidates that are no copies are wanted (up to ten times as many are compared)",
         50,
         ge=1,
         le=1000,
@@ -88,7 +88,7 @@ class CopiesOrdering(Ordering):
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
             if name not in ATTRIBUTES:
-                raise ValueError(f"same: {name!r} is not an attribute of a record")
+                raise ValueError(f"same: {name!r} is not one of {', '.join(ATTRIBUTES)}")
         return value
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:

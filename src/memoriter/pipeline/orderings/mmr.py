@@ -37,19 +37,26 @@ class MmrOrdering(Ordering):
 
     kind: Literal["mmr"]
     trade: float = option(
-        "weight of relevance; that of similarity is 1 − trade", 0.5, ge=0.0, le=1.0
+        "weight of relevance (similarity to the candidates above has the weight 1 − `trade`)",
+        0.5,
+        ge=0.0,
+        le=1.0,
     )
     relevance: Literal["score", "unit"] = option(
-        "what counts as the relevance of a row",
+        "what counts as the relevance of a candidate",
         "score",
-        values={"score": "its score", "unit": "its score, scaled to 0…1 over the head"},
+        values={"score": "its score", "unit": "its score, scaled to 0…1 within `head`"},
     )
     of: Label | None = option(
-        "vector lane whose vectors are compared (none: those that searches use)", None
+        "label of the vector lane whose vectors are compared (none: the vectors that searches use)",
+        None,
     )
-    head: int = option("how many of the best rows MMR picks from", 200, ge=1, le=10_000)
-    take: int = option("how many rows are picked (0: all of the head)", 0, ge=0, le=10_000)
-    drop: bool = option("whether rows that are not picked are dropped", default=False)
+    head: int = option("from how many of the best candidates MMR picks", 200, ge=1, le=10_000)
+    take: int = option("how many candidates are picked (0: as many as `head`)", 0, ge=0, le=10_000)
+    drop: bool = option(
+        "whether candidates that are not picked are dropped (false: they follow the others)",
+        default=False,
+    )
 
     @property
     def lanes(self) -> tuple[str, ...]:
