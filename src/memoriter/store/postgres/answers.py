@@ -32,7 +32,9 @@ class PostgresAnswers:
                 db.execute(_KEEP, (tenant, handle, body))
                 db.execute(_DROP, (tenant,))
         except (CommitLost, NotReplicated) as lost:
-            raise Unavailable(f"{self._sessions.at} was lost", hint="try again") from lost
+            raise Unavailable(
+                f"the connection to {self._sessions.at} was lost", hint="try again"
+            ) from lost
 
     def find(self, tenant: str, handle: str) -> bytes | None:
         """What is kept under a handle; None if nothing is."""

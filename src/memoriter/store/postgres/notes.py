@@ -48,6 +48,7 @@ class PostgresNote:
                 yield replace
         except (CommitLost, NotReplicated) as lost:
             raise Unknown(
-                f"{self._sessions.at} was lost: it is unknown whether the change took place",
+                f"the connection to {self._sessions.at} was lost, so it is unknown whether the"
+                " change took place",
                 hint="check what is stored before you try again",
             ) from lost
