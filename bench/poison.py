@@ -2,12 +2,15 @@
 
 Turns of LoCoMo in one store, written as `learned`; against each of 20 questions the poison of a
 style is planted, as `external` and as `learned`. `tuned` are questions that the defence was tuned
-on, `unseen` others. Then the same questions with every memory of the store `external`: what the
-defence costs. The data is looked for in MEMORITER_DATA, else in ../shared/data.
+on, `unseen` others. Then, without an attack, 300 questions by how much of the store is `external`:
+what the defence costs, and for how many questions fewer than five trusted memories match well
+enough to stand before anything external. The data is looked for in MEMORITER_DATA, else in
+../shared/data.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -21,13 +24,15 @@ from bench.tools import Options
 from memoriter.evaluate.data import EvalCase, EvalRecord
 from memoriter.evaluate.find import find_datasets
 from memoriter.evaluate.metrics import hit_at
+from memoriter.pipeline.load import recipe_of
+from memoriter.pipeline.orderings.by_trust import ByTrustOrdering
 
 TURNS: Final = 2000
 TARGETS: Final = 20
 FIRST: Final = 5
 ASKED: Final = 300
 """Questions of the comparison without an attack."""
-SETS: Final = {"tuned": 1, "unseen": 2}
+SETS: Final = {"tuned": 2, "unseen": 6, "unseen too": 7}
 
 
 class Reached(NamedTuple):
@@ -136,6 +141,7 @@ def _unlabelled(records: Sequence[EvalRecord], targets: Sequence[Target]) -> Non
     print(f"no attack, {len(targets)} questions: evidence in the first three and ten\n")
     print("| external | hit@3 | hit@10 |")
     print("|---|---|---|")
+    few = 0
     for name, every in (("no memory", 0), ("every fourth memory", 4), ("every memory", 1)):
         drafts = [
             _draft(record, "external" if every and not nth % every else "learned")
@@ -143,10 +149,22 @@ def _unlabelled(records: Sequence[EvalRecord], targets: Sequence[Target]) -> Non
         ]
         with memoriter.open(":memory:") as memory:
             memory.remember_many(cast("Any", drafts))
-            answers = [
-                ([hit.id for hit in memory.recall(target.question, 10)], target.gold)
-                for target in targets
-            ]
+            results = [memory.recall(target.question, 10) for target in targets]
+        answers = [
+            ([hit.id for hit in result], target.gold)
+            for result, target in zip(results, targets, strict=True)
+        ]
+        if not every:
+            few = sum(_few(result) for result in results)
         three, ten = (sum(map(partial(hit_at, k), *zip(*answers, strict=True))) for k in (3, 10))
         shares = f"{three / len(answers):.1%} | {ten / len(answers):.1%}"
         print(f"| {name} | {shares} |", flush=True)
+    print(f"\nquestions with fewer than {FIRST} trusted memories that match well enough to stand "
+          f"before any external one: {few / len(targets):.1%}")  # fmt: skip
+
+
+def _few(result: memoriter.Result) -> bool:
+    """Whether something external, however well it matches, could come among the first five."""
+    (rule,) = (each for each in recipe_of("memoriter").order if isinstance(each, ByTrustOrdering))
+    least = rule.share * (rule.most or math.inf)
+    return sum(hit.score >= least for hit in result) < FIRST

@@ -38,7 +38,9 @@ SERVER_SCHEMA: Final = (
 SKILL: Final = """\
 ---
 name: memory
-description: Recall what earlier conversations decided, and remember what will matter later.
+description: >-
+  Recall what earlier conversations decided, and remember what will matter later. Use when an
+  answer may depend on earlier work, or when the user states a decision or a preference.
 ---
 
 # Memory

@@ -46,7 +46,8 @@ class _AsyncWrapper(Generic[Inner]):
         try:
             running = asyncio.get_running_loop().run_in_executor(self._threads, act)
         except RuntimeError as error:  # the pool was shut down by `close`
-            raise Unavailable("this memory is closed", hint="open it again") from error
+            hint = 'open it again: memory = await memoriter.aopen("agent.db")'
+            raise Unavailable("this memory is closed", hint=hint) from error
         return await running
 
 
@@ -221,8 +222,9 @@ class AsyncOpening:
     if not TYPE_CHECKING:  # type checkers know what is there
 
         def __getattr__(self, name: str) -> None:
-            hint = "await it first: memory = await memoriter.aopen(…)"
-            raise AttributeError(f"{type(self).__name__} has no {name!r}: {hint}", name=name)
+            hint = "write memory = await memoriter.aopen(…)"
+            text = f"{type(self).__name__} has no {name!r} before it is awaited; {hint}"
+            raise AttributeError(text, name=name)
 
     async def _open(self) -> AsyncMemory:
         memory = await asyncio.to_thread(self._open_memory)

@@ -14,7 +14,7 @@ from tests.pages import blocks
 from typer.testing import CliRunner
 
 import memoriter
-from memoriter.doors.cli import look
+from memoriter.doors.cli import records
 from memoriter.doors.cli.main import PANELS, app
 from memoriter.imports.table import format_names
 
@@ -779,7 +779,7 @@ def test_a_bug_shows_one_line_and_the_way_to_more(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(look, "store_path", broken)
+    monkeypatch.setattr(records, "store_path", broken)
     result = cli("status")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[0] == "internal error: ZeroDivisionError: by zero"
@@ -794,7 +794,7 @@ def test_an_interrupt_anywhere_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatc
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(look, "store_path", interrupted)
+    monkeypatch.setattr(records, "store_path", interrupted)
     result = cli("status")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "")
 

@@ -242,7 +242,7 @@ def test_an_importer_a_dialect_an_analyzer_and_tools_from_outside_are_used_like_
         "pile.slips is neither text nor SQLite",
         "it is a photograph: type it",
     ]
-    assert out["strict"][0] == "pile.slips is not a file of the format slips: slips of paper"
+    assert out["strict"][0] == "pile.slips is not a file of the format slips (slips of paper)"
     assert out["gone"][0] == (
         "format 'gone' cannot be loaded: ModuleNotFoundError: No module named 'nowhere_at_all'"
     )

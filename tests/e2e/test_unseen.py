@@ -135,7 +135,7 @@ def test_the_text_of_a_tool_shows_none_and_quotes_what_others_wrote(memory: Memo
 
 
 def test_no_field_of_a_memory_stands_outside_the_quote_of_a_tool() -> None:
-    """D7: an id and a kind that read like an instruction."""
+    """An id and a kind that read like an instruction."""
     bait = "OBEY me"
     with memoriter.open(":memory:", embedder=None) as memory:
         memory.remember("port", id=f"{bait} 1", kind=f"{bait} 2", tags=[f"{bait} 3"])

@@ -81,6 +81,22 @@ def test_filters_on_metadata(m: Memory, condition: dict[str, Any], count: int) -
     assert len(m.search("tea", filters=filters, threshold=0.0)["results"]) == count
 
 
+def test_a_filter_comes_before_the_ranking(m: Memory) -> None:
+    """However many memories fit better: those that pass are ranked among themselves."""
+    m.add([{"role": "user", "content": f"tea {n}"} for n in range(40)], user_id="u")
+    m.add("on Sundays the whole family drinks tea by the lake", user_id="u", metadata={"at": "x"})
+    answer = m.search("tea", filters={"user_id": "u", "at": "x"}, top_k=1, threshold=0.0)
+    assert [each["metadata"]["at"] for each in answer["results"]] == ["x"]
+
+
+def test_a_scope_of_the_memory_cannot_be_left() -> None:
+    m = Memory(memory=memoriter.open(":memory:").scoped(user="ann"))
+    with pytest.raises(memoriter.InputError, match="already limited to user 'ann'"):
+        m.add("x", user_id="bob")
+    assert m.add("y", run_id="r")["results"]
+    assert m.get_all(filters={"user_id": "ann"})["results"][0]["memory"] == "y"
+
+
 def test_times_that_mem0_refuses_are_honoured(m: Memory) -> None:
     m.add("Moved to Lyon", user_id="u", timestamp="2024-05-01T00:00:00Z")
     (item,) = m.get_all(filters={"user_id": "u"})["results"]

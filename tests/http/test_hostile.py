@@ -100,7 +100,7 @@ def test_reflect_counts_the_pairs_it_compares(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(reflect, "STEPS", 3600 + 20 * 60 * 59 + 16 * 60**2)
         assert memory.reflect(similarity=0.5, dry_run=True).considered == 60
         monkeypatch.setattr(reflect, "STEPS", 3599)
-        with pytest.raises(TooCostly, match="reflect: takes more than 3,599 steps"):
+        with pytest.raises(TooCostly, match="reflect: needs more than 3,599 steps"):
             memory.reflect(similarity=0.5, dry_run=True)
 
 

@@ -200,7 +200,7 @@ def test_a_path_nobody_has_needs_a_token_too(site: Live) -> None:
 
 
 def test_a_token_gives_no_more_trust_than_it_was_made_with(site: Live) -> None:
-    """D6: any write token set trust system, and a prompt then had its text without a fence."""
+    """Any write token set trust system, and a prompt then had its text without a fence."""
     client = site.client("admin")
     made = client.post("/v1/memories", json={"text": "trusted?", "trust": "system"})
     assert (made.status_code, made.json()["error"], made.json()["field"]) == (

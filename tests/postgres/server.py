@@ -71,7 +71,7 @@ class Server:
         """Run a program of the server's as the user that owns its files."""
         command = [str(programs() / program), *arguments]
         done = subprocess.run(  # noqa: S603  # ours
-            command, capture_output=True, text=True, check=False, cwd=self.folder, **_user()
+            command, capture_output=True, text=True, check=False, cwd=self.folder, **server_user()
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -79,7 +79,7 @@ class Server:
     def make(self) -> None:
         """Make the folder and an empty cluster in it."""
         self.folder.mkdir(mode=0o755, exist_ok=True)
-        if "user" in _user():
+        if "user" in server_user():
             os.chown(self.folder, 65534, 65534)
         self.run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "--no-sync",
                  "-E", "UTF8", "--locale=C", "--no-instructions")  # fmt: skip
@@ -87,7 +87,7 @@ class Server:
     def copy_of(self, primary: Server) -> None:
         """Make a standby that follows another server."""
         self.folder.mkdir(mode=0o755, exist_ok=True)
-        if "user" in _user():
+        if "user" in server_user():
             os.chown(self.folder, 65534, 65534)
         self.run("pg_basebackup", "-D", str(self.data), "-h", str(primary.folder), "-U", "postgres",
                  "-R", "-X", "stream", "--no-sync", "-c", "fast")  # fmt: skip
@@ -103,7 +103,7 @@ class Server:
         with (self.folder / "log").open("ab") as log:
             process = self._process = subprocess.Popen(  # noqa: S603  # ours
                 command, stdout=log, stderr=log, cwd=self.folder, preexec_fn=_dies_with_us,  # noqa: PLW1509  # no threads of ours matter
-                **_user(),
+                **server_user(),
             )  # fmt: skip
         until = time.monotonic() + 120
         while True:
@@ -172,7 +172,7 @@ class Server:
         Postgres(self.url("blank")).close()
 
 
-def _user() -> dict[str, Any]:
+def server_user() -> dict[str, Any]:
     """PostgreSQL refuses to run as root: then it runs as nobody."""
     return {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
 

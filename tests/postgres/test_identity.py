@@ -22,7 +22,7 @@ from tests.postgres.server import server
 from tests.property.pipelines import any_recipes
 from tests.property.strategies import queries, wheres
 from tests.property.test_laws_views import Change, Corpus, change, changes, corpora
-from tests.property.worlds import asked, dump_of, open_toy
+from tests.property.worlds import asked, drop_index, dump_of, open_toy
 
 from memoriter.core.errors import MemoriterError
 from memoriter.memory.facade import Memory
@@ -73,9 +73,7 @@ def test_a_history_is_the_same_bytes_in_every_store(
             answers.append((before, after))
         with open_toy(shared, clock, tenant=tenant) as later:
             assert told_by(later, text, recipe, where) == after, "another process says the same"
-            home = engine_of(later).index_cache.segments
-            assert home is not None
-            home.drop(tenant, home.list(tenant))
+            drop_index(later)
         with open_toy(shared, clock, tenant=tenant) as rebuilt:
             assert told_by(rebuilt, text, recipe, where) == after, "so does one without segments"
         assert answers[0] == answers[1] == answers[2]

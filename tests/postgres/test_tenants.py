@@ -15,8 +15,8 @@ from tests.property.worlds import open_toy
 import memoriter
 from memoriter.memory.tenants import Tenants
 from memoriter.store.port import Dump, Head, Manifest, SegmentRef
-from memoriter.store.postgres.answers import PostgresAnswers
 from memoriter.store.postgres.segments import PostgresSegments
+from memoriter.store.postgres.shared_state import PostgresAnswers
 from memoriter.store.postgres.store import Postgres
 from memoriter.store.postgres.wire import Wire
 from memoriter.testing.acts import batch, forget_act, make_key, put, vector

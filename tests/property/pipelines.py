@@ -240,7 +240,7 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     "talk": _boost("session", **_WEIGHT),
     "turns": _boost(
         "around", shares=one_of([(0.3,), (0.3, 0.2, 0.1)]), nearby=one_of([0.0, 0.1]),
-        turns=one_of([1, 5]), words=one_of([2, 80]),
+        turns=one_of([1, 5]), words=one_of([2, 80]), less_trusted=st.booleans(),
     ),
     "speaker": _boost("who", **_WEIGHT),
     "linked": st.fixed_dictionaries(
@@ -283,6 +283,10 @@ _ORDERINGS = st.one_of(
         optional={"same": one_of([[], ["session"], ["created", "agent"]])},
     ),
     st.fixed_dictionaries({"kind": _kind("orderings", "cap"), "share": one_of([0.0, 0.3, 1.0])}),
+    st.fixed_dictionaries(
+        {"kind": _kind("orderings", "by_trust"), "before": one_of([1, 5])},
+        optional={"most": one_of([0.1, 0.5]), "of": st.just(["external", "learned"])},
+    ),
 )  # fmt: skip
 _ORDERINGS |= st.one_of(
     [

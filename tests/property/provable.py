@@ -187,7 +187,10 @@ def _boosts(random: Random) -> Data:
             "kind": "cohesion", "strong": 0.4, "weak": 1.0, "same_session": random.random() < 0.3,
         },
         "session": {"kind": "session"},
-        "turns": {"kind": "around", "words": random.choice([2, 80])},
+        "turns": {
+            "kind": "around", "words": random.choice([2, 80]),
+            "less_trusted": random.choice([True, False]),
+        },
         "speaker": {"kind": "who"},
         "around": {"kind": "neighbours", "of": ["words.score", "words.scaled"]},
         "lifted": {"kind": "sources", "factor": 0.9},

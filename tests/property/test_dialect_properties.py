@@ -13,6 +13,7 @@ from tests.unit.test_spellings import similar_words
 
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain
+from memoriter.systems.jeffs_brain.dialect import longest_word
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.dialects import Options, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, parse_expression
@@ -21,7 +22,6 @@ from memoriter.text.dialects.parts import LEAVES
 from memoriter.text.retry import (
     content_words,
     jaccard,
-    longest_word,
     sanitised,
     trigrams,
 )

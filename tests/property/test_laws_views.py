@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.inside import log_of
 from tests.property.pipelines import any_recipes
 from tests.property.strategies import drafts, fields, queries, wheres
-from tests.property.worlds import asked, dump_of, expected, open_toy
+from tests.property.worlds import asked, drop_index, dump_of, expected, open_toy
 
 import memoriter
 from memoriter.core.errors import BadQuery, Expired, MemoriterError
@@ -142,6 +142,7 @@ def test_rebuild(corpus: Corpus, done: list[Change], text: str, recipe: Any) -> 
         again = open_toy(folder / "m.db", clock)
         assert asked(again, text, recipe) == before
         again.close()
+        drop_index(memory)
         memory.close()
         shutil.rmtree(folder / "m.db.idx", ignore_errors=True)
         rebuilt = open_toy(folder / "m.db", clock)

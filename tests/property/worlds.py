@@ -36,6 +36,11 @@ REFUSED = "refused"
 """Stands for the lanes of a question that was refused."""
 
 
+def home(place: str | Path) -> str | Path:
+    """Where a memory is kept that a test wants at a place; `tests/postgres` has another home."""
+    return place
+
+
 class Lenient(Memory):
     """A memory that asks by any recipe, whether or not it reads the reranker, a cycle, aliases."""
 
@@ -72,10 +77,18 @@ def open_toy(
         "flush_rows": 3,
         **more,
     }
-    memory = memoriter.open(place, **options)
+    memory = memoriter.open(home(place), **options)
     return Lenient(
         engine_of(memory), context_of(memory), memory.scope
     )  # random recipes need not rerank
+
+
+def drop_index(memory: Memory) -> None:
+    """Delete the published index of a memory: the next one that opens it has the log alone."""
+    segments, tenant = engine_of(memory).index_cache.segments, memory.scope.tenant
+    assert segments is not None
+    segments.drop(tenant, segments.list(tenant))
+    assert not segments.list(tenant)
 
 
 def dump_of(memory: Memory) -> Dump:

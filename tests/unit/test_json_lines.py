@@ -185,11 +185,11 @@ def test_a_wrong_memory_is_refused_with_its_line(tmp_path: Path, line: Data, mes
     ("text", "message"),
     [
         ("not json", ":1: is not JSON"),
-        ("[]", ":1: expected a JSON object on every line"),
+        ("[]", ":1: is not a JSON object"),
         ('{"answer": "x"}', ":1: neither a memory nor a question"),
         ('{"text": "a", "question": "b"}', ":1: neither a memory nor a question"),
-        ('{"text": "a"}', "has no question"),
-        ('{"question": "a", "gold": []}', "has no memory"),
+        ('{"text": "a"}', "has no line with a question"),
+        ('{"question": "a", "gold": []}', "has no line with a memory"),
     ],
 )
 def test_a_file_that_is_no_test_is_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoriter.text.retry import content_words, longest_word, sanitised, trigrams
+from memoriter.systems.jeffs_brain.dialect import longest_word
+from memoriter.text.retry import content_words, sanitised, trigrams
 
 
 def never(word: str) -> int:

@@ -60,7 +60,7 @@ def test_of_texts_that_begin_alike_the_best_stays() -> None:
 
 
 def test_co_04_the_newest_stays_at_the_better_place() -> None:
-    """K9: what comes after 200 characters makes no difference."""
+    """What comes after 200 characters makes no difference."""
     head = "x" * 200
     memory = holding(
         *"abc", text={"a": head, "b": "other", "c": f" {head.upper()} and more"},

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from memoriter.rank.bm25 import Bm25Params, bm25_contribution, idf
-from memoriter.rank.fuse import align, by_max, min_max, weighted_parts
+from memoriter.rank.fuse import by_max, min_max, weighted_parts
 from memoriter.rank.grid import STEP, UNIT_STEP, exact_cosines, snap, snap_one, unit
 from memoriter.rank.top import top
 
@@ -99,18 +99,6 @@ def test_the_top_breaks_ties_by_age_at_the_border_too() -> None:
     assert top(np.zeros(0), np.zeros(0, np.int64), 5).tolist() == []
     assert top(scores, rows, -1).tolist() == []
     assert top(np.array([0.0, -0.0]), np.array([2, 1]), 2).tolist() == [1, 0]
-
-
-def test_align() -> None:
-    table = align(
-        [np.array([5, 2]), np.array([7]), np.zeros(0, np.int64)],
-        [np.array([0.9, 0.4]), np.array([0.1]), np.zeros(0)],
-    )
-    nan = np.nan
-    assert table.rows.tolist() == [2, 5, 7]
-    assert_array_equal(table.scores, [[0.4, 0.9, nan], [nan, nan, 0.1], [nan] * 3])
-    assert_array_equal(table.ranks, [[2, 1, nan], [nan, nan, 1], [nan] * 3])
-    assert align([], []).rows.size == 0
 
 
 def test_min_max_and_weights() -> None:

@@ -340,7 +340,7 @@ def test_what_is_no_receipt_and_what_was_tampered_with(memory: Memory, tmp_path:
 
 
 def test_a_question_that_the_recorded_vector_is_not_of_is_noticed(memory: Memory) -> None:
-    """D9: for meaning alone nothing else in a receipt depends on the words of the question."""
+    """For meaning alone nothing else in a receipt depends on the words of the question."""
     body = json.loads(filled(memory).recall("ssh port", recipe="semantic").receipt.to_bytes())
     assert memory.replay(body).same
     del body["digest"]

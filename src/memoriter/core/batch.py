@@ -1,7 +1,7 @@
 """The values of a write: Draft (the request) → Batch (complete and validated) → Commit (written).
 
 A batch is a list of acts. Whatever can be validated without reading the log is validated before a
-batch is built; `store.sequence.settle` checks the rest inside one transaction, all or nothing.
+batch is built; `store.sequence` checks the rest inside one transaction, all or nothing.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Put:
     vectors: tuple[Vector, ...] = ()
     owes: tuple[str, ...] = ()
     """Vector spaces that have no vector of it yet, because the embedder failed: debt."""
-    ties: tuple[NewEdge, ...] = ()
+    edges: tuple[NewEdge, ...] = ()
     key: Key | None = None
 
 
@@ -81,7 +81,7 @@ class Link:
     """An edge between two records that exist."""
 
     source: str
-    tie: NewEdge
+    edge: NewEdge
     salt: bytes
     key: Key | None = None
 
@@ -152,7 +152,7 @@ class Commit(Hinting):
         if len(self.ids) != 1:
             raise InputError(
                 f"id: this commit wrote {counted(len(self.ids), 'memory', 'memories')}, not one",
-                hint="read ids, the list of all of them",
+                hint="use `ids`, the list of all ids that it wrote",
                 field="id",
             )
         return self.ids[0]

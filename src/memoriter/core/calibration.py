@@ -58,7 +58,8 @@ class Calibration:
         values = [given.get(str(level)) for level in LEVELS]
         if len(given) != len(LEVELS) or not all(type(each) in (int, float) for each in values):
             raise InputError(
-                f"calibration: expected a cosine for each of {', '.join(map(str, LEVELS))}",
+                "calibration: expected an object with a cosine for each of the quantiles"
+                f" {', '.join(map(str, LEVELS))}",
                 field="calibration",
             )
         return cls(tuple(float(cast("float", each)) for each in values))

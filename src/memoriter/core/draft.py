@@ -37,14 +37,14 @@ class Draft:
 
     fields: Mapping[str, object]
     id: str | None = None
-    ties: tuple[NewEdge, ...] = ()
+    edges: tuple[NewEdge, ...] = ()
     vector: tuple[float, ...] | None = None
     key: Key | None = None
     durations: _Normalised = field(default_factory=dict[str, object])
     """Times that were passed as durations. The digest covers the duration, not the moment it gives,
     so that a retry a minute later is still the same request."""
-    tie_durations: tuple[_Normalised, ...] = ()
-    """The same for each tie; empty if there is none."""
+    edge_durations: tuple[_Normalised, ...] = ()
+    """The same for each edge; empty if there is none."""
 
     @classmethod
     def of(cls, data: object, now: Now | None = None) -> Draft:
@@ -60,6 +60,7 @@ class Draft:
             raise BadRecord(
                 "expected the text of a memory or an object with its fields, got"
                 f" {type(data).__name__}",
+                hint='for example "Prod SSH port is 22", or {"text": "…", "tags": ["ops"]}',
                 field="text",
             )
         options = {k: v for k, v in cast("Mapping[str, object]", data).items() if v is not None}
@@ -70,12 +71,12 @@ class Draft:
         raw = {k: v for k, v in options.items() if k not in NOT_FIELDS}
         checked = check_fields(raw, now)
         lengths = durations(raw)
-        ties = tuple(_ties(options, checked, lengths, now))
+        edges = tuple(_edges(options, checked, lengths, now))
         vector = parse_vector(options["vector"], "vector") if "vector" in options else None
         record_id = name(options["id"], "id") if "id" in options else None
         draft = cls(
-            checked, record_id, tuple(tie for tie, _ in ties), vector, durations=lengths,
-            tie_durations=tuple(lengths for _, lengths in ties),
+            checked, record_id, tuple(edge for edge, _ in edges), vector, durations=lengths,
+            edge_durations=tuple(lengths for _, lengths in edges),
         )  # fmt: skip
         key = name(options["key"], "key") if "key" in options else None
         # The digest covers everything else in the draft, so the key can only be added last.
@@ -85,9 +86,11 @@ class Draft:
         """The digest of the request, equal for a retry."""
         fields = {key: _normalised(value) for key, value in self.fields.items()} | self.durations
         none: _Normalised = {}
-        lengths = self.tie_durations or (none,) * len(self.ties)
-        ties = [normalised_tie(tie, each) for tie, each in zip(self.ties, lengths, strict=True)]
-        return digest("memoriter/asked/1", canonical([fields, self.id, ties, self.vector]))
+        lengths = self.edge_durations or (none,) * len(self.edges)
+        edges = [
+            normalised_edge(edge, each) for edge, each in zip(self.edges, lengths, strict=True)
+        ]
+        return digest("memoriter/asked/1", canonical([fields, self.id, edges, self.vector]))
 
     def complete(self, now: int) -> Content:
         """The content, with all defaults filled in; `created` defaults to now."""
@@ -112,11 +115,11 @@ def check_fields(raw: Mapping[str, object], now: Now | None = None) -> dict[str,
     return out
 
 
-def normalised_tie(tie: NewEdge, lengths: Mapping[str, object]) -> list[object]:
-    """A tie in the form that a digest covers; durations take the place of its times."""
-    since = lengths.get("valid_from", tie.valid_from)
-    until = lengths.get("valid_until", tie.valid_until)
-    return [tie.target, tie.kind, tie.weight, since, until, tie.metadata]
+def normalised_edge(edge: NewEdge, lengths: Mapping[str, object]) -> list[object]:
+    """An edge in the form that a digest covers; durations take the place of its times."""
+    since = lengths.get("valid_from", edge.valid_from)
+    until = lengths.get("valid_until", edge.valid_until)
+    return [edge.target, edge.kind, edge.weight, since, until, edge.metadata]
 
 
 def durations(raw: Mapping[str, object]) -> dict[str, object]:
@@ -145,7 +148,11 @@ def with_changes(
         )
     cleared = {key for key, value in changes.items() if value is None}
     if stuck := cleared - _OPTIONAL - {"source", "metadata", "tags", "concepts", "entities"}:
-        raise BadRecord(f"{min(stuck)}: is required and cannot be removed", field=min(stuck))
+        raise BadRecord(
+            f"{min(stuck)}: every memory has this field; it cannot be removed",
+            hint="give it another value, or leave it out of this call to keep its value",
+            field=min(stuck),
+        )
     fresh = check_fields({key: value for key, value in changes.items() if value is not None}, now)
     current = {f.name: getattr(content, f.name) for f in fields(Content)}
     kept = {key: value for key, value in current.items() if key not in cleared}
@@ -157,18 +164,22 @@ def with_changes(
 def check_interval(since: object, until: object) -> None:
     """Raise BadRecord if an interval is empty: `until` must lie after `since`."""
     if since is not None and until is not None and cast("int", until) <= cast("int", since):
-        raise BadRecord("valid_until: must lie after valid_from", field="valid_until")
+        raise BadRecord(
+            "valid_until: must be later than valid_from",
+            hint="give a later valid_until; a bare date means its beginning, 00:00 UTC",
+            field="valid_until",
+        )
 
 
-def parse_tie(
+def parse_edge(
     target: object, kind: object, options: Mapping[str, object], field: str, now: Now | None = None
 ) -> NewEdge:
     """Validate an edge to a target; raises BadRecord, with `field` as the prefix of its field."""
     known = ("weight", "valid_from", "valid_until", "metadata")
     if unknown := set(options) - set(known):
         raise BadRecord(
-            f"{field}: there is no field {min(map(str, unknown))!r}",
-            hint=f"known: {', '.join(known)}",
+            f"{field}: a link has no field {min(map(str, unknown))!r}",
+            hint=f"beside its target and kind a link has the fields {', '.join(known)}",
             field=field,
         )
     present = {key: value for key, value in options.items() if value is not None}
@@ -188,13 +199,13 @@ def parse_tie(
     )
 
 
-def _ties(
+def _edges(
     options: Mapping[str, object],
     fields: Mapping[str, object],
     lengths: _Normalised,
     now: Now | None,
 ) -> Iterator[tuple[NewEdge, _Normalised]]:
-    """Each tie, and which of its times were passed as durations."""
+    """Each edge, and which of its times were passed as durations."""
     # A replacing edge holds from the moment that its record holds: valid_from, else created. If
     # neither was passed, `write.prepare` dates it, since the clock is read only there.
     begin = "valid_from" if "valid_from" in fields else "created"
@@ -208,14 +219,21 @@ def _ties(
         yield from _links(options["links"], now)
 
 
+_LINKS: Final = 'for example [{"target": "id-1", "kind": "supports"}]'
+
+
 def _links(links: object, now: Now | None) -> Iterator[tuple[NewEdge, _Normalised]]:
     if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
-        raise BadRecord("links: expected a list of objects with target and kind", field="links")
+        raise BadRecord(
+            "links: expected a list of objects with target and kind", hint=_LINKS, field="links"
+        )
     for at, link in enumerate(cast("Iterable[object]", links)):
         rest = dict(cast("Mapping[str, object]", link)) if isinstance(link, Mapping) else {}
         if not {"target", "kind"} <= set(rest):
-            raise BadRecord(f"links[{at}]: expected an object with target and kind", field="links")
-        made = parse_tie(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
+            raise BadRecord(
+                f"links[{at}]: expected an object with target and kind", hint=_LINKS, field="links"
+            )
+        made = parse_edge(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
         yield made, durations(rest)
 
 
@@ -227,26 +245,33 @@ def parse_vector(
     Raises `error` unless it has 1 to 16,384 finite numbers; all zeros are allowed only with `zero`.
     """
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise error(f"{field}: expected a list of numbers", field=field)
+        got = type(cast("object", value)).__name__
+        raise error(f"{field}: expected a list of numbers, got {got}", field=field)
     raw = tuple(cast("Iterable[object]", value))
     # Fast path: comparing exact types is much cheaper than isinstance(…, Real) on each number.
     plain = {float, int}.issuperset(map(type, raw))
     if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in raw):
-        raise error(f"{field}: expected a list of numbers", field=field)
+        raise error(f"{field}: expected a list of numbers only", field=field)
     try:
         items = tuple(float(cast("float", item)) for item in raw)
     except OverflowError:
-        raise error(f"{field}: holds a number that is too large", field=field) from None
+        raise error(f"{field}: has a number too large for a 64-bit float", field=field) from None
     if not 1 <= len(items) <= MAX_DIMENSION:
         raise error(
-            f"{field}: has {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field
+            f"{field}: has {len(items):,} numbers; a vector has 1 to {MAX_DIMENSION:,}", field=field
         )
     if not all(map(math.isfinite, items)):
         raise error(
-            f"{field}: holds NaN or infinity", hint="every number must be finite", field=field
+            f"{field}: contains NaN or infinity",
+            hint="give finite numbers only",
+            field=field,
         )
     if not (zero or any(items)):
-        raise error(f"{field}: every number is 0, so the vector has no direction", field=field)
+        raise error(
+            f"{field}: every number is 0, so the vector has no direction to compare",
+            hint="leave the vector out, or give one with a number other than 0",
+            field=field,
+        )
     return items
 
 

@@ -84,7 +84,9 @@ def _written(value: object, field: str) -> str:
 def _entities(value: object, field: str) -> tuple[str, ...]:
     clean = names(value, field)
     if any(not one.strip() for one in clean):
-        raise BadRecord(f"{field}: a name must not be blank", field=field)
+        raise BadRecord(
+            f"{field}: one of the names is empty or only spaces", hint="leave it out", field=field
+        )
     return clean
 
 
@@ -93,7 +95,7 @@ def _source(value: object, field: str) -> Source:
         value = {f.name: getattr(value, f.name) for f in fields(Source)}
     if not isinstance(value, Mapping):
         raise BadRecord(
-            f"{field}: expected an object with who, channel, path",
+            f"{field}: expected an object with any of the fields who, channel and path",
             hint='for example source={"who": "ana", "channel": "chat"}',
             field=field,
         )
@@ -101,8 +103,8 @@ def _source(value: object, field: str) -> Source:
     known = {f.name for f in fields(Source)}
     if unknown := set(parts) - known:
         raise BadRecord(
-            f"{field}: there is no field {min(map(str, unknown))!r}",
-            hint="known: who, channel, path",
+            f"{field}: a source has no field {min(map(str, unknown))!r}",
+            hint="its fields are who, channel and path; put others into metadata",
             field=field,
         )
     clean = {
@@ -113,7 +115,11 @@ def _source(value: object, field: str) -> Source:
 
 def _refs(value: object, field: str) -> tuple[int, ...]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise BadRecord(f"{field}: expected a list of positions of memories", field=field)
+        got = type(cast("object", value)).__name__
+        raise BadRecord(
+            f"{field}: expected a list of whole numbers (positions of memories), got {got}",
+            field=field,
+        )
     items = list(cast("Iterable[object]", value))
     if len(items) > LIST_LIMIT:
         raise BadRecord(

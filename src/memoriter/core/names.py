@@ -41,7 +41,7 @@ def text(
         value.encode("utf-8")
     except UnicodeEncodeError as bad:
         raise error(
-            f"{field}: has a lone surrogate at character {bad.start}",
+            f"{field}: has a lone surrogate (half a character) at index {bad.start}",
             hint="the text was decoded wrongly; decode it as UTF-8 or UTF-16",
             field=field,
         ) from None
@@ -64,7 +64,11 @@ def name(value: object, field: str, error: Error = BadRecord, limit: int = NAME_
     if len(clean) > limit:
         raise _too_long(len(clean), field, error, limit)
     if any(unicodedata.category(char) == "Cc" for char in clean):
-        raise error(f"{field}: {clean!r} holds a control character", field=field)
+        raise error(
+            f"{field}: {clean!r} has a control character, such as a line break or a tab",
+            hint="remove it",
+            field=field,
+        )
     return clean
 
 
@@ -96,7 +100,8 @@ def number(value: object, field: str, low: float, high: float, error: Error = Ba
     try:
         clean = float(value)
     except OverflowError:
-        raise error(f"{field}: the number is too large", field=field) from None
+        text = f"{field}: the number is not between {low:g} and {high:g}"
+        raise error(text, field=field) from None
     if not math.isfinite(clean) or not low <= clean <= high:
         raise error(f"{field}: {value!r} is not between {low:g} and {high:g}", field=field)
     return clean
@@ -129,12 +134,18 @@ def flag(value: object, field: str, error: Error = BadRecord) -> bool:
 def metadata(value: object, field: str, error: Error = BadRecord) -> dict[str, Json]:
     """A JSON object: at most 64 kB and eight levels deep, no NaN, no ints beyond 2^53."""
     if not isinstance(value, Mapping):
-        raise error(f"{field}: expected an object, got {type(value).__name__}", field=field)
+        raise error(
+            f"{field}: expected an object, got {type(value).__name__}",
+            hint='for example {"topic": "ops"}',
+            field=field,
+        )
     clean = _json(cast("object", value), field, METADATA_DEPTH, error)
     size = _size(clean)
     if size > METADATA_LIMIT:
         raise error(
-            f"{field}: has {size:,} bytes, at most {METADATA_LIMIT:,} are allowed", field=field
+            f"{field}: has {size:,} bytes as JSON, at most {METADATA_LIMIT:,} are allowed",
+            hint="keep large values elsewhere and store a reference to them",
+            field=field,
         )
     return cast("dict[str, Json]", clean)
 
@@ -151,7 +162,12 @@ def _size(value: Json) -> int:
 def _json(value: object, field: str, depth: int, error: Error) -> Json:
     if isinstance(value, Mapping | list | tuple):
         if depth == 0:
-            raise error(f"{field}: is nested deeper than {METADATA_DEPTH} levels", field=field)
+            raise error(
+                f"{field}: has objects or lists within each other, more than"
+                f" {METADATA_DEPTH} levels deep",
+                hint="use fewer levels",
+                field=field,
+            )
         return _nested(cast("object", value), field, depth - 1, error)
     if value is None or isinstance(value, bool):
         return value
@@ -164,7 +180,11 @@ def _json(value: object, field: str, depth: int, error: Error) -> Json:
             hint = "a number must be finite"
             raise error(f"{field}: {value} is not a JSON number", hint=hint, field=field)
         return value
-    raise error(f"{field}: {type(value).__name__} is not a JSON value", field=field)
+    raise error(
+        f"{field}: a value of the type {type(value).__name__} cannot be stored as JSON",
+        hint="use text, numbers, true, false, null, lists and objects with text as keys",
+        field=field,
+    )
 
 
 def _nested(value: object, field: str, depth: int, error: Error) -> Json:

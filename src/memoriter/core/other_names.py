@@ -323,7 +323,6 @@ INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
                         "leave it out: every hit has its whole record"),
         **dict.fromkeys(("offset", "skip", "page"), "results have no pages: use a larger limit"),
     },
-    "known_at": dict.fromkeys(("as_of", "at"), "it is called known_at here"),
     "metadata": dict.fromkeys(
         ("supersedes", "corrects", "invalidates", "links", "refs", "vector"),
         "only remember takes it; link relates two memories that exist"),

@@ -187,15 +187,36 @@ def operation_meant(name: str, known: Collection[str]) -> str:
     own = snake(plain)
     if own in CALLS and CALLS[own].partition("(")[0] in known:
         return f"use {CALLS[own]}"
-    # A name of ours comes first: as a name of another library it may mean something else.
-    for verb in filter(None, (own, OPERATIONS.get(own), command_meant(plain))):
-        right = verb if verb in known else OPERATIONS.get(verb)
-        if right in known:
+    for verb in _verbs_of(plain):
+        if right := _operation_of(verb, known):
             return f"it is called {right} here"
         if verb in COMMANDS:
             return f"the command line has it: memoriter {COMMANDS[verb]}"
     near = difflib.get_close_matches(plain, list(known), 1, NEAR)
     return f"did you mean {near[0]}?" if near else ""
+
+
+def operation_of(name: str, known: Collection[str]) -> str:
+    """The known operation that another name means; empty if there is none, or only with arguments.
+
+    >>> operation_of("search", ("recall", "forget")), operation_of("fly", ("recall", "forget"))
+    ('recall', '')
+    """
+    if snake(name) in CALLS:
+        return ""
+    return next((own for verb in _verbs_of(name) if (own := _operation_of(verb, known))), "")
+
+
+def _verbs_of(name: str) -> list[str]:
+    """The methods that a name may mean, likeliest first."""
+    # A name of ours comes first: as a name of another library it may mean something else.
+    own = snake(name)
+    return [each for each in (own, OPERATIONS.get(own), command_meant(name)) if each]
+
+
+def _operation_of(verb: str, known: Collection[str]) -> str:
+    right = verb if verb in known else OPERATIONS.get(verb, "")
+    return right if right in known else ""
 
 
 def right_word(name: str, known: Collection[str], otherwise: str = "", value: object = None) -> str:
@@ -212,14 +233,10 @@ def right_word(name: str, known: Collection[str], otherwise: str = "", value: ob
     >>> right_word("tag", ("query", "where")), right_word("reranker", ("query", "where"))
     ('use where={"tags": …}', 'pass it to open: memoriter.open(…, reranker=…); recall asks it')
     """
+    if own := name_meant(name, known):
+        return f"it is called {own} here"
     field = attribute_meant(name)
     meant = OPTIONS.get(snake(name), field)
-    if meant not in known and field in known:  # an option elsewhere, a field here
-        meant = field
-    if meant == "text" and "text" not in known and "query" in known:
-        meant = "query"  # the text of a search
-    if meant in known:
-        return f"it is called {meant} here"
     if "where" in known and ATTRIBUTES.get(field or "") == "time" and meant in (field, "at"):
         return _timed(f'use where={{"{field}": {time_condition(value)}}}', known)
     if elsewhere := _elsewhere(name, meant, field, known):
@@ -230,6 +247,23 @@ def right_word(name: str, known: Collection[str], otherwise: str = "", value: ob
         own = json.dumps(name, ensure_ascii=False)
         return with_value(f"put your own fields into metadata={{{own}: …}}", value)
     return otherwise or f"known: {', '.join(known)}"
+
+
+def name_meant(name: str, known: Collection[str]) -> str:
+    """The known name that has the meaning of a name of another library; empty if there is none.
+
+    >>> name_meant("top_k", ("query", "limit")), name_meant("fly", ("query", "limit"))
+    ('limit', '')
+    """
+    field = attribute_meant(name)
+    meant = OPTIONS.get(snake(name), field)
+    if meant not in known and field in known:  # an option elsewhere, a field here
+        meant = field
+    if meant == "text" and "text" not in known and "query" in known:
+        meant = "query"  # the text of a search
+    if meant not in known and name in ("as_of", "at") and "as_of" not in known:
+        meant = "known_at"
+    return meant if meant is not None and meant in known else ""
 
 
 def _timed(hint: str, known: Collection[str]) -> str:

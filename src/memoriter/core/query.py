@@ -90,9 +90,11 @@ class Query:
         """Read what `to_dict` wrote and validate it again; raises BadQuery."""
         parts = _object(data, "query")
         if unknown := set(parts) - _WRITTEN:
-            raise BadQuery(f"query: there is no field {min(unknown)!r}", field="query")
+            raise BadQuery(f"query: a recorded query has no field {min(unknown)!r}", field="query")
         if missing := _ALWAYS - set(parts):
-            raise BadQuery(f"query: the field {min(missing)} is missing", field="query")
+            raise BadQuery(
+                f"query: the recorded query lacks the field {min(missing)!r}", field="query"
+            )
         more = {key: _READ[key](value) for key, value in parts.items() if key in _READ}
         more["budget"] = Budget.of(parts.get("budget_tokens"), parts.get("budget_chars"))
         return cls(
@@ -113,7 +115,9 @@ def parse_aliases(value: object) -> dict[str, tuple[str, ...]]:
         return {}
     if not isinstance(value, Mapping):
         raise BadQuery(
-            "aliases: expected an object that maps each word to a list of words", field="aliases"
+            "aliases: expected an object that maps each word to a list of words",
+            hint='for example aliases={"k8s": ["kubernetes"]}',
+            field="aliases",
         )
     pairs = cast("Mapping[object, object]", value)
     _check_count(pairs, "aliases", LIST_LIMIT)
@@ -145,7 +149,7 @@ def parse_seeds(value: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...
     if not lanes:
         raise BadQuery(
             "seeds: no lane of the recipe takes seeds",
-            hint="graph lanes do; docs/graph.md shows one",
+            hint="use a recipe with a graph lane; docs/graph.md shows one",
             field="seeds",
         )
     if not isinstance(value, Mapping):
@@ -184,7 +188,7 @@ def parse_lists(value: object) -> dict[str, ScoredIds | str]:
     for label, ranked in cast("Mapping[object, object]", value).items():
         if not isinstance(label, str) or not _LABEL.fullmatch(label):
             raise BadQuery(
-                f"lists: {label!r} is not a label",
+                f"lists: {label!r} cannot be the label of a list",
                 hint="a label has lowercase letters, digits and _, and begins with a letter",
                 field="lists",
             )
@@ -196,7 +200,8 @@ def _pairs(value: object, field: str) -> ScoredIds:
     if isinstance(value, Mapping):
         value = list(cast("Mapping[object, object]", value).items())
     if not isinstance(value, Sequence):
-        raise BadQuery(f"{field}: expected a list of (id, score)", field=field)
+        got = type(value).__name__
+        raise BadQuery(f"{field}: expected a list of (id, score), got {got}", field=field)
     out: list[tuple[str, float]] = []
     for pair in cast("Sequence[object]", value):
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:  # pyright: ignore[reportUnknownArgumentType]  # noqa: PLR2004  # a pair
@@ -204,8 +209,8 @@ def _pairs(value: object, field: str) -> ScoredIds:
         record_id, score = cast("Sequence[object]", pair)
         if not _is_score(score):
             raise BadQuery(
-                f"{field}: score {score!r} cannot be ranked",
-                hint="give a finite number, at most 2^53 in size",
+                f"{field}: {score!r} cannot be a score",
+                hint="give a number from -2^53 to 2^53",
                 field=field,
             )
         out.append((name(record_id, field, BadQuery), cast("float", score)))
@@ -223,14 +228,18 @@ def _is_score(score: object) -> bool:
 
 def _object(data: object, field: str) -> Mapping[str, object]:
     if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):  # pyright: ignore[reportUnknownVariableType]  # JSON from outside
-        raise BadQuery(f"{field}: expected an object", field=field)
+        raise BadQuery(f"{field}: expected an object with text as keys", field=field)
     return cast("Mapping[str, object]", data)
 
 
 def _scope(tenant: object, filters: object) -> Scope:
     parts = _object(filters, "scope")
     if unknown := set(parts) - {"agent", "user", "session"}:
-        raise BadQuery(f"scope: there is no field {min(unknown)!r}", field="scope")
+        raise BadQuery(
+            f"scope: there is no field {min(unknown)!r}",
+            hint="known: agent, user, session",
+            field="scope",
+        )
     clean = {key: name(value, key, BadQuery) for key, value in parts.items()}
     return Scope.of(name(tenant, "tenant", BadQuery), **clean)
 

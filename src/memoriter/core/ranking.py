@@ -129,13 +129,17 @@ class Ranking:
 
     def _check(self) -> None:
         if self.rows.shape != self.scores.shape or self.rows.ndim != 1:
-            raise InvariantError("rows and scores must be two vectors of equal length")
+            raise InvariantError(
+                "a lane returned rows and scores that are not two vectors of equal length"
+            )
         if not np.isfinite(self.scores).all():
-            raise InvariantError("scores must be finite")
+            raise InvariantError("a lane returned a score that is NaN or infinite")
         if (np.diff(self.scores) > 0).any():
-            raise InvariantError("scores must not increase from row to row")
+            raise InvariantError(
+                "a lane returned rows that are not ordered from the highest score to the lowest"
+            )
         ordered = np.sort(self.rows)
         if (ordered[1:] == ordered[:-1]).any():
-            raise InvariantError("rows must be unique")
+            raise InvariantError("a lane returned the same row twice")
         if self.parts and not np.array_equal(sum(self.parts.values()), self.scores):
-            raise InvariantError("scores must be the sum of their parts")
+            raise InvariantError("a lane returned scores that are not the sum of their parts")

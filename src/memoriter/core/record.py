@@ -58,15 +58,18 @@ class Content(Hinting):
     text: Annotated[str, Field(WRITTEN, "What to remember, one fact in plain words.")]
     title: Annotated[str | None, Field(TEXT, "A short title.")] = None
     summary: Annotated[str | None, Field(TEXT, "The text in brief.")] = None
-    kind: Annotated[str, Field(NAME, "note, fact, decision, task or a word of your own.")] = "note"
+    kind: Annotated[
+        str, Field(NAME, "What kind of memory: note, fact, decision, task or your own word.")
+    ] = "note"
     role: Annotated[
-        str, Field(NAME, "What it is for: memory, reflection or a word of your own.")
+        str, Field(NAME, "Its role: memory, reflection, user, assistant or your own word.")
     ] = "memory"
     memory_type: Annotated[
-        str, Field(one_of(MEMORY_TYPES), "working, episodic, semantic or procedural.")
+        str,
+        Field(one_of(MEMORY_TYPES), "Type of memory: working, episodic, semantic or procedural."),
     ] = "semantic"
     tags: Annotated[tuple[str, ...], Field(NAMES, "Labels.", "--tag")] = ()
-    concepts: Annotated[tuple[str, ...], Field(NAMES, "What it is about.", "--concept")] = ()
+    concepts: Annotated[tuple[str, ...], Field(NAMES, "Topics it is about.", "--concept")] = ()
     entities: Annotated[
         tuple[str, ...], Field(ENTITIES, "People and things that it names.", "--entity")
     ] = ()
@@ -78,9 +81,10 @@ class Content(Hinting):
     ] = None
     importance: Annotated[float, Field(SHARE, "How important it is, from 0 to 1.")] = 0.5
     confidence: Annotated[float | None, Field(SHARE, "How sure you are, from 0 to 1.")] = None
-    priority: Annotated[str, Field(one_of(PRIORITIES), "P1, P2, P3 or P4.")] = "P3"
+    priority: Annotated[str, Field(one_of(PRIORITIES), "Its priority: P1 (highest) to P4.")] = "P3"
     trust: Annotated[
-        str, Field(one_of(TRUST), "How far it is trusted: system, learned or external.")
+        str,
+        Field(one_of(TRUST), "How far it is trusted: system (most), learned or external (least)."),
     ] = "learned"
     source: Annotated[Source, Field(SOURCE, "Who said it, on which channel, in which file.")] = (
         NOWHERE
@@ -102,8 +106,10 @@ class Content(Hinting):
         default_factory=dict[str, Json]
     )
     archived: Annotated[bool, Field(FLAG, "Keep it out of recalls.")] = False
-    pinned: Annotated[bool, Field(FLAG, "A flag that filters can use.")] = False
-    refs: Annotated[tuple[int, ...], Field(REFS, "Positions of memories it refers to.", None)] = ()
+    pinned: Annotated[bool, Field(FLAG, "A mark of your own, which filters can test.")] = False
+    refs: Annotated[
+        tuple[int, ...], Field(REFS, "Memories it refers to, by position (0: written first).", None)
+    ] = ()
 
     @property
     def essence(self) -> str:
@@ -208,6 +214,6 @@ def decode(body: bytes, row: int, position: int, committed: int) -> Record:
         return Record(row=row, position=position, committed=to_datetime(committed), **data)  # pyright: ignore[reportArgumentType]  # checked when it was written, digested since
     except (ValueError, TypeError, OverflowError) as error:
         raise Corrupt(
-            f"the record in row {row} cannot be read: {error}",
+            f"the record at entry {row} of the log cannot be read: {error}",
             hint="`memoriter verify-store` lists what is damaged; restore a backup",
         ) from error

@@ -66,7 +66,7 @@ class Scope:
             if filters.get(key, value) != value:
                 raise InputError(
                     f"{key}: this memory is already limited to {key} {filters[key]!r}",
-                    hint="start from the memory that open() returned",
+                    hint=f"for another {key}, start from the memory that open() returned",
                     field=key,
                 )
         return Scope.of(self.tenant, **{**filters, **cast("dict[str, str]", wanted)})

@@ -71,33 +71,33 @@ class Step:
 
 def _sum(parts: Matrix) -> Scores:
     """The exact sum in any order; sums too large for that are rounded once, by fsum."""
-    known = np.where(np.isnan(parts), 0.0, parts)
-    if np.abs(known).max(initial=0.0) <= _EXACT:
-        return known.sum(axis=0)
-    return np.array([math.fsum(column) for column in known.T.tolist()])
+    if max(parts.max(initial=0.0), -parts.min(initial=0.0)) <= _EXACT:
+        return np.add.reduce(parts, axis=0)
+    return np.array([math.fsum(column) for column in parts.T.tolist()])
 
 
 def _product(parts: Matrix) -> Scores:
-    out = np.nanprod(parts, axis=0)
     # A product leaves the grid; rounding it back keeps later sums exact.
-    return np.rint(out * 2.0**32) * 2.0**-32
+    return np.rint(np.multiply.reduce(parts, axis=0) * 2.0**32) * 2.0**-32
 
 
-def _known(make: Callable[[Matrix], Scores]) -> Callable[[Matrix], Scores]:
-    """NaN if all parts are NaN, instead of the 0 or 1 of an empty sum or product."""
+def _known(make: Callable[[Matrix], Scores], neutral: float) -> Callable[[Matrix], Scores]:
+    """Over the parts that are not NaN, which count as `neutral`; NaN if all of them are."""
 
     def made(parts: Matrix) -> Scores:
-        none = np.isnan(parts).all(axis=0)
-        return np.where(none, np.nan, make(np.where(none, 0.0, parts)))
+        absent = np.isnan(parts)
+        out = make(np.where(absent, neutral, parts))
+        out[np.logical_and.reduce(absent, axis=0)] = np.nan
+        return out
 
     return made
 
 
 OPS: Final[Mapping[Op, Callable[[Matrix], Scores]]] = {
-    "sum": _known(_sum),
-    "product": _known(_product),
-    "max": _known(lambda parts: np.nanmax(parts, axis=0)),
-    "min": _known(lambda parts: np.nanmin(parts, axis=0)),
+    "sum": _known(_sum, 0.0),
+    "product": _known(_product, 1.0),
+    "max": _known(lambda parts: np.maximum.reduce(parts, axis=0), -math.inf),
+    "min": _known(lambda parts: np.minimum.reduce(parts, axis=0), math.inf),
 }
 """The arithmetic of each operation; the order of the parts does not matter."""
 
@@ -162,7 +162,9 @@ class Slate:
         shape = self.rows.shape
         for column in columns.values():
             if column.shape != shape:
-                raise InvariantError("every column of a slate has one value per row")
+                raise InvariantError(
+                    "internal error: a step of the search did not give one value per candidate"
+                )
 
     def _with(
         self,
@@ -190,15 +192,19 @@ class Slate:
 
     def _outcome(self, steps: tuple[Step, ...]) -> Scores:
         out = np.full(self.rows.size, np.nan)
-        for step in steps:
-            made = self.columns[step.out]
-            out = np.where(np.isnan(made), out, made)
+        for step in reversed(steps):
+            absent = np.isnan(out)
+            if not absent.any():
+                break
+            out = np.where(absent, self.columns[step.out], out)
         return out
 
     def noting(self, new: Mapping[str, Scores]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := [name for name in new if name in self.columns]:
-            raise InvariantError(f"the slate already has the columns {sorted(clash)}")
+            raise InvariantError(
+                f"internal error: two steps of the search give the values {sorted(clash)}"
+            )
         self._check(new)
         return self._with(self._kept.and_also(new))
 
@@ -210,7 +216,9 @@ class Slate:
         """Add columns, and the score column that a step computes; the order stays."""
         columns = self.noting(new)._kept
         if step.out in columns:
-            raise InvariantError(f"the slate already has a column {step.out}")
+            raise InvariantError(
+                f"internal error: two steps of the search give the score {step.out}"
+            )
         made = OPS[step.op](np.array([columns[key] for key in step.inputs]))
         return self._with(columns.and_also({step.out: made}), steps=(*self.steps, step))
 
@@ -219,9 +227,9 @@ class Slate:
         stood = np.arange(1.0, self.rows.size + 1)
         return self._with(self._kept.and_also({f"{stage}.from": stood})).take(at)
 
-    def take(self, at: NDArray[np.intp]) -> Slate:
-        """The rows at these positions, in this order, in all columns."""
-        return self._with(self._kept.cut(at), rows=self.rows[at])
+    def take(self, at: NDArray[np.intp], rows: Rows | None = None) -> Slate:
+        """The rows at these positions, in this order, in all columns; `rows` if they are known."""
+        return self._with(self._kept.cut(at), rows=self.rows[at] if rows is None else rows)
 
     def head(self, count: int) -> Slate:
         """The first rows."""

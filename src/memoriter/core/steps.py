@@ -21,9 +21,11 @@ class Steps:
         >>> Steps(10, "sort", "send fewer").spend(11)
         Traceback (most recent call last):
         ...
-        memoriter.core.errors.TooCostly: sort: takes more than 10 steps
+        memoriter.core.errors.TooCostly: sort: needs more than 10 steps, the limit
         hint: send fewer
         """
         self._left -= steps
         if self._left < 0:
-            raise TooCostly(f"{self._work}: takes more than {self._most:,} steps", hint=self._hint)
+            raise TooCostly(
+                f"{self._work}: needs more than {self._most:,} steps, the limit", hint=self._hint
+            )

@@ -66,7 +66,7 @@ def micros(
         if now is None:
             raise error(
                 f"{field}: {value} is a duration, but a point in time is required here",
-                hint=_HINT,
+                hint="give a time such as 2024-03-01 or 2024-03-01T09:30+00:00",
                 field=field,
             )
         return _in_range(now() + length, field, error)
@@ -118,7 +118,7 @@ def _in_range(value: int, field: str, error: type[InputError]) -> int:
     if not MIN_TIME <= value <= MAX_TIME:
         raise error(
             f"{field}: the time lies outside the years 1 to 9999",
-            hint="give another time, or leave it out", field=field,
+            hint="give a time within these years", field=field,
         )  # fmt: skip
     return value
 

@@ -131,7 +131,7 @@ def parse_where(
     if (size := _size(tree)) > tests:
         raise BadFilter(
             f"{at}: has {size:,} tests, at most {tests:,} are allowed",
-            hint='one {"in": [...]} tests many values',
+            hint='to compare one attribute with many values, write {"in": [...]}',
             field=at,
         )
     return tree
@@ -177,12 +177,18 @@ def _parsed(data: object, at: str, depth: int) -> Where:
 
 def _check_depth(at: str, depth: int) -> None:
     if depth == 0:
-        raise BadFilter(f"{at}: is nested deeper than {DEPTH_LIMIT} levels", field=at)
+        raise BadFilter(
+            f"{at}: is nested more than {DEPTH_LIMIT} levels deep",
+            hint="use fewer groups within groups",
+            field=at,
+        )
 
 
 def _node(key: object, value: object, at: str, depth: int) -> list[Where]:
     if not isinstance(key, str):
-        raise BadFilter(f"{at}: {key!r} is not the name of an attribute", field=at)
+        raise BadFilter(
+            f"{at}: {key!r} is not the name of an attribute, since it is not text", field=at
+        )
     if key == "not":
         return [Not(_parsed(value, f"{at}.not", depth - 1))]
     if key in GROUPS:
@@ -226,8 +232,8 @@ def _joined(path: str, key: object, at: str) -> str:
     joined = f"{path}.{name.replace('.', chr(92) + '.')}"
     if _path(joined) != (*_path(path), name):
         raise BadFilter(
-            f"{at}: a key that ends in a backslash cannot contain another key",
-            hint="rename the key, or filter on a key above it",
+            f"{at}: the backslash before a dot makes the path {joined!r} ambiguous",
+            hint="rename the key with the backslash, or filter on a key above it",
             field=at,
         )
     return joined
@@ -267,7 +273,7 @@ def _type_of(attribute: str, spec: object, at: str) -> AttributeType:
         raise Mistake(partial(name_error, attribute, spec, at))
     if kind == "json":
         if not all(_path(attribute)):
-            raise BadFilter(f"{at}: a key of the metadata path is empty", field=at)
+            raise BadFilter(f"{at}: the path {attribute!r} has an empty key", field=at)
         text(attribute, at, BadFilter)
     return kind
 

@@ -101,9 +101,7 @@ class RecordWords:
     def _decode(cls, body: bytes) -> RecordWords:
         form, flags, fields, _, n_terms, n_surfaces, t_bytes, s_bytes = _HEAD.unpack_from(body)
         if form != _FORMAT:
-            raise Corrupt(
-                f"the word index of a record has format {form}, this version reads {_FORMAT}"
-            )
+            raise _other_format(form)
         at = _HEAD.size
         sizes = struct.unpack_from(f"<{2 * fields}I", body, at)
         at += 8 * fields
@@ -156,9 +154,7 @@ class Sketch:
         try:
             form, flags, fields, _, n_terms, n_surfaces, t_bytes, s_bytes = _HEAD.unpack_from(body)
             if form != _FORMAT:
-                raise Corrupt(
-                    f"the word index of a record has format {form}, this version reads {_FORMAT}"
-                )
+                raise _other_format(form)
             at = _HEAD.size + 8 * fields
             sizes = struct.unpack_from(f"<{2 * fields}I", body, _HEAD.size)
             terms = body[at : at + t_bytes].decode().split("\n") if n_terms else []
@@ -179,6 +175,13 @@ class Sketch:
 
 def _flat(lists: tuple[tuple[int, ...], ...]) -> NDArray[np.int64]:
     return np.fromiter(chain.from_iterable(lists), np.int64, sum(map(len, lists)))
+
+
+def _other_format(form: int) -> Corrupt:
+    return Corrupt(
+        f"the word index of a record has format {form}; this version reads format {_FORMAT}",
+        hint="use the version that wrote it, or run `memoriter doctor`, which rebuilds it",
+    )
 
 
 def _split(blob: bytes, count: int) -> tuple[str, ...]:

@@ -205,7 +205,7 @@ def receipt(tenant_session: TenantSession, request: requests.OfReceiptRequest) -
 # --- looking ----------------------------------------------------------------------------------
 
 
-def browse(tenant_session: TenantSession, request: requests.BrowseBase) -> JsonObject:
+def browse(tenant_session: TenantSession, request: requests.BrowseArguments) -> JsonObject:
     """A page of memories by date."""
     memory = tenant_session.memory(request)
     options = _without_nulls(request.sent_fields("sort", "cursor", "limit"))
@@ -274,7 +274,7 @@ def status(tenant_session: TenantSession, request: requests.StatusRequest) -> Js
 # --- writing ----------------------------------------------------------------------------------
 
 
-def remember(tenant_session: TenantSession, request: requests.DraftBase) -> JsonObject:
+def remember(tenant_session: TenantSession, request: requests.DraftArguments) -> JsonObject:
     """Store one memory."""
     return tenant_session.memory(request).remember(**request.sent_fields()).to_dict()
 
@@ -285,21 +285,23 @@ def similar(tenant_session: TenantSession, request: requests.SimilarRequest) -> 
     return {"similar": [each.to_dict() for each in near]}
 
 
-def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -> JsonObject:
+def remember_many(tenant_session: TenantSession, request: requests.DraftsArguments) -> JsonObject:
     """Store memories in one commit; `check_sizes` has counted them."""
     drafts = [each if isinstance(each, str) else each.sent_fields() for each in request.memories]
     memory = tenant_session.memory(request)
     return memory.remember_many(cast("list[str | DraftFields]", drafts)).to_dict()
 
 
-def remember_messages(tenant_session: TenantSession, request: requests.MessagesBase) -> JsonObject:
+def remember_messages(
+    tenant_session: TenantSession, request: requests.MessagesArguments
+) -> JsonObject:
     """Store the turns of a conversation; `check_sizes` has counted them."""
     options = _without_nulls(request.sent_fields("messages"))
     memory = tenant_session.memory(request)
     return memory.remember_messages(request.messages, **options).to_dict()
 
 
-def update(tenant_session: TenantSession, request: requests.UpdateBase) -> JsonObject:
+def update(tenant_session: TenantSession, request: requests.UpdateArguments) -> JsonObject:
     """Change fields of a memory; a field sent as null is removed."""
     memory = tenant_session.memory(request)
     changes = request.sent_fields("id", "key")
@@ -312,7 +314,7 @@ def expire(tenant_session: TenantSession, request: requests.ExpireRequest) -> Js
     return memory.expire(request.id, request.at, key=request.key).to_dict()
 
 
-def link(tenant_session: TenantSession, request: requests.LinkBase) -> JsonObject:
+def link(tenant_session: TenantSession, request: requests.LinkArguments) -> JsonObject:
     """Link two memories."""
     memory = tenant_session.memory(request)
     options = request.sent_fields("source", "target", "kind", "key")
@@ -320,13 +322,13 @@ def link(tenant_session: TenantSession, request: requests.LinkBase) -> JsonObjec
     return commit.to_dict()
 
 
-def forget(tenant_session: TenantSession, request: requests.ForgetBase) -> JsonObject:
+def forget(tenant_session: TenantSession, request: requests.ForgetArguments) -> JsonObject:
     """Erase memories for good."""
     memory = tenant_session.memory(request)
     return memory.forget(request.id, **request.sent_fields("id")).to_dict()
 
 
-def reflect(tenant_session: TenantSession, request: requests.ReflectBase) -> JsonObject:
+def reflect(tenant_session: TenantSession, request: requests.ReflectArguments) -> JsonObject:
     """Sum up clusters of related memories as reflections."""
     options = _without_nulls(request.sent_fields("dry_run"))
     memory = tenant_session.memory(request)
@@ -345,7 +347,7 @@ def decide(tenant_session: TenantSession, request: requests.DecideRequest) -> Js
     return memory.decide(request.source, request.target, accept=request.accept).to_dict()
 
 
-def agent(tenant_session: TenantSession, request: requests.AgentBase) -> JsonObject:
+def agent(tenant_session: TenantSession, request: requests.AgentArguments) -> JsonObject:
     """Register an agent, or change its registry entry."""
     fields = _without_nulls(request.sent_fields("agent", "key"))
     registry = tenant_session.memory(request).agents

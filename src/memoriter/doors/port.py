@@ -57,12 +57,12 @@ class ForeignTool:
     recipe: str
     request: type[Request]
     reply: type[Reply]
-    act: Callable[[TenantSession, Any], dict[str, Any]]
+    handler: Callable[[TenantSession, Any], dict[str, Any]]
     summary: str
 
     def run(self, tenant_session: TenantSession, data: object) -> dict[str, Any]:
         """Parse the data, call the function, return its reply."""
-        return self.act(tenant_session, parse_request(self.request, data))
+        return self.handler(tenant_session, parse_request(self.request, data))
 
 
 def foreign_tools(taken: Collection[str]) -> tuple[ForeignTool, ...]:

@@ -212,7 +212,7 @@ class DifferRequest(Request):
     after: ReceiptField
 
 
-class BrowseBase(ScopedRequest):
+class BrowseArguments(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
     sort: Annotated[Literal["newest", "oldest"], Field(description="The order by date.")] = "newest"
@@ -223,7 +223,7 @@ class BrowseBase(ScopedRequest):
     limit: Annotated[int, Field(description=_LIMIT)] = 20
 
 
-BrowseRequest = request_model("Browse", BrowseBase, options.BrowseKwargs)
+BrowseRequest = request_model("Browse", BrowseArguments, options.BrowseKwargs)
 
 
 class RecordRequest(ScopedRequest):
@@ -238,14 +238,14 @@ class GetRequest(RecordRequest):
     known_at: KnownAtField = None
 
 
-class DraftBase(Request):
+class DraftArguments(Request):
     """A new memory; its fields are those of `Memory.remember`."""
 
     scoping = False
     text: Annotated[str, Field(description="What to remember, one fact in plain words.")]
 
 
-DraftEntry = request_model("DraftEntry", DraftBase, options.RememberKwargs)
+DraftEntry = request_model("DraftEntry", DraftArguments, options.RememberKwargs)
 _ON_SIMILAR: Any = Annotated[OnSimilar, Field(description=options.ARGUMENTS["on_similar"])]
 DraftRequest = create_model("Draft", __base__=DraftEntry, on_similar=(_ON_SIMILAR, "keep"))
 
@@ -257,30 +257,30 @@ class SimilarRequest(ScopedRequest):
     limit: Annotated[int, Field(description=options.ARGUMENTS["similar.limit"])] = 20
 
 
-class DraftsBase(Request):
+class DraftsArguments(Request):
     """Several new memories."""
 
-    memories: list[str | DraftBase]
+    memories: list[str | DraftArguments]
 
 
 _MEMORIES: Any = Annotated[
     list[str | DraftEntry],
     Field(description="The memories as texts or objects, in the order in which they are stored."),
 ]
-DraftsRequest = create_model("Drafts", __base__=DraftsBase, memories=(_MEMORIES, ...))
+DraftsRequest = create_model("Drafts", __base__=DraftsArguments, memories=(_MEMORIES, ...))
 
 
-class MessagesBase(Request):
+class MessagesArguments(Request):
     """The messages of a conversation; its options are those of `Memory.remember_messages`."""
 
     scoping = False
     messages: Annotated[list[JsonObject], Field(description=options.ARGUMENTS["messages"])]
 
 
-MessagesRequest = request_model("Messages", MessagesBase, writing_options.MessagesKwargs)
+MessagesRequest = request_model("Messages", MessagesArguments, writing_options.MessagesKwargs)
 
 
-class UpdateBase(Request):
+class UpdateArguments(Request):
     """New values of some fields; null removes an optional one."""
 
     scoping = False
@@ -288,7 +288,7 @@ class UpdateBase(Request):
     key: KeyField = None
 
 
-UpdateRequest = request_model("Update", UpdateBase, options.UpdateKwargs)
+UpdateRequest = request_model("Update", UpdateArguments, options.UpdateKwargs)
 
 
 class ExpireRequest(RecordRequest):
@@ -298,7 +298,7 @@ class ExpireRequest(RecordRequest):
     key: KeyField = None
 
 
-class LinkBase(ScopedRequest):
+class LinkArguments(ScopedRequest):
     """A link between two memories."""
 
     source: Annotated[str, Field(description="The id of the memory that the link starts at.")]
@@ -307,25 +307,25 @@ class LinkBase(ScopedRequest):
     key: KeyField = None
 
 
-LinkRequest = request_model("Link", LinkBase, options.LinkKwargs)
+LinkRequest = request_model("Link", LinkArguments, options.LinkKwargs)
 
 
-class ForgetBase(ScopedRequest):
+class ForgetArguments(ScopedRequest):
     """Which memories to erase: ids, or a filter."""
 
     id: Annotated[str | list[str] | None, Field(description="The id of a memory, or ids.")] = None
 
 
-ForgetRequest = request_model("Forget", ForgetBase, options.ForgetKwargs)
+ForgetRequest = request_model("Forget", ForgetArguments, options.ForgetKwargs)
 
 
-class ReflectBase(ScopedRequest):
+class ReflectArguments(ScopedRequest):
     """How to cluster memories, and whether to write."""
 
     dry_run: Annotated[bool, Field(description="Only report what would be written.")] = False
 
 
-ReflectRequest = request_model("Reflect", ReflectBase, options.ReflectKwargs)
+ReflectRequest = request_model("Reflect", ReflectArguments, options.ReflectKwargs)
 
 
 class ReviewRequest(ScopedRequest):
@@ -352,7 +352,7 @@ class RecipeRequest(Request):
     overrides: Annotated[JsonObject | None, Field(description=_OVERRIDES)] = None
 
 
-class AgentBase(Request):
+class AgentArguments(Request):
     """The registry entry of an agent."""
 
     scoping = False
@@ -360,7 +360,7 @@ class AgentBase(Request):
     key: KeyField = None
 
 
-OfAgentRequest = request_model("OfAgent", AgentBase, options.AgentFields)
+OfAgentRequest = request_model("OfAgent", AgentArguments, options.AgentFields)
 
 
 class MaintainRequest(Request):

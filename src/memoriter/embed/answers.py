@@ -23,17 +23,17 @@ def checked_vectors(answer: object, count: int, dimension: int | None) -> NDArra
     try:
         table = np.asarray(answer)
     except (TypeError, ValueError):
-        raise ValueError("the vectors are not lists of numbers of equal length") from None
+        raise ValueError("the vectors are not lists of numbers, all of one length") from None
     if table.ndim != 2 or table.dtype.kind not in "fiu":  # noqa: PLR2004  # rows and columns
-        raise ValueError("the vectors are not lists of numbers of equal length")
+        raise ValueError("the vectors are not lists of numbers, all of one length")
     if len(table) != count:
         raise ValueError(f"{len(table)} vectors came back for {count} texts")
     if dimension is not None and table.shape[1] != dimension:
         raise ValueError(f"expected vectors of {dimension} numbers, got {table.shape[1]}")
     if table.shape[1] == 0:
-        raise ValueError("the vectors are empty")
+        raise ValueError("the vectors have no numbers")
     if not np.isfinite(table).all():
-        raise ValueError("a vector holds NaN or infinity")
+        raise ValueError("a vector contains NaN or infinity")
     return table.astype(np.float64)
 
 

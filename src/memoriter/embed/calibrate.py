@@ -89,6 +89,8 @@ def quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> tuple[flo
     (0.25, 0.75)
     """
     if not values.size or not np.isfinite(values).all():
-        raise ValueError("quantiles need at least one value, and every value must be finite")
+        raise ValueError(
+            "internal error: quantiles need at least one value, and finite values only"
+        )
     places = [max(ceil(Fraction(str(level)) * values.size), 1) - 1 for level in levels]
     return tuple(snap(np.sort(values)[places]).tolist())

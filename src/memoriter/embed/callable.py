@@ -19,6 +19,7 @@ EmbedFunction = Callable[[list[str]], object]
 LARGEST: Final = 65_536
 """The largest dimension."""
 _PROBE: Final = "a text"
+_SHAPE: Final = "the function takes a list of texts and returns a list of vectors, one per text"
 _TABLE: Final = 2
 """Dimensions of an array of vectors."""
 
@@ -46,7 +47,9 @@ class FunctionEmbedder:
     ) -> None:
         if not callable(function):
             raise InputError(
-                "embedder: expected a function that takes a list of texts", field="embedder"
+                f"embedder: expected a function, got {type(function).__name__}",
+                hint=_SHAPE,
+                field="embedder",
             )
         if iscoroutinefunction(function):
             raise InputError(
@@ -82,7 +85,9 @@ class FunctionEmbedder:
         try:
             table = checked_vectors(answer, len(prepared), self.dimension)
         except ValueError as wrong:
-            raise InputError(f"embedder {self.name}: {wrong}", field="embedder") from None
+            raise InputError(
+                f"embedder {self.name}: {wrong}", hint=_SHAPE, field="embedder"
+            ) from None
         return place_vectors(table, at, len(texts))
 
 
@@ -93,13 +98,13 @@ def _length(function: EmbedFunction) -> int:
     except Exception as error:
         raise InputError(
             f"embedder: the function failed for a list of one text: {message_of(error)}",
-            hint="it takes a list of texts and returns a list of vectors",
+            hint=_SHAPE,
             field="embedder",
         ) from error
     if answer.ndim != _TABLE or answer.shape[0] != 1:
         raise InputError(
             f"embedder: for one text the function returned an array of shape {answer.shape}",
-            hint="it takes a list of texts and returns a list of vectors, one for each",
+            hint=_SHAPE,
             field="embedder",
         )
     return answer.shape[1]

@@ -156,14 +156,15 @@ def read_embedder_name(name: str) -> EmbedderSetup:
     if unknown := options.keys() - set(_OPTIONS):
         raise _bad_option(f"there is no option {min(unknown)!r}")
     if len(options) < len(pairs):
-        raise _bad_option("an option is given twice")
+        twice = next(key for key in options if [each for each, _ in pairs].count(key) > 1)
+        raise _bad_option(f"the option {twice!r} is given twice")
     return read_embedder_folder(place, **options)
 
 
 def _bad_option(reason: str) -> InputError:
     return InputError(
         f"embedder: {reason}",
-        hint=f"options are {', '.join(_OPTIONS)}: onnx:<folder>?pooling=cls",
+        hint=f"the options are {', '.join(_OPTIONS)}; for example onnx:<folder>?pooling=cls",
         field="embedder",
     )
 
@@ -171,7 +172,10 @@ def _bad_option(reason: str) -> InputError:
 def _pooling(folder: Folder, option: str | None) -> Pooling:
     modules = folder.read("modules.json", list[_Module], [])
     if other := [each.step for each in modules if each.step not in _STEPS]:
-        raise Unsupported(f"{folder.path}: the module {other[0]!r} of the model is not supported")
+        raise Unsupported(
+            f"{folder.path}: the module {other[0]!r} of the model is not supported",
+            hint="use a model whose modules.json has only Transformer, Pooling and Normalize",
+        )
     subfolder = next((each.path for each in modules if each.step == "Pooling"), "1_Pooling")
     config = f"{subfolder}/config.json"
     modes = [option] if option is not None else folder.read(config, _Pooling, _Pooling()).modes()
@@ -183,13 +187,14 @@ def _pooling(folder: Folder, option: str | None) -> Pooling:
         # Neither is a safe guess: with the wrong one a model finds much less, and nobody notices.
         raise InputError(
             f"{folder.path} does not say how token vectors are pooled",
-            hint="the model card says cls or mean; for cls, name the model"
-            " onnx:<folder>?pooling=cls, or"
-            f' write {{"pooling_mode": "cls"}} to {config} in the folder',
+            hint="look it up on the model card, then name the model onnx:<folder>?pooling=cls or"
+            " onnx:<folder>?pooling=mean; or write"
+            f' {{"pooling_mode": "cls"}} (or "mean") to {config} in the folder',
             field="embedder",
         )
     where = "option pooling" if option is not None else str(folder.path / config)
     raise Unsupported(
         f"{where}: pooling is {' and '.join(modes)}, but only cls or mean is supported",
+        hint="use a model with one of these two poolings",
         field="embedder",
     )

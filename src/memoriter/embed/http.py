@@ -182,10 +182,10 @@ def _in_order(rows: Sequence[_Row]) -> list[list[float]]:
     Servers may return them in any order and give the index of each; some give no index at all.
     """
     if not all(any(row.embedding) for row in rows):
-        raise ValueError("a vector is empty or all zeros")
+        raise ValueError("a vector of the reply is empty or all zeros")
     places = [row.index for row in rows]
     if all(place is None for place in places):
         return [row.embedding for row in rows]
     if sorted(-1 if place is None else place for place in places) != list(range(len(rows))):
-        raise ValueError("the reply must number its vectors 0, 1, 2 …")
+        raise ValueError("the indexes of the vectors in the reply are not 0, 1, 2 and so on")
     return [row.embedding for row in sorted(rows, key=lambda row: row.index or 0)]

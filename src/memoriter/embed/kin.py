@@ -41,7 +41,7 @@ def neighbours() -> NDArray[np.uint16]:
     """
     body = resources.files("memoriter.embed").joinpath("static_en", _FILE).read_bytes()
     if hashlib.sha256(body).hexdigest() != SHA256:
-        raise Corrupt(f"{_FILE} of the package is damaged", hint="install the package again")
+        raise Corrupt(f"the packaged file {_FILE} is damaged", hint="install memoriter again")
     return np.load(io.BytesIO(body), allow_pickle=False)
 
 

@@ -95,9 +95,12 @@ def _locate(name: str, file: PackagedFile) -> Path:
     except PackageNotFoundError:
         path = None
     if path is None or not path.is_file():
-        raise NotFound(f"{name}: its files are not installed", hint=hint, field="embedder")
+        raise NotFound(
+            f"the files of the embedder {name} are not installed", hint=hint, field="embedder"
+        )
     if sha256(path) != file.sha256:
         raise Corrupt(
-            f"{name}: {path} differs from the file that this version was tested with", hint=hint
+            f"embedder {name}: {path} differs from the file that this version was tested with",
+            hint=hint,
         )
     return path

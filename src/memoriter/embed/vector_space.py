@@ -177,9 +177,9 @@ class VectorSpace:
 def check_embedding(vector: np.ndarray, dimension: int) -> np.ndarray:
     """The vector as little-endian float32; ValueError if its size, values or length are wrong."""
     if vector.shape != (dimension,):
-        raise ValueError(f"expected {dimension} numbers, got shape {vector.shape}")
+        raise ValueError(f"the vector has the shape {vector.shape}; expected {dimension} numbers")
     if not np.isfinite(vector).all():
-        raise ValueError("the vector holds NaN or infinity")
+        raise ValueError("the vector contains NaN or infinity")
     if abs(float(np.sum(vector.astype(np.float64) ** 2)) - 1.0) > _UNIT_SLACK:
         raise ValueError("the vector is not of unit length")
     return vector.astype("<f4")
@@ -201,7 +201,9 @@ def split_text(text: str, window: int | None, overlap: int | None = None) -> lis
         return [text]
     shared = window // 4 if overlap is None else overlap
     if not 0 <= shared < window:
-        raise InputError(f"overlap: {shared} is not between 0 and {window - 1}", field="overlap")
+        raise InputError(
+            f"overlap: {shared} words are not between 0 and {window - 1}", field="overlap"
+        )
     words = [match.span() for match in _WORDS.finditer(text)]
     if len(words) <= window:
         return [text]

@@ -89,7 +89,10 @@ def run_compare(data: EvalData, first: str, second: str, *, json_out: bool) -> i
     Raises InputError or NotFound if the data, a recipe, the protocol or the limit is wrong.
     """
     if first == second:
-        raise InputError(f"{first!r} is compared with itself", hint="name two different recipes")
+        raise InputError(
+            f"both recipes are {first!r}, so there is nothing to compare",
+            hint="name two different recipes",
+        )
     protocol = protocol_of(data.protocol)
     rows = with_ablations(
         {label: recipe_of(label) for label in (first, second)}, protocol.settings, ()
@@ -125,8 +128,8 @@ def _datasets(data: EvalData, protocol: EvalProtocol) -> list[Dataset]:
         )
     if data.options.cross and all(len(dataset.cases) == 1 for dataset in adapted):
         raise InputError(
-            f"cross: {adapted[0].name} has a single store, so there is no other to ask",
-            hint="give a data set of several stores",
+            f"cross: {adapted[0].name} has a single store, so no other has questions to ask it",
+            hint="leave out --cross, or give a data set of several stores",
             field="cross",
         )
     return [dataset.first(data.limit) for dataset in adapted]

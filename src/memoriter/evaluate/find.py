@@ -29,13 +29,17 @@ def find_datasets(place: Path | None) -> list[Dataset]:
     path = Path(variable) if place is None and variable else place
     if path is None:
         raise NotFound(
-            "no data set was given", hint=f"give --data or set {VARIABLE}: {_KNOWN}", field="data"
+            "no data set was given",
+            hint=f"give --data PATH, or set {VARIABLE}; the path is that of {_KNOWN}",
+            field="data",
         )
     if not path.exists():
         raise NotFound(f"there is no file or folder {path}", hint=f"give {_KNOWN}", field="data")
     datasets = list(_within(path, depth=2))
     if not datasets:
-        raise NotFound(f"{path} holds no known data set", hint=f"give {_KNOWN}", field="data")
+        raise NotFound(
+            f"{path} has no data set in a known format", hint=f"give {_KNOWN}", field="data"
+        )
     return datasets
 
 

@@ -19,6 +19,7 @@ from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
 
 _MEMORIES: Final = "memories.jsonl"
 _QUESTIONS: Final = "questions.jsonl"
+_ONE_OBJECT: Final = "every line of the file must be one JSON object"
 _ASKED: Final = ("id", "question", "gold", "answer", "asked_at", "type", "answerable")
 """The fields of a question."""
 _CHAT_ROLES: Final = ("user", "assistant", "system", "tool")
@@ -71,7 +72,7 @@ def questions_file(path: Path) -> list[Dataset]:
         hint = f'a memory is a line {{"text": "…"}} here or in {beside.name} beside it'
         if memories:
             hint = 'a question is a line {"question": "…", "answer": "…"}'
-        raise InputError(f"{path}: has no {missing}", hint=hint, field="data")
+        raise InputError(f"{path}: has no line with a {missing}", hint=hint, field="data")
     return [Dataset(path.name, f"one store; {_PROTOCOL}", (_case(memories, questions),))]
 
 
@@ -86,9 +87,11 @@ def _object(place: str, text: str) -> dict[str, Any]:
     try:
         data = strict_json(text)
     except ValueError as error:
-        raise InputError(f"{place}: is not JSON ({error})", field="data") from None
+        raise InputError(
+            f"{place}: is not JSON ({error})", hint=_ONE_OBJECT, field="data"
+        ) from None
     if not isinstance(data, dict):
-        raise InputError(f"{place}: expected a JSON object on every line", field="data")
+        raise InputError(f"{place}: is not a JSON object", hint=_ONE_OBJECT, field="data")
     return cast("dict[str, Any]", data)
 
 

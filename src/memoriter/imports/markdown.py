@@ -63,7 +63,9 @@ def markdown_files(folder: Path) -> Iterator[Path]:
             elif child.suffix.lower() in MARKDOWN:
                 yield child
     except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}", hint="check its permissions") from None
+        raise InputError(
+            f"the folder {folder} cannot be read: {error.strerror}", hint="check its permissions"
+        ) from None
 
 
 def read_notes(source: InputFile) -> Iterator[Note | BadRow]:

@@ -131,15 +131,15 @@ class InputFile:
         """The file as one JSON value; NaN and infinities become None. Raises `InputError`."""
         if self.size > DOCUMENT_LIMIT:
             raise InputError(
-                f"{self.path}: one JSON value of {self.size:,} bytes is too large to be read whole",
+                f"{self.path}: has {self.size:,} bytes, too large to be read whole as JSON",
                 hint="write it as JSON lines, one object per line; such a file may have any size",
             )
         try:
             return json.loads(self.text, parse_constant=_absent, object_pairs_hook=unique_keys)
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"{self.path}: is not complete JSON: {_reason(error)}",
-                hint="write the file again, or write it as JSON lines, which are read line by line",
+                f"{self.path} is not complete JSON ({_reason(error)})",
+                hint="export the file again, or as JSON lines: then only bad lines are left out",
             ) from None
 
     @cached_property

@@ -100,7 +100,7 @@ def _checked(source: InputFile, form: Format) -> Recognised:
     why = form.recognise(source)
     if source.kind not in form.kinds or (form.strict and why is None):
         raise InputError(
-            f"{source.path} is not a file of the format {form.name}: {form.about}",
+            f"{source.path} is not a file of the format {form.name} ({form.about})",
             hint="leave the format out to have it detected",
             field="format",
         )

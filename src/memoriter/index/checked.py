@@ -1,7 +1,7 @@
 """The arrays of a mapped segment, checked on first use.
 
 A large segment is not read whole when it is opened. An array is checked against its checksum when
-it is first asked for; vectors, by far the largest, block by block as their rows are read (`rows`).
+it is first asked for; vectors, by far the largest, block by block as they are read (`matrix`).
 Damage raises Corrupt (field `SEGMENT`) and calls `on_damage`: the index then answers from the log.
 """
 
@@ -74,8 +74,8 @@ class MappedArrays(dict[str, NDArray[Any]]):
             self._raise(name)
         self._unchecked.pop(name, None)
 
-    def rows(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Some vectors; only the blocks that they lie in are checked."""
+    def matrix(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
+        """All vectors, for who reads only some of them: the blocks of these are checked."""
         matrix: NDArray[np.float32] = super().__getitem__(VECTORS)
         if VECTORS in self._unchecked and at.size:
             wide = self.width * matrix.itemsize
@@ -84,7 +84,7 @@ class MappedArrays(dict[str, NDArray[Any]]):
             np.add.at(touched, first, 1)
             np.add.at(touched, last + 1, -1)
             self._check_blocks(np.flatnonzero((np.cumsum(touched)[:-1] > 0) & ~self._sound))
-        return matrix[at]
+        return matrix
 
     def _check_blocks(self, blocks: NDArray[np.intp]) -> None:
         sums = self[BLOCK_SUMS]

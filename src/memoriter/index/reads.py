@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.index.columns import NO_TIME, TIME_COLUMNS, dictionary_of
+from memoriter.index.segment import Segment
 from memoriter.index.sessions import SessionKeys
 from memoriter.index.view import View
 
@@ -75,11 +76,20 @@ def strings(view: View, rows: Rows, name: str) -> list[str | None]:
 
 def has_value(view: View, name: str, values: Collection[str]) -> bool:
     """Whether any record, also of the past, has one of these strings."""
-    return any(
-        dictionary_of(segment.arrays, name).find(value) >= 0
-        for segment in view.segments
-        for value in values
-    )
+    return any(_has_value(segment, name, value) for segment in view.segments for value in values)
+
+
+def _has_value(segment: Segment, name: str, value: str) -> bool:
+    known = segment.memo.get((name, value))
+    if known is None:
+        known = dictionary_of(segment.arrays, name).find(value) >= 0
+        segment.remember((name, value), known)
+    return known
+
+
+def has_sessions(view: View) -> bool:
+    """Whether any row belongs to a session; most stores have none."""
+    return any(segment.has_sessions for segment in view.segments)
 
 
 def chain_length(view: View) -> int:
@@ -109,13 +119,14 @@ def turns_around(view: View, rows: Rows, reach: int) -> Turns:
     Only rows visible in the view count, in the order in which they were first written.
     """
     out = np.full((2 * reach, rows.size), -1)
-    keys = np.zeros(rows.size, np.uint64)
-    for segment in view.segments:
-        places, inside = segment.places(rows)
-        keys[inside] = segment.sessions[places]
-    known = np.flatnonzero(keys)
-    if known.size:  # most stores have no sessions
-        out[:, known] = _around(view, keys[known], rows[known], reach)
+    if has_sessions(view):
+        keys = np.zeros(rows.size, np.uint64)
+        for segment in view.segments:
+            places, inside = segment.places(rows)
+            keys[inside] = segment.sessions[places]
+        known = np.flatnonzero(keys)
+        if known.size:
+            out[:, known] = _around(view, keys[known], rows[known], reach)
     return Turns(out[:reach], out[reach:])
 
 

@@ -21,6 +21,7 @@ from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of
 from memoriter.index.dictionary import Dictionary
 from memoriter.index.log_arrays import sample_of
+from memoriter.index.row_places import RowPlaces
 from memoriter.index.sessions import SessionKeys, Sessions, session_keys
 from memoriter.index.trigrams import Spellings
 from memoriter.index.windows import Windows
@@ -154,6 +155,11 @@ class Segment:
         return session_keys(self.arrays)
 
     @cached_property
+    def has_sessions(self) -> bool:
+        """Whether any row belongs to a session."""
+        return bool(self.sessions.any())
+
+    @cached_property
     def session_order(self) -> Sessions:
         """The rows that belong to sessions, by session and position."""
         return Sessions.of(self.arrays)
@@ -265,12 +271,12 @@ class Segment:
 
     def places(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """(the places of those of these rows that are in this segment, a mask of which are)."""
-        if not len(self):
-            return np.zeros(0, np.intp), np.zeros(rows.size, np.bool_)
-        at = self.rows.searchsorted(rows)
-        np.minimum(at, self.rows.size - 1, out=at)
-        here = self.rows[at] == rows
-        return (at if here.all() else at[here]), here
+        return self.row_places.of(rows)
+
+    @cached_property
+    def row_places(self) -> RowPlaces:
+        """Where rows are in this segment."""
+        return RowPlaces(self.rows)
 
     @cached_property
     def owners(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -295,9 +301,16 @@ class Segment:
         return arrays["vectors.matrix"].shape[1]
 
     def vectors_at(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Some of its vectors; those of a large file are checked only as far as they are read."""
+        """Some of its vectors."""
+        return self.matrix_at(at)[at]
+
+    def matrix_at(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
+        """All its vectors, for who reads only these; those of a large file are checked no further.
+
+        A copy of some hundred vectors costs more than their dot products.
+        """
         arrays = self.arrays
-        return arrays.rows(at) if isinstance(arrays, MappedArrays) else arrays["vectors.matrix"][at]
+        return arrays.matrix(at) if isinstance(arrays, MappedArrays) else arrays["vectors.matrix"]
 
     @cached_property
     def codes(self) -> Codes:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from memoriter.core.calibration import Calibration
 from memoriter.core.edge import REPLACING
 from memoriter.core.fields import TRUST
+from memoriter.core.ranking import Rows
 from memoriter.embed.calibrate import packaged_calibration
 from memoriter.index.calibrations import committed_calibration
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, holds_at
@@ -84,6 +85,13 @@ class View:
     def memo(self) -> dict[object, Any]:
         """Cache of what lanes derive from this view alone."""
         return {}
+
+    def part(self, rows: Rows, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Rows:
+        """Some of these rows, by mask or place; segments know where they are if they know all."""
+        part = rows[chosen]
+        for segment in self.segments:
+            segment.row_places.note_part(rows, chosen, part)
+        return part
 
     @cached_property
     def agents(self) -> Mapping[str, str]:

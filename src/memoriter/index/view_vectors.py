@@ -94,12 +94,17 @@ def has_vectors(view: View) -> bool:
     return bool(selected_vectors(view, view.visible))
 
 
-def vectors_of(view: View, rows: Rows) -> Iterator[tuple[Segment, Places, Places]]:
-    """(segment, its vectors of these rows, for each of them the index of its row)."""
+def vectors_of(view: View, rows: Rows) -> Iterator[tuple[Segment, Places, Places | None]]:
+    """(segment, its vectors of these rows, for each of them the index of its row).
+
+    None in place of the indices if these are the only vectors of all rows, in their order.
+    """
     for segment in view.segments:
         if segment.in_order and segment.last <= view.seq:
             at, here = segment.places(rows)
-            if at.size:
+            if at.size == rows.size and len(view.segments) == 1:
+                yield segment, at, None
+            elif at.size:
                 yield segment, at, np.flatnonzero(here)
             continue
         order, owners = _by_row(segment)

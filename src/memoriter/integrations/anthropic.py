@@ -8,19 +8,13 @@ package, word by word. What the model wrote can be recalled by meaning: `tool.re
 from __future__ import annotations
 
 import posixpath
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 from anthropic.tools import BetaAbstractMemoryTool, ToolError
 
-from memoriter.integrations.anthropic_files import FILE, FOLDER, MemoryFiles, file_text
-from memoriter.integrations.anthropic_texts import (
-    ROOT,
-    checked_path,
-    inserted,
-    replaced,
-    shown_file,
-    shown_folder,
-)
+from memoriter.core.record import Record
+from memoriter.integrations.answers import every_record
 from memoriter.memory.facade import Memory
 from memoriter.why.result import Result
 
@@ -107,3 +101,168 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
         """Forget every file of the tool, and nothing else."""
         self._files.forget(ROOT)
         return "All memory cleared"
+
+
+# --- files and folders as records -------------------------------------------------------------
+
+FILE: Final = "memory-file"
+FOLDER: Final = "memory-folder"
+_BLANK: Final = "blank"
+"""Metadata of a file without words, which a record cannot have as its text."""
+
+
+class MemoryFiles:
+    """Files by their path, which is the `source.path` of their record."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    def at(self, path: str) -> Record | None:
+        """The file or folder at a path; None if there is none."""
+        records = every_record(self.memory, where={"source.path": path})
+        return next((each for each in records if each.kind in (FILE, FOLDER)), None)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether a folder is there; the root always is."""
+        record = None if path == ROOT else self.at(path)
+        return path == ROOT or (record is not None and record.kind == FOLDER)
+
+    def file(self, path: str, shown: str, folder: str = "") -> Record:
+        """The file at a path; raises ToolError if there is none, with `folder` if it is one."""
+        if self.is_folder(path):
+            raise ToolError(f"The path {shown} {folder}")
+        record = self.at(path)
+        if record is None:
+            raise ToolError(f"The path {shown} does not exist. Please provide a valid path.")
+        return record
+
+    def below(self, path: str) -> Iterator[Record]:
+        """The file or folder at a path, and all below it."""
+        for record in every_record(self.memory, where={"kind": {"in": [FILE, FOLDER]}}):
+            if f"{record.source.path}/".startswith(f"{path}/"):
+                yield record
+
+    def make_folders(self, path: str) -> None:
+        """Make a folder, and those that it is in."""
+        if len(path) < len(ROOT) or self.is_folder(path):
+            return
+        self.make_folders(posixpath.dirname(path))
+        if self.at(path) is not None:
+            raise ToolError(f"The path {path} is not a directory")
+        # Kept out of recalls: a folder says nothing.
+        self.memory.remember(path, kind=FOLDER, source={"path": path}, archived=True)
+
+    def make(self, path: str, content: str) -> None:
+        """Write a new file."""
+        self.memory.remember(**_as_fields(content, path), kind=FILE, source={"path": path})
+
+    def write(self, record: Record, content: str) -> None:
+        """Write a new version of a file."""
+        self.memory.update(record.id, **_as_fields(content, str(record.source.path)))
+
+    def forget(self, path: str) -> int:
+        """Forget what is at a path and below it; returns how many files and folders."""
+        gone = [record.id for record in self.below(path)]
+        if gone:
+            self.memory.forget(gone)
+        return len(gone)
+
+
+def file_text(record: Record) -> str:
+    """The content of a file."""
+    return str(record.metadata.get(_BLANK, record.text))
+
+
+def _as_fields(content: str, path: str) -> dict[str, Any]:
+    if content.strip():
+        return {"text": content, "metadata": {}}
+    return {"text": path, "metadata": {_BLANK: content}}
+
+
+# --- paths, edits and replies, word by word ---------------------------------------------------
+
+ROOT: Final = "/memories"
+FOLDER_SIZE: Final = 4096
+"""A folder is listed with the size that it has on most disks."""
+_LINES: Final = 999_999
+_WIDTH: Final = 6
+_UNITS: Final = "BKMG"
+
+
+def checked_path(path: str) -> str:
+    """The path without `.` and `..`; raises ToolError if it leaves the folder of memories."""
+    if not path.startswith(ROOT):
+        raise ToolError(f"Path must start with /memories, got: {path}")
+    clean = posixpath.normpath(f"{ROOT}/{path[len(ROOT) :].lstrip('/')}")
+    if clean != ROOT and not clean.startswith(f"{ROOT}/"):
+        raise ToolError(f"Path {path} would escape /memories directory")
+    return clean
+
+
+def shown_file(content: str, path: str, span: list[int] | None) -> str:
+    """A file with line numbers, or the lines of a span of it."""
+    lines, first = content.split("\n"), 0
+    if len(lines) > _LINES:
+        raise ToolError(f"File {path} exceeds maximum line limit of 999,999 lines.")
+    if span and len(span) == 2:  # noqa: PLR2004  # first and last line
+        first = max(1, span[0]) - 1
+        lines = lines[first : len(lines) if span[1] == -1 else span[1]]
+    return f"Here's the content of {path} with line numbers:\n{_numbered(lines, first)}"
+
+
+def shown_folder(path: str, sizes: dict[tuple[str, ...], int | None]) -> str:
+    """The names below a folder with the sizes of files; None for a folder."""
+    lines = [f"{_size(FOLDER_SIZE)}\t{path}"]
+    for parts, size in sorted(sizes.items()):
+        end = "/" if size is None else ""
+        lines.append(
+            f"{_size(FOLDER_SIZE if size is None else size)}\t{path}/{'/'.join(parts)}{end}"
+        )
+    head = f"Here're the files and directories up to 2 levels deep in {path}"
+    return f"{head}, excluding hidden items:\n" + "\n".join(lines)
+
+
+def replaced(content: str, old: str, new: str, path: str) -> tuple[str, str]:
+    """(the content with a text replaced that occurs once, the reply)."""
+    if content.count(old) > 1:
+        starts = [at for at in range(len(content) + 1) if content.startswith(old, at)]
+        lines = ", ".join(str(content.count("\n", 0, at) + 1) for at in starts)
+        raise ToolError(
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
+            f"{lines}. Please ensure it is unique"
+        )
+    if old not in content:
+        raise ToolError(
+            f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+        )
+    changed = content.count("\n", 0, content.find(old))
+    edited, first = content.replace(old, new), max(0, changed - 2)
+    return edited, (
+        "The memory file has been edited. Here is the snippet showing the change (with line "
+        f"numbers):\n{_numbered(edited.split(chr(10))[first : changed + 3], first)}"
+    )
+
+
+def inserted(content: str, line: int, text: str) -> str:
+    """The content with lines inserted behind a line."""
+    lines = content.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if not 0 <= line <= len(lines):
+        raise ToolError(
+            f"Invalid `insert_line` parameter: {line}. "
+            f"It should be within the range [0, {len(lines)}]."
+        )
+    lines.insert(line, text.rstrip("\n"))
+    joined = "\n".join(lines)
+    return joined if joined.endswith("\n") else f"{joined}\n"
+
+
+def _numbered(lines: list[str], before: int) -> str:
+    return "\n".join(f"{str(n).rjust(_WIDTH)}\t{line}" for n, line in enumerate(lines, before + 1))
+
+
+def _size(count: int) -> str:
+    unit = min((count.bit_length() - 1) // 10, len(_UNITS) - 1) if count else 0
+    size = count / 1024**unit
+    return f"{int(size)}{_UNITS[unit]}" if size == int(size) else f"{size:.1f}{_UNITS[unit]}"

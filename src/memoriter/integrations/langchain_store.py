@@ -16,7 +16,7 @@ from langchain_core.vectorstores import VectorStore
 
 import memoriter
 from memoriter.core.record import Record
-from memoriter.integrations.answers import MOST, Adapter, adapter_id, every_record
+from memoriter.integrations.answers import Adapter, adapter_id, every_record, only
 from memoriter.integrations.langchain import hit_metadata
 
 KIND: Final = "document"
@@ -71,20 +71,18 @@ class MemoriterVectorStore(Adapter, VectorStore):
         `filter` holds values that the metadata must have; `explain=True` adds the receipt.
         """
         wanted: Mapping[str, Any] = kwargs.get("filter") or {}
-        answer = self._memory.recall(query, MOST if wanted else k, where={"kind": KIND})
+        passing = [each for each in self._all() if _passes(wanted, each)] if wanted else None
+        where = {"kind": KIND} if passing is None else only(passing)
+        answer = self._memory.recall(query, k, where=where)
         ranked = {hit.id: (_document(hit.record), hit.score) for hit in answer}
         if kwargs.get("explain"):
             handle = self._receipts.keep(answer)
             for hit in answer:
                 ranked[hit.id][0].metadata["memoriter"] = hit_metadata(hit, handle)
-        if wanted or len(ranked) < k:
-            for record in self._all():
+        if len(ranked) < k:
+            for record in self._all() if passing is None else passing:
                 ranked.setdefault(record.id, (_document(record), 0.0))
-        return [
-            pair
-            for pair in ranked.values()
-            if all(pair[0].metadata.get(key) == value for key, value in wanted.items())
-        ][:k]
+        return list(ranked.values())[:k]
 
     @classmethod
     def from_texts(
@@ -110,6 +108,11 @@ class MemoriterVectorStore(Adapter, VectorStore):
 
     def _all(self) -> Iterator[Record]:
         return every_record(self._memory, where={"kind": KIND})
+
+
+def _passes(wanted: Mapping[str, Any], record: Record) -> bool:
+    metadata = _document(record).metadata
+    return all(metadata.get(key) == value for key, value in wanted.items())
 
 
 def _document(record: Record) -> Document:

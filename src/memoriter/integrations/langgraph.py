@@ -26,10 +26,12 @@ from langgraph.store.base import (
 from langgraph.store.memory import _compare_values, _does_match  # pyright: ignore[reportPrivateUsage]  # its own rules of filters
 
 from memoriter.core.record import Record
-from memoriter.integrations.answers import MOST, Adapter, adapter_id, every_record
+from memoriter.integrations.answers import Adapter, adapter_id, every_record, only
 
 KIND: Final = "langgraph-item"
 _OWN: Final = "langgraph"
+_MOST: Final = 1000
+"""How many hits a recall has at most."""
 
 
 class ExplainedItem(SearchItem):
@@ -89,17 +91,19 @@ class MemoriterStore(Adapter, BaseStore):
     def _search(self, op: SearchOp) -> Iterator[SearchItem]:
         """Items of a namespace: ranked by a query, the others after them, oldest first."""
         stop, where = op.offset + op.limit, self._where(op.namespace_prefix)
+        every = every_record(self._memory, where)
+        if op.filter:
+            every = [record for record in every if _passes(op.filter, record)]
+            where = only(every)
         handle, ranked = None, dict[str, tuple[Record, float | None]]()
         if op.query:
-            limit = MOST if op.filter else max(1, min(MOST, stop))
-            answer = self._memory.recall(op.query, limit, where=where)
+            answer = self._memory.recall(op.query, max(1, min(_MOST, stop)), where=where)
             handle = self._receipts.keep(answer)
             ranked |= {hit.id: (hit.record, hit.score) for hit in answer}
-        if op.filter or len(ranked) < stop:
-            for record in every_record(self._memory, where):
+        if len(ranked) < stop:
+            for record in every:
                 ranked.setdefault(record.id, (record, None))
-        passing = [pair for pair in ranked.values() if _passes(op.filter, pair[0])]
-        for record, score in passing[op.offset : stop]:
+        for record, score in list(ranked.values())[op.offset : stop]:
             yield ExplainedItem(**_fields(record), score=score, receipt=handle)
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
@@ -139,9 +143,9 @@ def _leaves(value: object) -> Iterator[str]:
         yield str(value)
 
 
-def _passes(filter: Mapping[str, Any] | None, record: Record) -> bool:
+def _passes(filter: Mapping[str, Any], record: Record) -> bool:
     value: dict[str, Any] = _fields(record)["value"]
-    return all(_compare_values(value.get(key), want) for key, want in (filter or {}).items())
+    return all(_compare_values(value.get(key), want) for key, want in filter.items())
 
 
 def _fields(record: Record) -> dict[str, Any]:

@@ -18,8 +18,8 @@ import memoriter
 from memoriter.core.errors import NotFound, Unavailable
 from memoriter.core.record import Record
 from memoriter.integrations import mem0_items as items
-from memoriter.integrations.answers import MOST, Adapter, every_record
-from memoriter.integrations.mem0_filters import has_conditions, passes, scope_of
+from memoriter.integrations.answers import Adapter, every_record, only
+from memoriter.integrations.mem0_filters import has_conditions, passing, scope_of
 from memoriter.memory.facade import Memory
 from memoriter.memory.facts import FactReader
 from memoriter.models.language_model import configured_model
@@ -79,15 +79,11 @@ class Mem0Memory(Adapter):
         """Memories that answer a query. `rerank`, `show_expired`: unused."""
         scope = self._scoped(filters, options)
         when = {} if reference_date is None else {"now": reference_date}
-        answer = scope.recall(query.strip(), MOST if has_conditions(filters) else top_k, **when)
-        results: list[dict[str, Any]] = []
-        for hit in answer:
-            score = hit.score if hit.relevance is None else hit.relevance
-            item = {**items.mem0_item(hit.record), "score": score}
-            if score >= threshold and passes(filters or {}, item):
-                details = {"score_details": hit.to_dict()["explanation"]} if explain else {}
-                results.append(item | details)
-        return {"results": results[:top_k], "receipt": self._receipts.keep(answer)}
+        where = only(passing(scope, filters)) if has_conditions(filters) else None
+        answer = scope.recall(query.strip(), top_k, where=where, **when)
+        found = [items.hit_item(hit, explain=explain) for hit in answer]
+        results = [item for item in found if item["score"] >= threshold]
+        return {"results": results, "receipt": self._receipts.keep(answer)}
 
     def get_all(
         self,
@@ -99,9 +95,8 @@ class Mem0Memory(Adapter):
     ) -> dict[str, Any]:
         """All memories of a user, agent or run, newest first."""
         scope = self._scoped(filters, options)
-        records = list(every_record(scope, expired="show" if show_expired else "hide"))
-        made = map(items.mem0_item, reversed(records))
-        return {"results": [item for item in made if passes(filters or {}, item)][:top_k]}
+        records = passing(scope, filters, "show" if show_expired else "hide")
+        return {"results": [items.mem0_item(each) for each in reversed(records)][:top_k]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """One memory; None if there is none."""

@@ -6,6 +6,12 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
+from memoriter.core.record import Record
+from memoriter.integrations.answers import every_record
+from memoriter.integrations.mem0_items import mem0_item
+from memoriter.memory.facade import Memory
+from memoriter.memory.options import Show
+
 _SCOPE: Final = {"user_id": "user", "agent_id": "agent", "run_id": "session"}
 _TESTS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "eq": operator.eq,
@@ -37,14 +43,21 @@ def has_conditions(filters: Mapping[str, Any] | None) -> bool:
     return bool(set(filters or ()) - set(_SCOPE))
 
 
-def passes(filters: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    """Whether a memory passes all conditions; the ids are those of its scope already."""
+def passing(
+    scope: Memory, filters: Mapping[str, Any] | None, expired: Show = "hide"
+) -> list[Record]:
+    """The memories of a scope that pass all conditions, oldest first."""
+    every = every_record(scope, expired=expired)
+    return [record for record in every if _passes_all(filters or {}, mem0_item(record))]
+
+
+def _passes_all(filters: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     return all(_passes(name, want, item) for name, want in filters.items() if name not in _SCOPE)
 
 
 def _passes(name: str, want: Any, item: Mapping[str, Any]) -> bool:
     if name in ("AND", "OR", "NOT"):
-        parts = [passes(part, item) for part in cast("list[Mapping[str, Any]]", want)]
+        parts = [_passes_all(part, item) for part in cast("list[Mapping[str, Any]]", want)]
         return all(parts) if name == "AND" else any(parts) if name == "OR" else not any(parts)
     own = cast("dict[str, Any]", item.get("metadata") or {})
     value: Any = own.get(name, item.get(name))

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from memoriter.core.record import Record
 from memoriter.core.times import iso
 from memoriter.text.messages import Message, parse_message
+from memoriter.why.result import Hit
 
 OWN: Final = "mem0"
 """The field of the metadata that holds what only mem0 has."""
@@ -65,6 +66,13 @@ def mem0_item(record: Record) -> dict[str, Any]:
         "updated_at": iso(record.committed),
         **{name: value for name, value in optional.items() if value},
     }
+
+
+def hit_item(hit: Hit, *, explain: bool) -> dict[str, Any]:
+    """A memory that a search found, with its relevance and, if wanted, the whole arithmetic."""
+    score = hit.score if hit.relevance is None else hit.relevance
+    details = {"score_details": hit.to_dict()["explanation"]} if explain else {}
+    return {**mem0_item(hit.record), "score": score, **details}
 
 
 def event_of(record: Record) -> dict[str, Any]:

@@ -292,7 +292,9 @@ def byte_vectors(matrix: NDArray[np.float32]) -> ByteVectors:
     """Vectors rounded to bytes; only where the native kernel works."""
     fast = native_library()
     if fast is None:
-        raise InvariantError("only the native kernel reads vectors as bytes")
+        raise InvariantError(
+            "internal error: vectors as bytes were asked for without the native kernel"
+        )
     matrix = np.ascontiguousarray(matrix, np.float32)
     count, dimension = len(matrix), int(matrix.shape[1])
     codes, scales = np.empty((count, dimension), np.int8), np.empty(count, np.float32)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
 
@@ -31,7 +30,7 @@ from memoriter.rank.bm25 import Bm25Params, IdfForm, idf
 from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
-from memoriter.text.retry import content_words, longest_word, sanitised
+from memoriter.text.retry import content_words
 from memoriter.text.tree import Or, ParsedQuery, ReadingStep, Term, excludes, tree_text
 
 TextField = Literal[
@@ -148,7 +147,14 @@ class Bm25Lane(Lane):
         # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         ranking = search.climb(ctx.query.text, loosely=loosely)
-        return replace(ranking, coverage=search.coverage(ranking), memo=search)
+        return Ranking(
+            ranking.rows,
+            ranking.scores,
+            ranking.attempts,
+            coverage=search.coverage(ranking),
+            memo=search,
+            is_ordered=True,
+        )
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, by the query or the rung that found the ranking."""
@@ -157,11 +163,11 @@ class Bm25Lane(Lane):
     def strict(self, parsed: ParsedQuery) -> bool:
         """Whether an empty answer is what the query asked for, so that the ladder must not run.
 
-        True for a query with operators in our own dialect, and for any query that excludes terms.
+        True for an expression of a dialect that is `literal`, and for any that excludes terms.
         """
         if parsed.tree is None or not parsed.expert:
             return False
-        return self.dialect == "bare" or excludes(parsed.tree)
+        return dialect(self.dialect).literal or excludes(parsed.tree)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's score as a sum, with term frequency, df and length of every part."""
@@ -249,7 +255,6 @@ class _Search:
         bound = self._bound(self._text(won))
         if bound is None:
             return Ranking.empty()
-        rows = rows[selection.has(self._ctx.view, rows)]
         return self._ranked(scores_of(self._scorer, bound, rows), EVERY)
 
     def coverage(self, ranking: Ranking) -> Knots | None:
@@ -285,39 +290,24 @@ class _Search:
         ranking = self._search(text)
         attempts = [Attempt(0, "initial", text, ranking.rows.size)]
         if loosely and not ranking.rows.size and self._ctx.selection.count:
-            for attempt, hits in self._rungs(text):
+            for attempt, hits in self._looser(text):
                 attempts.append(attempt)
                 if hits.rows.size:
                     ranking = hits
                     break
-        return replace(ranking, attempts=tuple(attempts))
+        return Ranking(ranking.rows, ranking.scores, tuple(attempts), is_ordered=True)
 
-    def _rungs(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
-        idle = dialect(self._lane.dialect).idle_rung
-        if idle is not None:
-            yield from self._looser(text, idle)
+    def _looser(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
+        """The looser queries of the dialect, then misspelt words; each with what it finds."""
+        looser = dialect(self._lane.dialect).looser
+        for rung, name, query in () if looser is None else looser(text, self._df):
+            hits = Ranking.empty() if query is None else self._search(query)
+            yield Attempt(rung, name, query, hits.rows.size), hits
         if words := content_words(text):
             masks = self._ctx.selection.masks
             rows, scores, near = self._fuzzy(masks).near(words, self._lane.fuzzy)
             hits = self._ranked((rows, scores))
             yield Attempt(5, "trigram_fuzzy", " ".join(words), hits.rows.size, near), hits
-
-    def _looser(self, text: str, idle: str) -> Iterator[tuple[Attempt, Ranking]]:
-        """The longest word, then the text without punctuation, then the longest word of that."""
-        word = longest_word(text, self._df)
-        if word is not None and word != text.strip().lower():
-            yield self._rung(1, "strongest_term", word)
-        yield Attempt(2, idle, None, 0), Ranking.empty()
-        clean = sanitised(text)
-        if clean:
-            yield self._rung(3, "refreshed_sanitised", clean)
-        word = longest_word(clean, self._df)
-        if word is not None:
-            yield self._rung(4, "refreshed_strongest", word)
-
-    def _rung(self, number: int, name: str, text: str) -> tuple[Attempt, Ranking]:
-        hits = self._search(text)
-        return Attempt(number, name, text, hits.rows.size), hits
 
     def _df(self, word: str) -> int:
         bound = self._bound(word)

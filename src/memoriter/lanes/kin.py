@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import accumulate
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.picture import joined_words
@@ -103,7 +106,6 @@ class KinLane(Lane):
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, with the words of the ranking."""
         memo = cast("_Memo", ranking.memo)
-        rows = rows[ctx.selection.has(ctx.view, rows)]
         scores = (memo.every or KinScores(ctx.view, memo.words)).of(rows)
         met = scores > 0.0
         order = ctx.best(scores[met], rows[met], EVERY)
@@ -165,32 +167,41 @@ class KinLane(Lane):
         tokens = list(dict.fromkeys(kin.tokens(ctx.query.text)))
         dfs = _dfs(ctx.view, tokens)
         idfs = [idf(ctx.view.total, df) for df in dfs]
-        norms = [kin.norm(token) for token in tokens]
+        norms = [_norm(kin, token) for token in tokens]
         weighed = [norm * rare for norm, rare in zip(norms, idfs, strict=True)]
         # fsum is correctly rounded, so the weights do not depend on the order of the words.
         whole, least = math.fsum(weighed), max(self.min_cosine, STEP)
-        out: list[QueryWord] = []
-        for n, token in enumerate(tokens):
-            weight = weighed[n] / whole if whole else 0.0
-            near, cosines = kin.nearest(token)
-            near, cosines = near[: self.neighbours], cosines[: self.neighbours]
-            if cosines.size and cosines[-1] < least:
-                met = cosines >= least
-                near, cosines = near[met], cosines[met]
-            shares = snap(weight * cosines)
-            out.append(
-                QueryWord(
-                    token=token,
-                    df=dfs[n],
-                    idf=idfs[n],
-                    norm=norms[n],
-                    weight=weight,
-                    near=near,
-                    cosines=cosines,
-                    shares=shares,
-                )
+        weights = [each / whole if whole else 0.0 for each in weighed]
+        pairs = [_near(kin, token, self.neighbours, least) for token in tokens]
+        sizes = [cosines.size for _, cosines in pairs]
+        # All words at once, then cut: most arrays here are shorter than a call of numpy is long.
+        flat = np.concatenate([np.zeros(0), *(cosines for _, cosines in pairs)])
+        every = snap(np.repeat(np.array(weights), sizes) * flat)
+        shares = [
+            every[end - size : end] for end, size in zip(accumulate(sizes), sizes, strict=True)
+        ]
+        return [
+            QueryWord(token, df, rare, norm, weight, near, cosines, share)
+            for token, df, rare, norm, weight, (near, cosines), share in zip(
+                tokens, dfs, idfs, norms, weights, pairs, shares, strict=True
             )
-        return out
+        ]
+
+
+@lru_cache(maxsize=16_384)
+def _norm(kin: Kindred, token: int) -> float:
+    return kin.norm(token)
+
+
+@lru_cache(maxsize=4_096)
+def _near(
+    kin: Kindred, token: int, count: int, least: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(the words most similar to one, their cosines), none below `least`."""
+    near, cosines = kin.nearest(token)
+    near, cosines = near[:count], cosines[:count]
+    met = cosines >= least
+    return near[met], cosines[met]
 
 
 def _dfs(view: View, tokens: Sequence[int]) -> list[int]:

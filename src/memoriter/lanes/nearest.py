@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows, Scores
+from memoriter.index.segment import Segment
 from memoriter.index.view import View
 from memoriter.index.view_vectors import (
     Places,
@@ -78,14 +79,19 @@ class Nearest:
         chosen = self._by_codes(pool, floor) if scan == "approximate" else None
         if chosen is None:
             scan, chosen = "exact", [(each, each.places) for each in self._held]
-        docs, scores = self._decided(self._narrowed(chosen, pool, floor))
-        return rows_at(self._view, docs), scores, scan
+        rows, scores = self._decided(self._narrowed(chosen, pool, floor))
+        return rows, scores, scan
 
-    def _decided(self, chosen: Chosen) -> tuple[Places, Scores]:
-        """(places of rows, the exact cosine of each row's best vector among the chosen ones)."""
+    def _decided(self, chosen: Chosen) -> tuple[Rows, Scores]:
+        """(rows, the exact cosine of each row's best vector among the chosen ones)."""
+        decided = [_cosines(each.segment, at, self._query) for each, at in chosen]
+        scores = np.concatenate([np.zeros(0), *decided])
+        if self._is_plain:
+            rows = [each.segment.rows[at] for each, at in chosen]
+            return np.concatenate([np.zeros(0, np.int64), *rows]), scores
         docs = np.concatenate([np.zeros(0, np.intp), *(each.docs(at) for each, at in chosen)])
-        scores = np.concatenate([np.zeros(0), *(_exact(e, at, self._query) for e, at in chosen)])
-        return (docs, scores) if self._is_plain else _best_part(docs, scores)
+        docs, scores = _best_part(docs, scores)
+        return rows_at(self._view, docs), scores
 
     def _narrowed(self, chosen: Chosen, pool: int, floor: float) -> Chosen:
         """The chosen vectors whose float32 cosine, within its margin, may reach pool and floor."""
@@ -238,25 +244,23 @@ def _scan(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> NDArr
     return out
 
 
-def _exact(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> Scores:
+def _cosines(segment: Segment, at: Places, query: NDArray[np.float32]) -> Scores:
     """Exact cosines of some vectors, on the grid."""
-    return _cosines(each.vectors(at), query)
-
-
-def _cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> Scores:
     fast = native_library()
     if fast is None:
-        return snap(exact_cosines(vectors, query))
-    return exact_dots(fast, vectors, np.arange(len(vectors)), query)
+        return snap(exact_cosines(segment.vectors_at(at), query))
+    return exact_dots(fast, segment.matrix_at(at), at, query)
 
 
 def cosines_of(view: View, rows: Rows, query: NDArray[np.float32]) -> tuple[Rows, Scores]:
-    """(rows, exact cosines of the best vector) of those of these rows that have one, ascending."""
+    """(rows, exact cosines of the best vector) of those of these rows that have one."""
     best = np.full(rows.size, -np.inf)
     for segment, at, nth in vectors_of(view, rows):
-        np.maximum.at(best, nth, _cosines(segment.vectors_at(at), query))
+        cosines = _cosines(segment, at, query)
+        if nth is None:  # each row has one vector, and all are here
+            return rows, cosines
+        np.maximum.at(best, nth, cosines)
     known = np.flatnonzero(best > -np.inf)
-    known = known[np.argsort(rows[known])]
     return rows[known], best[known]
 
 

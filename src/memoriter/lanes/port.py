@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import ClassVar, Final, cast
 
@@ -132,7 +132,7 @@ class RunningPart:
     """The rows, ascending, whose value of the boost changes the answer; None: all."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Context:
     """Everything a lane may look at. Frozen: a lane is a pure function of it."""
 
@@ -183,9 +183,7 @@ class Context:
     def running_as(self, part: RunningPart) -> Context:
         """The same context while another part runs (`replace`, quicker)."""
         made = object.__new__(Context)
-        for name in _CONTEXT:
-            object.__setattr__(made, name, getattr(self, name))
-        object.__setattr__(made, "running", part)
+        made.__dict__.update(self.__dict__, running=part)
         return made
 
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
@@ -232,9 +230,6 @@ class Context:
     def replacing_edges(self) -> ReplacingEdges:
         """The edges whose targets are superseded at the time in question, oldest first."""
         return self.view.replacing_edges_at(self.time, self.recorded, self.replaced_by)
-
-
-_CONTEXT: Final = tuple(each.name for each in fields(Context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +303,7 @@ class Lane(RecipePart):
         """Its rows, best first, at most `pool`. Scores must be on the grid; use `ctx.best`."""
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
-        """The ranking of some rows outside of its pool, with the scores of an unlimited pool.
+        """The ranking of some rows of the selection outside of its pool, as with an unlimited one.
 
         Called only if the lane is `independent`; `ranking` is what `rank` returned. The `memo` of
         the result, if it has one, serves both rankings.

@@ -6,7 +6,8 @@ Every option carries its description (`option`), which plans, docs and compariso
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final, Self, cast
+from functools import cache, cached_property
+from typing import Any, ClassVar, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
@@ -14,9 +15,6 @@ from pydantic.fields import FieldInfo
 from memoriter.core.explanation import Explanation
 from memoriter.core.shown import plain, shown
 from memoriter.text.figures import NodeText, node_text
-
-_SHOWN: Final = "_shown"
-"""Where a part keeps what plans print of it: every search makes a plan."""
 
 
 class Spec(BaseModel):
@@ -35,17 +33,18 @@ class Spec(BaseModel):
 
     def shows(self) -> dict[str, object]:
         """What plans print of it: every option with a value."""
-        kept = vars(self).get(_SHOWN)
-        if kept is None:
-            options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
-            kept = {key: value for key, value in options.items() if value is not None}
-            vars(self)[_SHOWN] = kept
-        return dict(kept)
+        return dict(self._shown)
+
+    @cached_property
+    def _shown(self) -> dict[str, object]:
+        options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
+        return {key: value for key, value in options.items() if value is not None}
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with other options; what plans print of it is made anew."""
+        """A copy with other options; what was derived from them is derived anew."""
         copied = super().model_copy(update=update, deep=deep)
-        vars(copied).pop(_SHOWN, None)
+        for name in vars(copied).keys() - type(copied).model_fields.keys():
+            del vars(copied)[name]
         return copied
 
 
@@ -67,6 +66,7 @@ class RecipePart(Spec):
         return ()
 
     @classmethod
+    @cache
     def kind_name(cls) -> str:
         """The only value that its field `kind` accepts."""
         annotation: Any = cls.model_fields["kind"].annotation

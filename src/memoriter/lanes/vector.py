@@ -8,8 +8,8 @@ is approximate (`lanes.nearest`), and the plan says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, cast
 
@@ -108,37 +108,35 @@ class VectorLane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
-        return self._ranked(ctx, hits)
-
-    def _ranked(self, ctx: Context, hits: list[_SpaceHits], pool: int | None = None) -> Ranking:
-        """The rows of all spaces, each by its best one."""
-        rows = union_rows(each.rows for each in hits)
-        values = np.full(rows.size, -np.inf)
-        for each in hits:
-            at = rows.searchsorted(each.rows)
-            values[at] = np.maximum(values[at], each.values)
-        order = ctx.best(values, rows, self.pool if pool is None else pool)
         approximate = any(each.scan == "approximate" for each in hits)
         noted: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
         if any(each.is_zero for each in hits):
             noted["vector"] = "zero, which points nowhere"
+        rows, scores = self._ordered(ctx, hits, self.pool)
         return Ranking(
-            rows[order],
-            values[order],
-            noted=noted,
-            coverage=self._coverage(ctx),
-            memo=hits,
-            is_ordered=True,
+            rows, scores, noted=noted, coverage=self._coverage(ctx), memo=hits, is_ordered=True
         )
+
+    def _ordered(self, ctx: Context, hits: list[_SpaceHits], pool: int) -> tuple[Rows, Scores]:
+        """The rows of all spaces, each by its best one."""
+        if len(hits) == 1:
+            rows, values = hits[0].rows, hits[0].values
+        else:
+            rows = union_rows(each.rows for each in hits)
+            values = np.full(rows.size, -np.inf)
+            for each in hits:
+                at = rows.searchsorted(each.rows)
+                values[at] = np.maximum(values[at], each.values)
+        order = ctx.best(values, rows, pool)
+        return rows[order], values[order]
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows."""
-        rows = rows[ctx.selection.has(ctx.view, rows)]
         able = (each for each in ctx.spaces if _able(each) is None)
         pairs = list(zip(cast("list[_SpaceHits]", ranking.memo), able, strict=True))
         hits = [self._scored(own, each, rows) for own, each in pairs]
         joined = [own.joined(more) for (own, _), more in zip(pairs, hits, strict=True)]
-        return replace(self._ranked(ctx, hits, EVERY), memo=joined)
+        return Ranking(*self._ordered(ctx, hits, EVERY), memo=joined, is_ordered=True)
 
     def _scored(self, own: _SpaceHits, each: InSpace, rows: Rows) -> _SpaceHits:
         """The cosines of some rows in a space."""
@@ -146,7 +144,7 @@ class VectorLane(Lane):
             return own
         rows, cosines = cosines_of(each.view, rows, cast("FloatVector", each.vector))
         kept = np.flatnonzero(cosines >= self._floor)
-        return replace(own, rows=rows[kept], cosines=cosines[kept])
+        return own.of(rows[kept], cosines[kept])
 
     @property
     def _floor(self) -> float:
@@ -160,7 +158,6 @@ class VectorLane(Lane):
         near = Nearest(each.view, _masks(ctx, each), query)
         rows, cosines, scan = near.best(self.pool, self._floor, self.exact_up_to)
         kept = np.flatnonzero(cosines >= self._floor)
-        kept = kept[np.argsort(rows[kept])]
         return _SpaceHits(each.name, rows[kept], cosines[kept], weight, scan)
 
     def _coverage(self, ctx: Context) -> Knots | None:
@@ -248,9 +245,9 @@ def coverage_of(calibration: Calibration) -> Knots:
     return (*knots, (snap_one(x1 + (1.0 - y1) / rise), 1.0))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _SpaceHits:
-    """The hits of one space: rows ascending, their cosines, the weight of a cosine there."""
+    """The hits of one space: rows in no order, their cosines, the weight of a cosine there."""
 
     name: str
     rows: Rows
@@ -263,20 +260,25 @@ class _SpaceHits:
     def values(self) -> Scores:
         return self.cosines if self.weight == 1.0 else snap(self.weight * self.cosines)
 
+    def of(self, rows: Rows, cosines: Scores) -> _SpaceHits:
+        """Other hits of the same space."""
+        return _SpaceHits(self.name, rows, cosines, self.weight, self.scan, self.is_zero)
+
     def joined(self, other: _SpaceHits) -> _SpaceHits:
         """The hits of both, which have no row in common."""
         rows = np.concatenate([self.rows, other.rows])
-        order = np.argsort(rows)
-        cosines = np.concatenate([self.cosines, other.cosines])
-        return replace(self, rows=rows[order], cosines=cosines[order])
+        return self.of(rows, np.concatenate([self.cosines, other.cosines]))
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {row: at for at, row in enumerate(self.rows.tolist())}
 
     def has_vectors(self, row: int) -> bool:
-        at = int(self.rows.searchsorted(row))
-        return at < self.rows.size and int(self.rows[at]) == row
+        return row in self._places
 
     def evidence(self, label: str, row: int, *, bare: bool = False) -> Explanation:
         """The cosine of a row times the weight; only the cosine if `bare` and the weight is 1."""
-        at = int(self.rows.searchsorted(row))
+        at = self._places[row]
         cosine = float(self.cosines[at])
         leaf = Explanation("cosine", cosine, facts={"distance": 1.0 - cosine})
         if bare and self.weight == 1.0:

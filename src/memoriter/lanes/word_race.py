@@ -67,7 +67,8 @@ class WordRace:
 
     def of(self, rows: Rows) -> tuple[Rows, Scores]:
         """(rows, scores) of those of these rows that match, in no order."""
-        rows = np.sort(rows)
+        if (rows[1:] < rows[:-1]).any():
+            rows = np.sort(rows)
         scores = np.full(rows.size, np.nan)
         for n, segment in enumerate(self._segments):
             places, inside = segment.places(rows)

@@ -14,12 +14,12 @@ from typing import Final, cast
 from memoriter.core.errors import InputError, Unsupported
 from memoriter.embed.call import Patience
 from memoriter.embed.callable import EmbedFunction, FunctionEmbedder
-from memoriter.embed.given import GivenEmbedder
 from memoriter.embed.hash import Hash
 from memoriter.embed.kin import KinTable
 from memoriter.embed.port import Deriver, Embedder, Kindred
 from memoriter.embed.static import Static, read_failed, why_unreadable
 from memoriter.embed.vector_space import VectorSpace, space_of
+from memoriter.embed.without_model import GivenEmbedder
 
 REMOTE_VARIABLE: Final = "MEMORITER_REMOTE_EMBEDDER"
 """Names the server that `auto` falls back to; nothing is ever sent to one that is not named."""

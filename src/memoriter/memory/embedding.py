@@ -31,8 +31,8 @@ from memoriter.core.options import explained
 from memoriter.core.other_words import Hinting
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, plain, shown
-from memoriter.embed.absent import UnavailableEmbedder
 from memoriter.embed.vector_space import VectorSpace, parse_space, space_of
+from memoriter.embed.without_model import UnavailableEmbedder
 from memoriter.index.view import SETTING, View
 from memoriter.memory.embedders import embedder_of, vector_space
 from memoriter.memory.engine import Engine

@@ -223,7 +223,7 @@ class Memory(OpenedMemory):
         self, query: str, limit: int | None = None, **options: Unpack[SearchKwargs]
     ) -> Result:
         """Search by the word lanes of a recipe only; a reranker is left out, as `skipped` says."""
-        from memoriter.memory.build_query import word_lanes_only  # noqa: PLC0415  # imports pydantic
+        from memoriter.memory.build_query import word_lanes_only  # noqa: PLC0415  # a write needs no recipe
         from memoriter.memory.search import keyword_search  # noqa: PLC0415  # imports the pipeline
 
         only_words = word_lanes_only(options, self._engine.clock.now)
@@ -276,7 +276,7 @@ class Memory(OpenedMemory):
         return run_why_not(self._engine, self._scope, receipt, id)
 
     def _query(self, query: str, limit: int | None, options: SearchKwargs) -> tuple[Query, Recipe]:
-        from memoriter.memory.build_query import build_query  # noqa: PLC0415  # imports pydantic
+        from memoriter.memory.build_query import build_query  # noqa: PLC0415  # a write needs no recipe
 
         return build_query(query, limit, options, self._scope, self._engine.clock.now)
 

@@ -18,8 +18,7 @@ from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
 
 if TYPE_CHECKING:
-    from memoriter.store.postgres.answers import PostgresAnswers
-    from memoriter.store.postgres.notes import PostgresNote
+    from memoriter.store.postgres.shared_state import PostgresAnswers, PostgresNote
     from memoriter.store.postgres.store import Postgres
 
 
@@ -69,11 +68,11 @@ def _on_server(place: str, *, read_only: bool, durability: Durability) -> Opened
             hint="leave `durability` out",
         )
     log = _postgres(place, read_only=read_only)
-    from memoriter.store.postgres.answers import PostgresAnswers  # noqa: PLC0415  # an extra
     from memoriter.store.postgres.segments import (  # noqa: PLC0415  # an extra
         PostgresSegments,
         cache_folder,
     )
+    from memoriter.store.postgres.shared_state import PostgresAnswers  # noqa: PLC0415  # an extra
 
     segments = PostgresSegments(log.sessions, cache_folder())
     answers = None if read_only else PostgresAnswers(log.sessions)
@@ -93,7 +92,7 @@ def _postgres(place: str, *, read_only: bool) -> Postgres:
 
 def open_note(place: str, name: str) -> PostgresNote:
     """A note that all machines of a store on a server share."""
-    from memoriter.store.postgres.notes import PostgresNote  # noqa: PLC0415  # an extra
+    from memoriter.store.postgres.shared_state import PostgresNote  # noqa: PLC0415  # an extra
 
     return PostgresNote(_postgres(place, read_only=False).sessions, name)
 

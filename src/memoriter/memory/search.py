@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _RERANK_OVERRIDE: Final = "pass.1.enabled"
 """The override that switches a reranker on or off."""
-_SKIPPED: Final = "result.trace.rerank_skipped"
+_SKIPPED_PATH: Final = "result.trace.rerank_skipped"
 
 
 def search(engine: Engine, query: Query, recipe: Recipe) -> Result:
@@ -79,8 +79,9 @@ def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
             field="recipe",
         )
     off = recipe.passes[1].enabled is False
-    shown = _SKIPPED in recipe.names.values()  # this system's result reports that it was skipped
-    if off or not (recipe.mode(query.mode).rerank or shown):
+    # A recipe that gives this field of the trace a name reports there that a mode asks no reranker.
+    reported = _SKIPPED_PATH in recipe.names.values()
+    if off or not (recipe.mode(query.mode).rerank or reported):
         of = f"recipe {recipe.name!r}" if off else f"mode {query.mode!r}"
         asks = f'overrides={{"{_RERANK_OVERRIDE}": True}}' if off else "another mode, or none"
         raise BadQuery(

@@ -9,7 +9,8 @@ score is the same at any pool that contains the row. `run` calls it between lane
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -19,11 +20,10 @@ from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
 from memoriter.pipeline.fusing import Weighted
 from memoriter.pipeline.recipe import Recipe
-from memoriter.rank.fuse import align
 from memoriter.rank.grid import snap_one
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidates:
     """The ranking of each lane, in the recipe's order."""
 
@@ -33,32 +33,41 @@ class Candidates:
     counted: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
     """By boost, the rows, ascending, whose value of it changes the answer; all if absent."""
 
-    @property
+    @cached_property
     def rows(self) -> Rows:
         """Every candidate, ascending."""
         return union_rows(each.rows for each in self.rankings.values())
+
+    def with_scores(
+        self, rankings: Mapping[str, Ranking], support: Mapping[str, Ranking],
+        counted: Mapping[str, Rows],
+    ) -> Candidates:  # fmt: skip
+        """The same candidates with the score of every lane."""
+        made = Candidates(rankings, support, counted)
+        made.__dict__["rows"] = self.rows
+        return made
 
     def slate(self) -> Slate:
         """Candidates and support with score, rank and partial scores of each lane.
 
         NaN if the lane has no score for a row; support has no ranks.
         """
-        none = Ranking.empty()
-        beside = {label: self.support.get(label, none) for label in self.rankings}
-        aligned = align(
-            [np.concatenate([r.rows, beside[n].rows]) for n, r in self.rankings.items()],
-            [np.concatenate([r.scores, beside[n].scores]) for n, r in self.rankings.items()],
-        )
+        rows = self.rows
+        if self.support:
+            rows = union_rows((rows, *(each.rows for each in self.support.values())))
         columns: dict[str, Scores] = {}
-        for at, (label, ranking) in enumerate(self.rankings.items()):
-            ranks = aligned.ranks[at]
-            columns[f"{label}.score"] = aligned.scores[at]
-            columns[f"{label}.rank"] = np.where(ranks <= ranking.rows.size, ranks, np.nan)
+        for label, ranking in self.rankings.items():
+            at = rows.searchsorted(ranking.rows)
+            columns[f"{label}.score"] = scores = np.full(rows.size, np.nan)
+            columns[f"{label}.rank"] = ranks = np.full(rows.size, np.nan)
+            scores[at] = ranking.scores
+            ranks[at] = np.arange(1, at.size + 1)
+            if beside := self.support.get(label):
+                scores[rows.searchsorted(beside.rows)] = beside.scores
             for name, values in ranking.parts.items():
-                part = np.full(aligned.rows.size, np.nan)
-                part[aligned.rows.searchsorted(ranking.rows)] = values
-                columns[f"{label}.{name}"] = part
-        return Slate(aligned.rows, columns)
+                columns[f"{label}.{name}"] = part = np.full(rows.size, np.nan)
+                part[at] = values
+        return Slate(rows, columns)
 
 
 def complete(
@@ -84,19 +93,19 @@ def complete(
         counted[label] = wanted
         read = recipe.boosts[label].reads_scores_of(ctx, wanted)
         wanted = union_rows((wanted, read)) if read.size else wanted
-    beside = wanted[~among(rows, wanted)]
+    selected = ctx.selection.has(ctx.view, wanted)
     out, support = dict(proposed), dict[str, Ranking]()
     for label, ranking in proposed.items():
         lane = recipe.lanes[label]
         if not lane.independent:
             continue
-        missing = np.ones(rows.size, np.bool_)
-        missing[rows.searchsorted(ranking.rows)] = False
-        further = np.concatenate([rows[missing], beside])
+        missing = selected.copy()
+        missing[wanted.searchsorted(ranking.rows)] = False
+        further = ctx.view.part(wanted, missing)
         if not further.size:
             continue
         added = lane.score_rows(ctx.at(label, seeds), ranking, further)
-        if not beside.size:
+        if wanted is rows:
             out[label] = _joined(ranking, added)
             continue
         candidate = among(rows, added.rows)
@@ -104,7 +113,7 @@ def complete(
         support[label] = Ranking(
             added.rows[~candidate], added.scores[~candidate], is_ordered=added.is_ordered
         )
-    return Candidates(out, support, counted)
+    return candidates.with_scores(out, support, counted)
 
 
 def _applied(recipe: Recipe, boosts: Sequence[str]) -> list[str]:
@@ -119,11 +128,15 @@ def _joined(ranking: Ranking, added: Ranking, at: np.ndarray | slice = slice(Non
             "internal error: a lane whose scores have parts cannot score every candidate; please"
             " report it"
         )
-    return replace(
-        ranking,
-        rows=np.concatenate([ranking.rows, added.rows[at]]),
-        scores=np.concatenate([ranking.scores, added.scores[at]]),
+    return Ranking(
+        np.concatenate([ranking.rows, added.rows[at]]),
+        np.concatenate([ranking.scores, added.scores[at]]),
+        ranking.attempts,
+        noted=ranking.noted,
+        coverage=ranking.coverage,
+        spread=ranking.spread,
         memo=ranking.memo if added.memo is None else added.memo,
+        is_ordered=ranking.is_ordered,
     )
 
 

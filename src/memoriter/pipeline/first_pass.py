@@ -75,7 +75,9 @@ def first_pass(
     slate = work.applied(slate, FIRST, applied)
     # Rows that still have no score were added by such a lane and no boost scored them. Support was
     # scored only for the boosts.
-    stays = ~np.isnan(slate.score) & among(candidates.rows, slate.rows)
+    stays = ~np.isnan(slate.score)
+    if candidates.support:
+        stays &= among(candidates.rows, slate.rows)
     slate = slate if stays.all() else slate.take(np.flatnonzero(stays))
     return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.notes)
 
@@ -155,8 +157,9 @@ class Boosting:
                     where = known if op != "max" else np.ones(known.size, np.bool_)
                     slate = self.noted(slate, label, name, where)
                 names.append(name)
-                if label in self._counted:  # nobody reads the others from here on
-                    read = among(self._counted[label], slate.rows)
+                counted = self._counted.get(label, slate.rows)
+                if counted is not slate.rows:  # nobody reads the others from here on
+                    read = among(counted, slate.rows)
                     slate = slate if read.all() else slate.take(np.flatnonzero(read))
             known = ~np.isnan(slate.columns[base])
             masked = [self._masked(slate, name, f"{stage}.{name}", known, op) for name in names]
@@ -197,7 +200,8 @@ class Boosting:
 
 def _sorted(slate: Slate, ctx: Context, ties: Sequence[str]) -> Slate:
     """All rows by score; ties by columns and record attributes."""
-    return slate.take(order_of(slate, slate.score, ctx, ties))
+    order = order_of(slate, slate.score, ctx, ties)
+    return slate.take(order, ctx.view.part(slate.rows, order))
 
 
 def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) -> np.ndarray:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, cast
 
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
@@ -21,7 +22,7 @@ from memoriter.pipeline.foreign_names import first_fitting
 from memoriter.pipeline.orderings.port import Ordering
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.strict import refuse_unused
-from memoriter.pipeline.waves import cannot_start, waves_of
+from memoriter.pipeline.waves import cannot_start
 from memoriter.text.figures import attempt_text, step_text
 from memoriter.text.past import past_words
 from memoriter.text.prompt import head_size
@@ -61,7 +62,7 @@ class PlanStep(Hinting):
         return out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan(Hinting):
     """A recipe bound to a query and a view."""
 
@@ -71,23 +72,24 @@ class Plan(Hinting):
     steps: tuple[PlanStep, ...]
     mode: str | None = None
 
-    @property
+    @cached_property
+    def _runs(self) -> dict[str, None]:
+        """The names of the steps that run, in their order."""
+        return {step.name: None for step in self.steps if step.skipped is None}
+
+    @cached_property
     def running(self) -> tuple[str, ...]:
         """The labels of the lanes that run."""
-        return tuple(
-            s.name for s in self.steps if s.name in self.recipe.lanes and s.skipped is None
-        )
+        return tuple(name for name in self._runs if name in self.recipe.lanes)
 
-    @property
+    @cached_property
     def boosting(self) -> tuple[str, ...]:
         """The labels of the boosts that run."""
-        return tuple(
-            s.name for s in self.steps if s.name in self.recipe.boosts and s.skipped is None
-        )
+        return tuple(name for name in self._runs if name in self.recipe.boosts)
 
     def runs(self, name: str) -> bool:
         """Whether a step runs."""
-        return any(s.name == name and s.skipped is None for s in self.steps)
+        return name in self._runs
 
     @property
     def skipped(self) -> dict[str, str]:
@@ -234,7 +236,7 @@ def _whole(verdict: Ready | Skipped, label: str, recipe: Recipe, ctx: Context) -
         for key, value in recipe.lanes[label].shows().items()
         if key not in verdict.shows and value not in ([], {})
     }
-    return replace(verdict, shows={**verdict.shows, **given, **rest})
+    return Ready({**verdict.shows, **given, **rest}, verdict.lacks, verdict.before)
 
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
@@ -347,7 +349,7 @@ def ordering_steps(recipe: Recipe) -> dict[str, Ordering]:
 def _verdicts(recipe: Recipe, ctx: Context) -> dict[str, Ready | Skipped]:
     """Each lane's verdict; lanes that seed others come first."""
     out: dict[str, Ready | Skipped] = {}
-    for wave in waves_of(recipe.lanes):
+    for wave in recipe.waves:
         ready = {label for label, verdict in out.items() if isinstance(verdict, Ready)}
         out |= {label: _verdict(recipe, label, ctx, ready) for label in wave}
     return out

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from functools import lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -107,7 +107,6 @@ class Final_(Spec):  # noqa: N801  # `Final` is typing's
     min_score: float | None = option(
         "minimum score of a hit after the first pass; None: no minimum", None, ge=-1e6, le=1e6
     )
-
     min_relevance: float | None = option("minimum relevance of a hit", None, ge=0.0, le=1.0)
 
     @field_validator("limit")
@@ -182,8 +181,7 @@ class Recipe(Spec):
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
-        "another system's names for the source of a hit; the first counts whose lanes all found"
-        " the hit",
+        "another system's names for a hit's source; the first counts whose lanes all found it",
         default_factory=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
@@ -201,7 +199,7 @@ class Recipe(Spec):
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
-        waves_of(self.lanes)  # raises for unknown seeds and cycles
+        _ = self.waves  # raises for unknown seeds and cycles
         steps = {*RESERVED, "min_score", "min_relevance", *(o.kind_name() for o in self.order)}
         if taken := steps & {*self.lanes, *self.boosts}:
             raise ValueError(f"{_listed(taken)} is reserved: give the lane or boost another name")
@@ -323,7 +321,12 @@ class Recipe(Spec):
             raise InvariantError("internal error: pass.0 has no `fuse`; please report it")
         return fuse.with_model(has_model)
 
-    @property
+    @cached_property
+    def waves(self) -> list[tuple[str, ...]]:
+        """The labels of the lanes, those that seed others first."""
+        return waves_of(self.lanes)
+
+    @cached_property
     def fused(self) -> tuple[str, ...]:
         """The labels of the boosts that the first pass weights together with its lanes."""
         fuse = self.passes[0].fuse
@@ -362,8 +365,7 @@ class Recipe(Spec):
     def mode(self, name: str | None) -> Mode:
         """A mode by name; for None, all lanes. Raises BadQuery for an unknown mode."""
         if name is None:
-            usual = tuple(label for label in self.lanes if label != self.otherwise)
-            return _usual_mode(usual or tuple(self.lanes), self.otherwise)
+            return self._usual_mode
         if name not in self.modes:
             hint = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
             if MODES.get(name) in self.modes:
@@ -372,6 +374,12 @@ class Recipe(Spec):
                 f"mode: recipe {self.name} has no mode {name!r}", hint=hint, field="mode"
             )
         return self.modes[name]
+
+    @cached_property
+    def _usual_mode(self) -> Mode:
+        """The mode of a search that names none."""
+        usual = tuple(label for label in self.lanes if label != self.otherwise)
+        return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
 
     def to_data(self) -> dict[str, Any]:
         """The recipe as plain data, complete: every default written out."""
@@ -385,12 +393,6 @@ class Recipe(Spec):
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON: the identity of the recipe."""
         return hashlib.sha256(canonical(self.to_data())).hexdigest()
-
-
-@lru_cache(maxsize=64)
-def _usual_mode(lanes: tuple[str, ...], otherwise: str | None) -> Mode:
-    """The mode of a search that names none; a search asks for it several times."""
-    return Mode(lanes=lanes, otherwise=otherwise)
 
 
 def _listed(names: Collection[str]) -> str:

@@ -34,7 +34,7 @@ from memoriter.pipeline.relevance import (
     rows_with_words,
 )
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
-from memoriter.pipeline.waves import seed_rows, waves_of
+from memoriter.pipeline.waves import seed_rows
 from memoriter.rank.grid import snap
 
 _MS: Final = 1000.0
@@ -248,7 +248,7 @@ def run_lanes(
     watch = watch or Stopwatch()
     running = plan.running
     completes = plan.recipe.passes[0].complete
-    for wave in waves_of(plan.recipe.lanes):
+    for wave in plan.recipe.waves:
         for label in wave:
             lane = plan.recipe.lanes[label]
             if label not in running:

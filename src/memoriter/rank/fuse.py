@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -18,7 +17,6 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.ranking import union_rows
 from memoriter.rank.grid import STEP, snap
 
 Scale = Literal["max", "min_max", "none", "coverage"]
@@ -26,31 +24,6 @@ Scale = Literal["max", "min_max", "none", "coverage"]
 Absent = Literal["redistribute", "keep", "fixed"]
 """Whether the weight of an empty lane goes to the others or is lost; `fixed`: weights are not
 divided by their sum, so that a score does not depend on which lanes ran."""
-
-
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """Several rankings over one set of rows: (lanes × rows) scores and ranks, NaN if absent."""
-
-    rows: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    ranks: NDArray[np.float64]
-
-
-def align(rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]]) -> Aligned:
-    """Several rankings as matrices over the union of their rows; ranks count from 1.
-
-    >>> align([np.array([5, 2])], [np.array([0.9, 0.4])]).ranks
-    array([[2., 1.]])
-    """
-    every = union_rows(rows)
-    shape = (len(rows), every.size)
-    values, ranks = np.full(shape, np.nan), np.full(shape, np.nan)
-    for lane, (lane_rows, lane_scores) in enumerate(zip(rows, scores, strict=True)):
-        at = every.searchsorted(lane_rows)
-        values[lane, at] = lane_scores
-        ranks[lane, at] = np.arange(1, lane_rows.size + 1)
-    return Aligned(every, values, ranks)
 
 
 def min_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,8 +5,8 @@ Where a write becomes durable, in the order of the calls:
 1. `Log.commit(batch)` (`port`) is the promise: all or nothing, on disk when it returns.
 2. `group_commit.GroupCommit.commit` queues the batch; the first waiting thread commits
    everything that has gathered (group commit).
-3. `sqlite.store.Sqlite._commit_all` runs `sequence.settle` on each batch (numbers, positions,
-   idempotency keys, digests) and writes its rows, inside `_write_transaction`.
+3. `sqlite.store.Sqlite._commit_all` runs `sequence.sequence_batch` on each batch (numbers,
+   positions, idempotency keys, digests) and writes its rows, inside `_write_transaction`.
 4. `_transaction`, inside it, executes `COMMIT`. SQLite appends to the write-ahead log and syncs it,
    because `sqlite.connect` sets WAL mode and `synchronous=FULL` (with `durability="fast"`, NORMAL,
    which does not). This is the moment.

@@ -29,9 +29,9 @@ def named_ids(acts: tuple[Act, ...]) -> list[str]:
     for act in acts:
         match act:
             case Put():
-                ids.update(dict.fromkeys((act.id, *(tie.target for tie in act.ties))))
+                ids.update(dict.fromkeys((act.id, *(edge.target for edge in act.edges))))
             case Link():
-                ids.update(dict.fromkeys((act.source, act.tie.target)))
+                ids.update(dict.fromkeys((act.source, act.edge.target)))
             case Forget():
                 ids[act.id] = None
             case RegisterAgent() | Embed():

@@ -50,7 +50,7 @@ class GroupCommit:
     def commit(self, batch: Batch) -> Commit:
         """Commit a batch, alone or with others; durable when it returns.
 
-        Raises what `settle` refused the batch with, or what the transaction failed with;
+        Raises what `sequence_batch` refused the batch with, or what the transaction failed with;
         Unavailable if the leading thread was interrupted, or too many wait already.
         """
         pending = PendingBatch(batch)

@@ -170,7 +170,7 @@ class Log(Protocol):
     def commit(self, batch: Batch) -> Commit:
         """Write a batch in one transaction: all or nothing, and durable when it returns.
 
-        Raises what `sequence.settle` refuses the batch with; then nothing was written.
+        Raises what `sequence.sequence_batch` refuses the batch with; then nothing was written.
         """
         ...
 

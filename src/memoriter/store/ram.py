@@ -29,7 +29,7 @@ from memoriter.store.rows import (
     read_record,
     read_tomb,
 )
-from memoriter.store.sequence import settle
+from memoriter.store.sequence import sequence_batch
 from memoriter.store.stretches import cut, require_end, rows_to_append
 
 
@@ -85,7 +85,7 @@ class Ram:
         """Write a batch: all or nothing, in memory only."""
         with self._lock:
             log = self._log_of(batch.tenant)
-            new = settle(batch, log.head, log)  # raises before anything was changed
+            new = sequence_batch(batch, log.head, log)  # raises before anything was changed
             if not new.is_empty:
                 log.write(new)
                 self._tenants[batch.tenant] = log

@@ -19,12 +19,12 @@ from memoriter.store.rows import (
     VectorRow,
     WordsRow,
 )
-from memoriter.store.sequence import CurrentRow, Sequenced
+from memoriter.store.sequence import CurrentRow, SequencedBatch
 
 
 @dataclass
 class RamTenant:
-    """One tenant's rows, and the `Ledger` that `settle` reads them through."""
+    """One tenant's rows, and the `Ledger` that `sequence_batch` reads them through."""
 
     head: Head = field(default_factory=Head)
     commits: list[CommitRow] = field(default_factory=list[CommitRow])
@@ -73,8 +73,8 @@ class RamTenant:
         wanted = set(names)
         return {k.key: k for k in self.key_rows if k.key in wanted}
 
-    def write(self, new: Sequenced) -> None:
-        """Append the rows of a settled batch and delete those that it erases."""
+    def write(self, new: SequencedBatch) -> None:
+        """Append the rows of a sequenced batch and delete those that it erases."""
         rows, edges, ids = set(new.erased_rows), set(new.erased_edges), set(new.erased_ids)
         paid = set(new.paid)
         self.records = [r for r in self.records if r.row not in rows] + new.records

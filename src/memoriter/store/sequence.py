@@ -1,8 +1,8 @@
 """Turns a batch into rows: sequence numbers, positions, edge ends, digests and chain links.
 
-`settle` runs inside the write transaction of every store, so no two stores can number, link or
-refuse differently. It reads the log through a `Ledger`, checks idempotency keys and compare-and-set
-conditions, and returns rows; the store only has to write them.
+`sequence_batch` runs inside the write transaction of every store, so no two stores can number, link
+or refuse differently. It reads the log through a `Ledger`, checks idempotency keys and
+compare-and-set conditions, and returns rows; the store only has to write them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class CurrentRow:
 
 
 class Ledger(Protocol):
-    """What `settle` reads from a store, inside the write transaction."""
+    """What `sequence_batch` reads from a store, inside the write transaction."""
 
     def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         """The latest version of each of these records; unknown and forgotten ones are left out."""
@@ -100,7 +100,7 @@ class Ledger(Protocol):
 
 
 @dataclass(slots=True)
-class Sequenced:
+class SequencedBatch:
     """The rows that a batch adds, what it erases, and the new head of the log."""
 
     head: Head
@@ -131,7 +131,7 @@ class Sequenced:
         return bool(self.chain or self.vectors)
 
 
-def settle(batch: Batch, head: Head, ledger: Ledger) -> Sequenced:
+def sequence_batch(batch: Batch, head: Head, ledger: Ledger) -> SequencedBatch:
     """The rows of a batch after `head`.
 
     Raises Conflict (id taken, record changed meanwhile, key used for another write), NotFound or
@@ -152,14 +152,14 @@ class _Settling:
         self.time = max(head.time, batch.now)
         self.positions = head.positions
         self.link = head.link or genesis(batch.tenant)
-        self.out = Sequenced(head, Commit(batch.tenant, head.seq, to_datetime(head.time), ()))
+        self.out = SequencedBatch(head, Commit(batch.tenant, head.seq, to_datetime(head.time), ()))
         self.current = ledger.current_rows(named_ids(batch.acts))
         """Updated act by act: a later act of the batch sees what an earlier one wrote."""
         self.known_keys = ledger.keys([key.name for key in map(key_of, batch.acts) if key])
         self.new_keys: dict[str, tuple[Key, str]] = {}
         self.replayed: list[KeyRow] = []
 
-    def run(self) -> Sequenced:
+    def run(self) -> SequencedBatch:
         ids = tuple(self.act(act) for act in self.batch.acts)
         out = self.out
         debt = len(out.debts)
@@ -186,7 +186,7 @@ class _Settling:
             case Put():
                 record_id = self.put(act)
             case Link():
-                record_id = self.add_edge(act.source, act.tie, act.salt)
+                record_id = self.add_edge(act.source, act.edge, act.salt)
             case Forget():
                 record_id = self.forget(act)
             case RegisterAgent():
@@ -259,9 +259,9 @@ class _Settling:
         self.derived(act, row)
         if act.replaces is None:
             self.refs(act)
-        for at, tie in enumerate(act.ties):
+        for at, edge in enumerate(act.edges):
             # Derived from the record's salt: settling itself is deterministic.
-            self.add_edge(act.id, tie, act.salt[:8] + at.to_bytes(8, "little"))
+            self.add_edge(act.id, edge, act.salt[:8] + at.to_bytes(8, "little"))
         return act.id
 
     def derived(self, act: Put, row: int) -> None:
@@ -307,22 +307,22 @@ class _Settling:
             salt = act.salt[:8] + (2**32 + at).to_bytes(8, "little")
             self.add_edge(act.id, NewEdge(target, "references"), salt)
 
-    def add_edge(self, source: str, tie: NewEdge, salt: bytes) -> str:
-        if source == tie.target and tie.kind in REPLACING:
+    def add_edge(self, source: str, edge: NewEdge, salt: bytes) -> str:
+        if source == edge.target and edge.kind in REPLACING:
             raise BadRecord(
-                f"{tie.kind}: a memory cannot replace itself",
+                f"{edge.kind}: a memory cannot replace itself",
                 hint="give the id of another memory",
-                field=tie.kind,
+                field=edge.kind,
             )
-        ends = self.require(source), self.require(tie.target)
+        ends = self.require(source), self.require(edge.target)
         body: dict[str, object] = {
             "source": source,
-            "target": tie.target,
-            "kind": tie.kind,
-            "weight": tie.weight,
-            "valid_from": tie.valid_from,
-            "valid_until": tie.valid_until,
-            "metadata": tie.metadata,
+            "target": edge.target,
+            "kind": edge.kind,
+            "weight": edge.weight,
+            "valid_from": edge.valid_from,
+            "valid_until": edge.valid_until,
+            "metadata": edge.metadata,
         }
         present = {key: value for key, value in body.items() if value not in (None, {})}
         seq = self.next()

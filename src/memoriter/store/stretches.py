@@ -15,7 +15,7 @@ from memoriter.core.errors import Conflict, Corrupt
 from memoriter.core.times import to_datetime
 from memoriter.store.port import Dump, Head
 from memoriter.store.rows import CommitRow, WordsRow, genesis, next_link, read_tomb
-from memoriter.store.sequence import Sequenced
+from memoriter.store.sequence import SequencedBatch
 from memoriter.store.verify import entry_digests
 
 StretchRow = TypeVar("StretchRow", bound=tuple[Any, ...])
@@ -117,8 +117,10 @@ def verify_stretch(tenant: str, part: Dump, before: Head) -> None:
         )
 
 
-def rows_to_append(tenant: str, part: Dump, before: Head, erased_ids: Sequence[str]) -> Sequenced:
-    """The rows of a stretch as a settled batch to write after `before`.
+def rows_to_append(
+    tenant: str, part: Dump, before: Head, erased_ids: Sequence[str]
+) -> SequencedBatch:
+    """The rows of a stretch as a sequenced batch to write after `before`.
 
     What its tombstones name was perhaps appended earlier, and is erased; `erased_ids` are the ids
     of these records.
@@ -130,7 +132,7 @@ def rows_to_append(tenant: str, part: Dump, before: Head, erased_ids: Sequence[s
         link=part.head.link or before.link,
         published=before.published,
     )
-    return Sequenced(
+    return SequencedBatch(
         head=head,
         commit=Commit(tenant, head.seq, to_datetime(head.time), ()),
         records=list(part.records),

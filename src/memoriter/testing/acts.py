@@ -35,7 +35,7 @@ def put(record_id: str, text: str = "", **more: Any) -> Put:
     """A new record, or with `replaces` a new version; `more` are fields of Content or of Put."""
     put_fields = {
         name: more.pop(name)
-        for name in ("replaces", "vectors", "owes", "ties", "key", "words")
+        for name in ("replaces", "vectors", "owes", "edges", "key", "words")
         if name in more
     }
     fields: dict[str, Any] = {"text": text or f"about {record_id}", "created": START, **more}

@@ -230,12 +230,12 @@ class EdgeTests(StoreTestBase):
         log.commit(batch(put("a")))
         self.refused(log, NotFound, put("b"), link_act("a", "nobody"))
         self.refused(log, NotFound, link_act("nobody", "a"))
-        self.refused(log, NotFound, put("c", ties=(link_act("c", "nobody").tie,)))
+        self.refused(log, NotFound, put("c", edges=(link_act("c", "nobody").edge,)))
         self.refused(log, NotFound, forget_act("nobody"))
 
     def test_edges_may_be_cyclic_and_lie_inside_one_batch(self, log: Log) -> None:
         """Order inside the batch is order in the log."""
-        log.commit(batch(put("a"), put("b", ties=(link_act("b", "a").tie,)), link_act("a", "b")))
+        log.commit(batch(put("a"), put("b", edges=(link_act("b", "a").edge,)), link_act("a", "b")))
         ends = [(e.source, e.target) for e in log.edges(T, 0, 9)]
         assert ends == [(1, 0), (0, 1)]
         assert log.edges(T, 1, 3) == log.edges(T, 0, 3)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -55,6 +55,8 @@ _ASKING: Final = re.compile(
     r"[.!?:;\n][^\w.!?:;\n]*(?:(?:also|really|actually|please)[^\w.!?:;\n]+)*(?:is|are)(?=\s|n\W)",
     re.IGNORECASE,
 )
+_ASKS: Final = ("is", "are")
+_BEGINS_QUESTION: Final = frozenset({"is", "are", "isn", "aren"})
 # Neither a sign, a comparison nor a question mark: -5, <5, != and "up?" say something.
 _OPENING: Final = "\"'([{\u201c\u201d\u201e\u00ab\u00bb*_\u00a1"
 _CLOSING: Final = _OPENING + ")]}.,;:!"
@@ -103,13 +105,42 @@ def end_words(text: str, alike: float = 0.9) -> tuple[tuple[str, ...], tuple[str
     >>> end_words("The prod SSH port is open for you and me!")
     (('prod', 'SSH', 'port', 'open'), ('for', 'you', 'and', 'me'))
     """
+    return _ends(text, _shared_words(alike))
+
+
+def _ends(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The first and the last `count` words of `compared_text`, in their order."""
+    # Of plain ASCII in one line only the ends are read.
+    if (
+        text.isascii()
+        and text[:1].isalnum()
+        and "\n" not in text
+        and ".." not in text
+        and len(text) <= LONGEST
+    ):
+        pieces = text.split()
+        first, last = _outermost(pieces, count), _outermost(reversed(pieces), count)
+        if first and last:
+            return tuple(first), tuple(reversed(last))
     pieces = _shown(text).split()
-    count = _shared_words(alike)
     first = list(islice((word for piece in pieces for word, _ in _words(piece)), count))
     if not first:
         return ((_whole(text),), (_whole(text),))
     backwards = (word for piece in reversed(pieces) for word, _ in reversed(_words(piece)))
     return tuple(first), tuple(reversed(list(islice(backwards, count))))
+
+
+def _outermost(pieces: Iterable[str], count: int) -> list[str] | None:
+    """The first words of some pieces; None if what stands before one of them must be read too."""
+    out: list[str] = []
+    for piece in pieces:
+        words = _alone(piece) if len(piece) <= _CACHED_LONGEST else None
+        if words is None:
+            return None
+        out += words
+        if len(out) == count:
+            break
+    return out
 
 
 def outer_words(text: str) -> tuple[str, str]:
@@ -118,11 +149,7 @@ def outer_words(text: str) -> tuple[str, str]:
     >>> outer_words("The prod SSH port is open for you and me!")
     ('prod', 'me')
     """
-    pieces = _shown(text).split()
-    first = next((words[0][0] for piece in pieces if (words := _words(piece))), None)
-    if first is None:
-        return (_whole(text), _whole(text))
-    last = next(words[-1][0] for piece in reversed(pieces) if (words := _words(piece)))
+    (first,), (last,) = _ends(text, 1)
     return first, last
 
 
@@ -174,6 +201,18 @@ def _read(piece: str) -> tuple[tuple[str, bool], ...]:
 
 
 _cached: Final = lru_cache(maxsize=16_384)(_read)
+
+
+@lru_cache(maxsize=16_384)
+def _alone(piece: str) -> tuple[str, ...] | None:
+    """The word of a piece, if it has one that counts; None if the piece must be read in its text.
+
+    That is one that stands for several words, or has an `is` or `are`, which may begin a question.
+    """
+    lower = piece.lower()
+    asks = lower in _BEGINS_QUESTION if piece.isalpha() else any(word in lower for word in _ASKS)
+    words = tuple(word for word, _ in _read(piece))
+    return None if asks or len(words) > 1 else words
 
 
 def _spelled_out(word: str) -> tuple[str, ...]:

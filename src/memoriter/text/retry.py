@@ -1,14 +1,13 @@
-"""Weaker queries for a search without hits: its longest word, its plain words, similar spellings.
+"""What a search without hits is tried with: the content words of its text, similar spellings.
 
-Pure functions. The retry ladder of the `bm25` lane decides which are tried, and in which order.
+Pure functions; `lanes.fuzzy` and the dialects call them.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 from typing import Final
 
 import numpy as np
@@ -41,22 +40,6 @@ def content_words(text: str) -> list[str]:
     return list(
         dict.fromkeys(word for word in words if len(word) >= _SHORTEST and word not in RETRY_STOPS)
     )
-
-
-def longest_word(text: str, df: Callable[[str], int]) -> str | None:
-    """The longest content word; ties go to the rarest one that occurs at all, then to the first.
-
-    `df` returns the document frequency of a word. None if the text has no content word.
-
-    >>> longest_word("what is the oude reimer status?", {"status": 3, "reimer": 2}.__getitem__)
-    'reimer'
-    """
-    words = content_words(text)
-    longest = max(map(len, words), default=0)
-    tied = [word for word in words if len(word) == longest]
-    if len(tied) <= 1:
-        return next(iter(tied), None)
-    return min(tied, key=lambda word: df(word) or math.inf)
 
 
 def trigrams(text: str) -> frozenset[str]:

@@ -12,11 +12,21 @@ import re
 from collections import Counter
 from typing import Final
 
-_SHAPES: Final[tuple[tuple[str, str], ...]] = (
+SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("private key", r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"),
+    ("private key of PuTTY", r"\bPuTTY-User-Key-File-\d: "),
+    ("AWS secret key", r"(?i)\baws_?secret\w{0,20}[\"']?\s{0,3}[=:]\s{0,3}[\"']?[A-Za-z0-9/+]{40}"),
+    ("Fly token", r"\bFlyV1 fm\d_[\w+/=,-]{40,}|\bfo1_[\w-]{40,}"),
+    ("Okta token", r"\bSSWS 00[\w-]{40}"),
+    (
+        "authorization header",
+        r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|bearer|token)\s[\w.~+/=-]{12,}",
+    ),
+)  # fmt: skip
+"""(the kind, its pattern) of what may have a space in it."""
+WORD_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("age secret key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{40,}"),
     ("AWS access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
-    ("AWS secret key", r"(?i)\baws_?secret\w{0,20}[\"']?\s{0,3}[=:]\s{0,3}[\"']?[A-Za-z0-9/+]{40}"),
     ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})"),
     ("GitLab token", r"\bgl(?:pat|dt|rt|soat|cbt|ptt|ft)-[\w-]{20,}"),
     ("Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}"),
@@ -46,6 +56,28 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("Linear key", r"\blin_(?:api|oauth)_[A-Za-z0-9]{30,}"),
     ("Shopify token", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
     ("Square token", r"\bsq0(?:atp|csp)-[\w-]{22,}"),
+    ("Square or Meta token", r"\bEAA[A-Za-z0-9_-]{57,}"),
+    ("Mailchimp key", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
+    ("RubyGems key", r"\brubygems_[0-9a-f]{48}"),
+    ("Cargo token", r"\bcio[A-Za-z0-9]{32}\b"),
+    ("PlanetScale token", r"\bpscale_(?:tkn|pw|oauth)_[\w.-]{30,}"),
+    ("Netlify token", r"\bnfp_[A-Za-z0-9]{36,}"),
+    ("Tailscale key", r"\btskey-[a-z]{2,10}-[\w-]{15,}"),
+    ("Pulumi token", r"\bpul-[0-9a-f]{40}\b"),
+    ("CircleCI token", r"\bCCIPAT_[A-Za-z0-9]{20,}_[0-9a-f]{30,}"),
+    ("Buildkite token", r"\bbk[cu]a_[0-9a-f]{40}\b"),
+    ("HubSpot token", r"\bpat-(?:na|eu|ap)\d-[0-9a-f]{8}-[0-9a-f-]{27}"),
+    ("1Password token", r"\bops_eyJ[\w-]{60,}"),
+    ("Asana token", r"\b[12]/\d{16}(?:/\d{16})?:[0-9a-f]{32}\b"),
+    ("Dropbox token", r"\bsl\.[\w.-]{100,}"),
+    ("Artifactory key", r"\bAKCp[A-Za-z0-9]{60,}"),
+    ("NuGet key", r"\boy2[a-z0-9]{43}\b"),
+    ("LangSmith key", r"\blsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    ("xAI, Perplexity or Cerebras key", r"\b(?:xai|pplx|csk)-[A-Za-z0-9]{32,}"),
+    ("NVIDIA key", r"\bnvapi-[\w-]{60,}"),
+    ("Tavily key", r"\btvly-(?:dev-|prod-)?[A-Za-z0-9]{32}"),
+    ("Jina key", r"\bjina_[A-Za-z0-9_-]{50,}"),
+    ("signature in a URL", r"[?&](?:sig|X-Amz-Signature|X-Goog-Signature)=[\w%+/-]{40,}"),
     ("Notion token", r"\bntn_[A-Za-z0-9]{40,}|\bsecret_[A-Za-z0-9]{43}\b"),
     ("Figma token", r"\bfigd_[\w-]{30,}"),
     ("Atlassian token", r"\bATATT3[\w=-]{30,}"),
@@ -57,16 +89,19 @@ _SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("Airtable token", r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     ("Postman key", r"\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
     ("Memoriter token", r"\bmem_[0-9a-f]{8,32}_[\w-]{20,}"),
-    (
-        "authorization header",
-        r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|bearer|token)\s[\w.~+/=-]{12,}",
-    ),
 )  # fmt: skip
-"""(the kind, its pattern). Each pattern begins with fixed characters, so that a scan is linear."""
-_PATTERNS: Final = tuple((kind, re.compile(shape)) for kind, shape in _SHAPES)
+"""The same of what is one long word."""
+_LONG_WORDS: Final = re.compile(r"\S{15,}")
+_IN_TEXT: Final = tuple((kind, re.compile(shape)) for kind, shape in SPACED_SHAPES)
+_IN_WORDS: Final = tuple((kind, re.compile(shape)) for kind, shape in WORD_SHAPES)
 _URL: Final = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'`<>]{0,100}:([^\s/@\"'`<>]{3,200})@"
 )
+_CONNECTION: Final = re.compile(
+    r"(?i)\b(?:server|host|user|user id|data source|endpoint)=[^\n,()]{1,300}?"
+    r"(?:; ?|&| )(?:password|pwd|sharedaccesskey)=([^\s;&\"'(){}<>]{4,200})"
+)
+"""Settings in one line: `Server=…;Password=…`, `host=… password=…`, `?user=…&password=…`."""
 _COMMANDS: Final = tuple(
     re.compile(shape)
     for shape in (
@@ -81,7 +116,7 @@ _COMMANDS: Final = tuple(
 _NAMES: Final = (
     r"passw(?:or)?d|passphrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
     r"|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token"
-    r"|refresh[ _-]?token|client[ _-]?secret|token"
+    r"|refresh[ _-]?token|client[ _-]?secret|token|(?<=_)pat(?![a-z])"
 )
 _VALUE: Final = r"([\"'`]?)([^\s\"'`,;(){}\[\]<>]{6,200})\2"
 _QUOTED: Final = re.compile(
@@ -95,10 +130,15 @@ _SPOKEN: Final = re.compile(
     rf"(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
 )
 _PLACEHOLDER: Final = re.compile(
-    r"(?i)^(?:\$|%|\{|[~.]?/\w|\*+$|\.+$|x{3,}|<|your|my[-_]|example|changeme|change-me|placeholder|dummy|test$"
-    r"|redacted|none|null|true|false|process\.env|os\.environ|env\.|config\.|settings\.)"
+    r"(?i)^(?:\$|%|\{|[~.]?/[\w./-]*$|\*+$|\.+$|x{3,}|<|your|my[-_]|example|changeme|change-me|placeholder|dummy|test$"
+    r"|redacted|none|null|true|false|process\.env|os\.environ|env\.|config\.|settings\."
+    r"|(?:pass|password|passwd|pwd|secret)$)"
 )
+_MADE_UP: Final = re.compile(r"(?i)example|x{6}|0{8}|1234567890|abcdefghij|(?<=[-_])your[-_]")
+"""Parts of a key or a token that people write in place of a real one."""
 _IDENTIFIER: Final = re.compile(r"^[A-Za-z_]+(?:[._][A-Za-z0-9_]+)*$|^[a-z]+(?:-[a-z0-9]+)*$")
+_LONG: Final = 20
+"""From this length on a value is a generated key rather than a password that a person chose."""
 _LEAST_BITS: Final = 2.6
 """The least entropy, in bits a character, of a value that passes for a secret."""
 
@@ -106,19 +146,30 @@ _LEAST_BITS: Final = 2.6
 def secret_kinds(text: str) -> tuple[str, ...]:
     """The kinds of the secrets in a text, each once, in the order of the table.
 
-    >>> secret_kinds("deploy with AKIAIOSFODNN7EXAMPLE, then tell me")
+    >>> secret_kinds("deploy with AKIAQ3EGT7LBMWZN2XYR, then tell me")
     ('AWS access key',)
+    >>> secret_kinds("the docs of AWS have AKIAIOSFODNN7EXAMPLE")
+    ()
     >>> secret_kinds("the token budget is 800, the password is required")
     ()
     """
-    kinds = [kind for kind, pattern in _PATTERNS if pattern.search(text)]
+    words = "\n".join(_LONG_WORDS.findall(text))  # few, so that many patterns take little time
+    kinds = [kind for kind, pattern in _IN_TEXT if _has_real(pattern, text)]
+    kinds += [kind for kind, pattern in _IN_WORDS if _has_real(pattern, words)]
     if any(_is_secret(match[1]) for match in _URL.finditer(text)):
         kinds.append("password in a URL")
+    if any(_is_secret(match[1]) for match in _CONNECTION.finditer(text)):
+        kinds.append("password in the settings of a connection")
     if any(_is_secret(match[1]) for shape in _COMMANDS for match in shape.finditer(text)):
         kinds.append("password in a command")
     if not kinds and _is_assigned(text):
         kinds.append("password or key")
     return tuple(kinds)
+
+
+def _has_real(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a text has a match of a pattern that is no made-up example."""
+    return any(not _MADE_UP.search(match[0]) for match in pattern.finditer(text))
 
 
 def _is_assigned(text: str) -> bool:
@@ -138,7 +189,9 @@ def _is_secret(value: str) -> bool:
     """Whether a value may be a secret rather than a placeholder, a variable or a word."""
     if _PLACEHOLDER.match(value) or "://" in value or len(value) < 6:  # noqa: PLR2004  # as _VALUE
         return False
-    return _bits(value) >= _LEAST_BITS or len(value) >= 32  # noqa: PLR2004  # long hex has few bits
+    if len(value) >= _LONG and _MADE_UP.search(value):
+        return False
+    return _bits(value) >= _LEAST_BITS
 
 
 def _bits(value: str) -> float:

@@ -61,7 +61,7 @@ def limited_draft(draft: Draft, ceiling: str, current: Current) -> Draft:
     given = draft.fields.get("trust")
     trust = str(given) if given is not None else least_trust([USUAL, ceiling])
     _check(trust, ceiling)
-    check_sources(trust, [tie.target for tie in draft.ties if tie.kind in MADE_FROM], current)
+    check_sources(trust, [edge.target for edge in draft.edges if edge.kind in MADE_FROM], current)
     return draft if given == trust else replace(draft, fields={**draft.fields, "trust": trust})
 
 
@@ -71,9 +71,9 @@ def check_batch(drafts: Sequence[Draft], ceiling: str) -> None:
         return
     trusts = {draft.id: str(draft.fields["trust"]) for draft in drafts if draft.id is not None}
     for draft in drafts:
-        for tie in draft.ties:
-            if tie.kind in MADE_FROM and tie.target in trusts:
-                _check_source(str(draft.fields["trust"]), tie.target, trusts[tie.target])
+        for edge in draft.edges:
+            if edge.kind in MADE_FROM and edge.target in trusts:
+                _check_source(str(draft.fields["trust"]), edge.target, trusts[edge.target])
 
 
 def check_sources(trust: str, sources: Iterable[str], current: Current) -> None:

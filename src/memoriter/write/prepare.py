@@ -116,7 +116,7 @@ def put_of(draft: Draft, content: Content, record_id: str, salt: bytes, derived:
     vectors = given_vectors(draft.vector, space)
     vectors += () if isinstance(made, Exception) else made
     body = encode(record_id, content)
-    ties = tuple(_dated(tie, content) for tie in draft.ties)
+    edges = tuple(_dated(edge, content) for edge in draft.edges)
     words = _words(content, analyzers)
     return Put(
         id=record_id,
@@ -127,19 +127,19 @@ def put_of(draft: Draft, content: Content, record_id: str, salt: bytes, derived:
         words=words,
         vectors=vectors,
         owes=owes,
-        ties=ties,
+        edges=edges,
         key=draft.key,
     )
 
 
-def _dated(tie: NewEdge, content: Content) -> NewEdge:
+def _dated(edge: NewEdge, content: Content) -> NewEdge:
     """A replacing edge without a date is valid from the moment that its record is."""
-    if tie.kind in REPLACING and tie.valid_from is None:
+    if edge.kind in REPLACING and edge.valid_from is None:
         since = content.created if content.valid_from is None else content.valid_from
         return NewEdge(
-            tie.target, tie.kind, tie.weight, to_micros(since), tie.valid_until, tie.metadata
+            edge.target, edge.kind, edge.weight, to_micros(since), edge.valid_until, edge.metadata
         )
-    return tie
+    return edge
 
 
 def given_vectors(vector: tuple[float, ...] | None, space: str) -> tuple[Vector, ...]:
@@ -199,7 +199,7 @@ def prepare_version(
         words=words,
         vectors=vectors,
         owes=owes,
-        ties=(),
+        edges=(),
         key=key,
     )
 

@@ -18,8 +18,8 @@ from memoriter.core.draft import (
     Draft,
     durations,
     normalised_changes,
-    normalised_tie,
-    parse_tie,
+    normalised_edge,
+    parse_edge,
     with_changes,
 )
 from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
@@ -142,9 +142,9 @@ class Writer:
             if draft.fields.get(key) != value:
                 raise BadRecord(f"{key}: must be {value!r}, as in all of this memory", field=key)
         if self._filters:
-            for tie in draft.ties:
+            for edge in draft.edges:
                 try:
-                    self.current(tie.target)
+                    self.current(edge.target)
                 except NotFound as gone:
                     self._again(draft.key, gone, draft.id or "")
         return limited_draft(draft, self._context.ceiling, self.current)
@@ -283,10 +283,10 @@ class Writer:
         self, source: str, target: str, kind: str, options: Mapping[str, object], key: str | None
     ) -> Link:
         """The act that writes an edge; raises BadRecord if a field is not valid."""
-        tie = parse_tie(target, kind, options, "link", self._context.clock.now)
-        request = [source, *normalised_tie(tie, durations(options))]
+        edge = parse_edge(target, kind, options, "link", self._context.clock.now)
+        request = [source, *normalised_edge(edge, durations(options))]
         return Link(
-            name(source, "source"), tie, self._salt(), idempotency_key("link", key, request)
+            name(source, "source"), edge, self._salt(), idempotency_key("link", key, request)
         )
 
     def must_reach(self, act: Link, besides: Collection[str] = ()) -> None:
@@ -294,11 +294,11 @@ class Writer:
 
         Raises Forbidden if the writer's ceiling does not allow it (`check_link`).
         """
-        ends = (act.source, act.tie.target)
+        ends = (act.source, act.edge.target)
         source, target = (None if end in besides else self.current(end) for end in ends)
         if source is not None:
             about = None if target is None else (target.id, target.trust)
-            check_link(act.tie.kind, source.trust, about, self._context.ceiling)
+            check_link(act.edge.kind, source.trust, about, self._context.ceiling)
 
     def preview_forget(self, ids: Sequence[str]) -> Erasure:
         """What `forget` would erase; raises as it does, and changes nothing."""

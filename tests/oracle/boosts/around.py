@@ -32,6 +32,13 @@ def _beside(spec: Spec, scene: Scene, row: int) -> set[int]:
     )
 
 
+def _lends(spec: Spec, scene: Scene, other: int, row: int) -> bool:
+    """Whether a turn is trusted enough to lend a share to a record."""
+    order = ("external", "learned", "system")
+    theirs, own = (order.index(scene.records[each].trust) for each in (other, row))
+    return spec["less_trusted"] or theirs >= own
+
+
 def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     reader = analyzer(scene.recipe["analyzer"])
 
@@ -43,9 +50,17 @@ def _values(spec: Spec, scene: Scene, table: Table) -> Column:
         lent: list[float] = []
         for n, share in enumerate(spec["shares"], start=1):
             turns = [talk[k] for k in (at - n, at + n) if 0 <= k < len(talk)]
-            known = [table.score[other] for other in turns if other in table.score]
+            known = [
+                table.score[other]
+                for other in turns
+                if other in table.score and _lends(spec, scene, other, row)
+            ]
             lent += [grid(share * max(known))] if known else []
-        near = [r for r in turns_around(scene, row, spec["turns"]) if r in table.score]
+        near = [
+            other
+            for other in turns_around(scene, row, spec["turns"])
+            if other in table.score and _lends(spec, scene, other, row)
+        ]
         if near and spec["nearby"]:
             lent.append(grid(spec["nearby"] * max(table.score[other] for other in near)))
         length = max(1, reader.analyse(texts(scene.records[row])).lengths[0])

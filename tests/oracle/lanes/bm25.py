@@ -16,6 +16,7 @@ from tests.oracle.numbers import Column, Knots, grid
 from tests.oracle.pages import Page, Spots
 from tests.oracle.rules import LaneCall, LaneOracle
 
+from memoriter.systems.jeffs_brain.dialect import longest_word
 from memoriter.text import retry
 from memoriter.text.dialects import Options, dialect, read_query
 from memoriter.text.port import Analyzer
@@ -237,7 +238,7 @@ class _Lane:
         scored = self.find(text, chosen, aliases)
         if scored or not self.spec["ladder"] or not chosen or self._strict(text, aliases):
             return scored
-        if dialect(self.spec["dialect"]).idle_rung is None:
+        if dialect(self.spec["dialect"]).looser is None:
             return {}
         strongest = self._strongest(text, aliases)
         clean = retry.sanitised(text)
@@ -289,7 +290,7 @@ class _Lane:
                 return 0
             return sum(bool(self.tfs(tree, page)) for page in self.pages.values())
 
-        return retry.longest_word(text, df)
+        return longest_word(text, df)
 
     def _fuzzy(self, typed: Sequence[str], chosen: Sequence[int]) -> dict[int, float]:
         out: dict[int, float] = {}

@@ -11,7 +11,8 @@ def _rows(spec: Spec, scene: Scene, table: Table) -> list[int]:
     out = [row for row in table.rows if row not in low]
     trusted = list(out)
     for row in low:
-        least = spec["share"] * table.first[row]
+        own = table.first[row]
+        least = spec["share"] * (own if spec["most"] is None else min(own, spec["most"]))
         rivals = [other for other in trusted if table.first[other] >= least][: spec["before"]]
         above = [other for other in trusted if table.rows.index(other) < table.rows.index(row)]
         behind = [*rivals, *above]

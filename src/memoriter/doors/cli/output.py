@@ -5,28 +5,25 @@ An error is a message, a hint and an exit code; never a traceback.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
+import typer
+
+from memoriter.core.errors import MemoriterError
+from memoriter.doors.cli.usage import ExtraArguments, UnknownCommand, typed_hint, usage_error
 from memoriter.text.safe import safe, safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-import contextlib
-import traceback
-from collections.abc import Sequence
-from typing import NoReturn
-
-import typer
-
-from memoriter.core.errors import InputError, MemoriterError
-from memoriter.doors.cli.usage import typed_hint, usage_error
 
 INTERRUPTED: Final = 130
-_FAILED: Final = 1
+FAILED: Final = 1
 _USAGE: Final = 2
 _DEBUG: Final = "MEMORITER_DEBUG"
 _HOOKS: Final = (("hooks", "recall"), ("hooks", "capture"))
@@ -99,50 +96,7 @@ def _is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def use_utf8() -> None:
-    """Read and write UTF-8 whatever the locale says.
-
-    PYTHONIOENCODING may ask for another encoding; characters which that lacks are replaced.
-    """
-    other = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding=None if other else "utf-8", errors="replace")
-
-
-# --- arguments --------------------------------------------------------------------------------
-
-
-def arguments(argv: Sequence[str] | None) -> list[str]:
-    """The arguments, decoded as UTF-8: a terminal sends it whatever the locale says."""
-    return [_decoded(each) for each in (sys.argv[1:] if argv is None else argv)]
-
-
-def _decoded(argument: str) -> str:
-    try:
-        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
-    except UnicodeError:
-        return argument
-
-
-def check_arguments(argv: Sequence[str]) -> None:
-    """Refuse arguments that are not text."""
-    for at, argument in enumerate(argv, start=1):
-        try:
-            argument.encode("utf-8")
-        except UnicodeEncodeError:
-            raise InputError(
-                f"argument {at} is not valid UTF-8: {argument!a}",
-                hint="type it again, or set the terminal to UTF-8",
-            ) from None
-        if "\0" in argument:
-            raise InputError(
-                f"argument {at} contains a NUL character", hint="pass it through stdin, as -"
-            )
-
-
-# --- failures ---------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------
 
 
 def report(error: Exception, argv: Sequence[str]) -> int:
@@ -151,14 +105,14 @@ def report(error: Exception, argv: Sequence[str]) -> int:
     A coding agent that runs a hook drops the prompt at exit code 2: there it is 1.
     """
     code = _report(error, argv)
-    return _FAILED if code == _USAGE and tuple(argv[:2]) in _HOOKS else code
+    return FAILED if code == _USAGE and tuple(argv[:2]) in _HOOKS else code
 
 
 def _report(error: Exception, argv: Sequence[str]) -> int:
     as_json = _wants_json(argv)
     if isinstance(error, BrokenPipeError):
-        _discard_output()
-        return _FAILED
+        discard_output()
+        return FAILED
     if isinstance(error, typer.Abort):
         note("")
         return INTERRUPTED
@@ -168,12 +122,12 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         note(str(error)) if str(error) else None
         return _USAGE
-    if hasattr(error, "format_message"):  # a usage error, from whichever package typer takes it
+    if hasattr(error, "format_message") or isinstance(error, UnknownCommand | ExtraArguments):
         usage = usage_error(error, argv)
         _print_error(_plain("UsageError", usage.message, usage.hint), as_json=as_json)
         return _USAGE
     _print_bug(error, as_json=as_json)
-    return _FAILED
+    return FAILED
 
 
 def _wants_json(argv: Sequence[str]) -> bool:
@@ -207,18 +161,8 @@ def _print_error(error: dict[str, object], *, as_json: bool) -> None:
         note(f"hint: {error['hint']}")
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """Send the rest of stdout to nowhere: its reader is gone, and the flush at exit would fail."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
-
-
-def exit_process(code: int) -> NoReturn:
-    """Flush stdout and end the process."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_output()
-        code = code or _FAILED
-    sys.exit(code)

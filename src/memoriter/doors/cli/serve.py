@@ -1,9 +1,8 @@
-"""The commands for servers: serve, mcp."""
+"""The command that serves the memory over HTTP, and those for the tokens of its callers."""
 
 from __future__ import annotations
 
 import importlib
-import logging
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,33 +12,34 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from memoriter.core.errors import InputError, Unsupported, install_hint
+from memoriter.core.errors import Unsupported, install_hint
+from memoriter.doors import render
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
-    MemoryOptions,
+    JsonOption,
     PrintedOptions,
     RerankerOption,
+    StoreOptions,
     complete_words,
     embedder_option,
-    opened_memory,
+    must_exist,
     setting,
     settings,
     shown_store,
+    store_path,
 )
-from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.cli.output import note, print_json, show
 
 if TYPE_CHECKING:
     from memoriter.doors.http.heap import Heap
     from memoriter.doors.http.processes import Siblings
-    from memoriter.doors.port import Right
-    from memoriter.doors.tokens import Tokens
+    from memoriter.doors.tokens import Credential, Tokens
     from memoriter.memory.options import OpenOptions
 
 SWITCH_S: Final = 0.001
 """After how many seconds a thread of a server lets another one run."""
 _PANEL: Final = "Network"
 HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
-_MCP_PACKAGES: Final = ("mcp",)
 TrustOption = Annotated[
     str,
     typer.Option(
@@ -168,7 +168,7 @@ def serve(
     others.
     """
     require_packages("memoriter serve", HTTP_PACKAGES)
-    _serve(at, net, reranker, tools)
+    serve_http(at, net, reranker, tools)
 
 
 def require_packages(command_line: str, packages: tuple[str, ...]) -> None:
@@ -183,7 +183,8 @@ def require_packages(command_line: str, packages: tuple[str, ...]) -> None:
             ) from None
 
 
-def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
+def serve_http(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
+    """Serve over HTTP until the process is stopped."""
     from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
     from memoriter.doors.http.logs import log_format, start_logging  # noqa: PLC0415  # as above
     from memoriter.doors.http.processes import run_processes  # noqa: PLC0415  # as above
@@ -257,7 +258,7 @@ def _nothing() -> None:
 def _share_fairly(heap: Heap, serve: Callable[[], None]) -> None:
     """Serve, and bound what one tenant takes from others: memory kept, turns of threads, pauses."""
     heap.limit_arenas()
-    heap.settle()
+    heap.freeze()
     # Threads that compute give way to those that answer others five times as often as usual.
     sys.setswitchinterval(SWITCH_S)
     serve()
@@ -270,71 +271,88 @@ def _first_token(tokens: Tokens, tenant: str) -> str | None:
     return tokens.create(tenant, "admin", label="first start")[0]
 
 
-# --- mcp --------------------------------------------------------------------------------------
+# --- tokens -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class McpOptions:
-    """Which tools to offer, how they are reached, and what they may do."""
+class TokenOptions(StoreOptions):
+    """Which store and tenant, and how to print; no embedder, since no memory is opened."""
 
-    tools: ToolsOption = "core"
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Offer only the tools that read.")
-    ] = False
-    http: Annotated[
-        bool,
-        typer.Option(
-            "--http",
-            help="Serve over HTTP, as `serve` does, not over stdin and stdout; the tools are at"
-            " /mcp.",
-        ),
-    ] = False
-    trust: TrustOption = "learned"
+    json: JsonOption = False
 
 
 @command(
-    "run",
-    "memoriter mcp --store agent.db",
-    "memoriter mcp --store agent.db --tools full --read-only",
-    "memoriter mcp --http --port 8321",
+    "create",
+    "memoriter token create --right write --name laptop",
+    "memoriter token create --tenant acme --right read --expires 30d",
 )
-def mcp(
-    at: MemoryOptions, net: NetworkOptions, offer: McpOptions, reranker: RerankerOption = None
+def token_create(
+    at: TokenOptions,
+    right: Annotated[
+        str,
+        typer.Option(
+            "--right",
+            metavar="RIGHT",
+            help="The right: read, write or admin; each includes those before it.",
+            autocompletion=complete_words("read", "write", "admin"),
+        ),
+    ] = "read",
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            "--expires",
+            metavar="TIME",
+            help="When the token expires: 30d or 12h from now, or a time (ISO 8601).",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="A note on what the token is for.")
+    ] = None,
+    trust: TrustOption = "learned",
 ) -> None:
-    """Offer the memory to a model as tools (MCP), over stdin and stdout or over HTTP."""
-    require_packages("memoriter mcp", _MCP_PACKAGES)
-    if offer.http and offer.read_only:
-        raise InputError(
-            "read-only: cannot be combined with --http, where the right of each token decides",
-            hint="make a token that only reads: memoriter token create --right read",
-            field="read-only",
-        )
-    if offer.http and offer.trust != "learned":
-        raise InputError(
-            "trust: cannot be combined with --http, where the trust of each token decides",
-            hint="make a token with that trust: memoriter token create --right write --trust …",
-            field="trust",
-        )
-    if offer.http:
-        require_packages("memoriter serve", HTTP_PACKAGES)
-        _serve(PrintedOptions(at.store, at.tenant, at.embedder), net, reranker, offer.tools)
-    else:
-        _serve_stdin(at, reranker, offer)
+    """Make a token and print it once: only its hash is stored, next to the store.
+
+    The token is valid for the tenant of --tenant only.
+    """
+    tenant = str(setting("tenant", at.tenant))
+    text, made = _tokens(at).create(tenant, right, expires=expires, label=name, trust=trust)
+    if not at.json:
+        rights = f"right {made.right}, trust up to {made.trust}"
+        note(f"tenant {made.tenant}, {rights}, id {made.id}; shown this once:")
+    show({"token": text, **made.to_dict()}, lambda: text, as_json=at.json)
 
 
-def _serve_stdin(at: MemoryOptions, reranker: str | None, offer: McpOptions) -> None:
-    """Answer the requests on stdin, line by line, until it ends."""
-    import anyio  # noqa: PLC0415  # comes with the extra
+@command("list", "memoriter token list")
+def token_list(at: TokenOptions) -> None:
+    """List all tokens of the store, without their secrets."""
+    tokens = _tokens(at).list()
+    heads = ("id", "tenant", "right", "trust", "created", "expires", "name")
+    rows = [tuple(_cell(token, head) for head in heads) for token in tokens]
+    show(
+        {"tokens": [token.to_dict() for token in tokens]},
+        lambda: render.ink.TextColumns(heads, rows, wide=6) if rows else "no tokens",
+        as_json=at.json,
+    )
 
-    from memoriter.doors.mcp.server import LocalCaller, mcp_server  # noqa: PLC0415  # as above
-    from memoriter.doors.mcp.stdio import serve_stdio  # noqa: PLC0415  # as above
-    from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
-    from memoriter.doors.tenant_session import TenantSession  # noqa: PLC0415  # loads the engine
 
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    choice = choice_of(offer.tools)
-    right: Right = "read" if offer.read_only else "write"
-    access = "read" if offer.read_only else "make"
-    with opened_memory(at, access, setting("reranker", reranker)) as memory:
-        caller = LocalCaller(TenantSession(memory.with_ceiling(offer.trust)), right)
-        anyio.run(serve_stdio, mcp_server(choice, caller))
+@command("revoke", "memoriter token revoke 3f9ab2c41d07")
+def token_revoke(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a token.", show_default=False)],
+    at: TokenOptions,
+) -> None:
+    """Revoke a token; a running server refuses it from now on."""
+    revoked = _tokens(at).revoke(id)
+    show({"revoked": revoked.id}, lambda: f"revoked {revoked.id}", as_json=at.json)
+
+
+def _tokens(at: TokenOptions) -> Tokens:
+    from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
+
+    place = store_path(at)
+    must_exist(place)
+    return Tokens.for_store(place)
+
+
+def _cell(token: Credential, head: str) -> str:
+    value = token.to_dict()[head]
+    return "—" if value is None else str(value)

@@ -6,24 +6,21 @@ command is made: this is what keeps a start short.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, cast
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, NoReturn, cast, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
+from memoriter.core.errors import InputError
 from memoriter.doors.cli.declare import Command, spread
 from memoriter.doors.cli.options import Completion
-from memoriter.doors.cli.output import (
-    INTERRUPTED,
-    arguments,
-    check_arguments,
-    exit_process,
-    report,
-    use_utf8,
-)
+from memoriter.doors.cli.output import FAILED, INTERRUPTED, discard_output, report
+from memoriter.doors.cli.usage import ExtraArguments, UnknownCommand
 
 _ABOUT: Final = "A memory engine for agents that explains every answer."
 
@@ -76,6 +73,17 @@ class PlainCommand(TyperCommand):
     """A command whose help shows flags without a type, and the values of some options."""
 
     lists: ClassVar[Mapping[str, Completion]] = {}
+
+    numbers: ClassVar[Mapping[str, type]] = {}
+    """The type of each parameter that takes a number."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; raises ExtraArguments if some are left over."""
+        ctx.allow_extra_args = True  # otherwise the parser refuses them, with a text alone
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            raise ExtraArguments(rest, ctx)
+        return rest
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, `--help` too."""
@@ -149,6 +157,12 @@ class PlainGroup(TyperGroup):
         other = self.more().get(cmd_name)
         return None if other is None else _made_command(other)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command that was typed; raises UnknownCommand if there is none of that name."""
+        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            raise UnknownCommand(args[0], ctx)
+        return super().resolve_command(ctx, args)
+
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, `--help` too."""
         return _plain_flags(super().get_params(ctx))
@@ -168,17 +182,17 @@ class RootGroup(PlainGroup):
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
         """Run one command and end the process."""
-        argv = arguments(args)
-        use_utf8()
+        argv = _arguments(args)
+        _use_utf8()
         extra |= {"prog_name": "memoriter", "standalone_mode": False}
         try:
-            check_arguments(argv)
+            _check_arguments(argv)
             code = super().main(argv, **extra)
         except KeyboardInterrupt:
             code = INTERRUPTED
         except Exception as error:
             code = report(error, argv)
-        exit_process(code if isinstance(code, int) else 0)
+        _exit_process(code if isinstance(code, int) else 0)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands panel by panel."""
@@ -257,10 +271,22 @@ def _no_options() -> None:
 def _made_command(each: Command) -> Any:
     label = "Example: " if len(each.examples) == 1 else "Examples:\n\n"
     epilog = label + "\n\n".join(each.examples)
-    made = type("Listing", (PlainCommand,), {"lists": each.lists}) if each.lists else PlainCommand
+    run = spread(each.run)
+    made = type("Made", (PlainCommand,), {"lists": each.lists, "numbers": _numbers(run)})
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-    alone.command(each.name, cls=made, epilog=epilog)(spread(each.run))
+    alone.command(each.name, cls=made, epilog=epilog)(run)
     return typer.main.get_command(alone)
+
+
+def _numbers(run: Callable[..., object]) -> dict[str, type]:
+    """The parameters of a function that take a whole number or a number, with their type."""
+    types = {name: get_args(hint)[0] for name, hint in run.__annotations__.items()}
+    return {
+        name: kind
+        for name, hint in types.items()
+        for kind in (hint, *get_args(hint))
+        if kind in (int, float)
+    }
 
 
 def _about(each: Listed | Branch) -> str:
@@ -270,3 +296,56 @@ def _about(each: Listed | Branch) -> str:
 def _first_line(run: Callable[..., object]) -> str:
     """The first paragraph of a docstring, on one line."""
     return " ".join((run.__doc__ or "").split("\n\n")[0].split())
+
+
+# --- start and end of a process ----------------------------------------------------------------
+
+
+def _use_utf8() -> None:
+    """Read and write UTF-8 whatever the locale says.
+
+    PYTHONIOENCODING may ask for another encoding; characters which that lacks are replaced.
+    """
+    other = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding=None if other else "utf-8", errors="replace")
+
+
+def _arguments(argv: Sequence[str] | None) -> list[str]:
+    """The arguments, decoded as UTF-8: a terminal sends it whatever the locale says."""
+    return [_decoded(each) for each in (sys.argv[1:] if argv is None else argv)]
+
+
+def _decoded(argument: str) -> str:
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return argument
+
+
+def _check_arguments(argv: Sequence[str]) -> None:
+    """Refuse arguments that are not text."""
+    for at, argument in enumerate(argv, start=1):
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            raise InputError(
+                f"argument {at} is not valid UTF-8: {argument!a}",
+                hint="type it again, or set the terminal to UTF-8",
+            ) from None
+        if "\0" in argument:
+            raise InputError(
+                f"argument {at} contains a NUL character", hint="pass it through stdin, as -"
+            )
+
+
+def _exit_process(code: int) -> NoReturn:
+    """Flush stdout and end the process."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
+        code = code or FAILED
+    sys.exit(code)

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import difflib
-import re
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from memoriter.core.foreign import snake
 from memoriter.core.other_names import CALLS, INSTEAD, OPTIONS
-from memoriter.core.other_words import NEAR, command_meant, right_word
+from memoriter.core.other_words import NEAR, command_meant, name_meant, right_word
 
 _COMMANDS: Final = {
     "remember_many": "import", "import_file": "import", "verify_receipt": "verify",
@@ -36,6 +35,24 @@ _LETTERS: Final = {
 """Options that people type as one letter."""
 
 
+class UnknownCommand(Exception):
+    """A name was typed that is no command."""
+
+    def __init__(self, typed: str, ctx: Any) -> None:
+        super().__init__(typed)
+        self.typed = typed
+        self.ctx = ctx
+
+
+class ExtraArguments(Exception):
+    """More arguments were typed than the command takes."""
+
+    def __init__(self, typed: Sequence[str], ctx: Any) -> None:
+        super().__init__(*typed)
+        self.typed = typed
+        self.ctx = ctx
+
+
 class Usage(NamedTuple):
     """What is wrong with a command line, and what to do next."""
 
@@ -46,25 +63,36 @@ class Usage(NamedTuple):
 def usage_error(error: Any, argv: Sequence[str] = ()) -> Usage:
     """What a usage error means, with the command or option that was probably meant."""
     context = getattr(error, "ctx", None)
-    path = context.command_path if context else "memoriter"
-    see = f"see {path} --help"
-    plain = str(error.message).rstrip(".")
-    option = getattr(error, "option_name", None)
-    if option and plain.startswith("No such option"):
-        hint = _whole(_option_hint(str(option), context, argv), context, argv)
+    see = f"see {context.command_path if context else 'memoriter'} --help"
+    if isinstance(error, UnknownCommand):
+        hint = _whole(_command_hint(error.typed, context, argv), context, argv)
+        return Usage(f"there is no command {error.typed!r}", hint or see)
+    if isinstance(error, ExtraArguments):
+        word = "argument" if len(error.typed) == 1 else "arguments"
+        return Usage(f"unexpected {word}: {shlex.join(error.typed)}", _extra_hint(context, argv))
+    # By name: some versions of typer take these classes from click, others have their own.
+    kind = type(error).__name__
+    if kind == "NoSuchOption":
+        option = str(error.option_name)
+        hint = _whole(_option_hint(option, context, argv), context, argv)
         return Usage(f"there is no option {option}", hint or see)
-    if plain.startswith("No such command"):
-        typed = plain.split("'")[1] if "'" in plain else ""
-        hint = _whole(_command_hint(typed, context, argv), context, argv)
-        return Usage(f"there is no command {typed!r}", hint or see)
-    if context and "unexpected extra argument" in plain:
-        return Usage(_lower(plain), _extra_hint(context, argv))
-    message = _lower(str(error.format_message()).rstrip("."))
-    for foreign, plain in _VALUES:
-        message = re.sub(foreign, plain, message)
-    if context and message.startswith("missing argument"):
+    message = str(error.format_message()).rstrip(".")
+    message = message[:1].lower() + message[1:]
+    if kind == "MissingParameter" and context and error.param.param_type_name == "argument":
         return Usage(message, f"usage: {_usage(context)}; {see}")
+    if kind == "BadParameter" and context and error.param:
+        wanted = _number_wanted(error.param, context, argv)
+        message = message.replace(str(error.message).rstrip("."), wanted) if wanted else message
     return Usage(message, see)
+
+
+def _number_wanted(parameter: Any, context: Any, argv: Sequence[str]) -> str:
+    """What to type for a parameter that takes a number; empty if a number was typed."""
+    wanted = context.command.numbers.get(parameter.name)
+    values = [value for name in parameter.opts if (value := _value_of(name, argv)) is not None]
+    if wanted is None or any(value.lstrip("-").isdecimal() for value in values):
+        return ""
+    return "expected a whole number" if wanted is int else "expected a number"
 
 
 def _option_hint(option: str, context: Any, argv: Sequence[str]) -> str:
@@ -98,13 +126,6 @@ def _extra_hint(context: Any, argv: Sequence[str]) -> str:
         return f'fields are options: {path} ID --text "…"'
     quoted = "put quotes around a text of several words; " if _arguments(context) else ""
     return f"usage: {_usage(context)}; {quoted}--store FILE names the store"
-
-
-_VALUES: Final = (
-    (r"Input should be a valid integer.*|\S+ is not a valid integer.*", "expected a whole number"),
-    (r"Input should be a valid number.*|\S+ is not a valid float.*", "expected a number"),
-)
-"""What the parser says about a value, and plain words for it."""
 
 
 _STORES: Final = (".db", ".sqlite", ".sqlite3")
@@ -198,8 +219,8 @@ def _argument_meant(typed: str, context: Any) -> str:
     arguments = _arguments(context)
     name = typed.lstrip("-").replace("-", "_")
     if name not in arguments:
-        name = right_word(name, arguments, "").removeprefix("it is called ").removesuffix(" here")
-    if name not in arguments:
+        name = name_meant(name, arguments)
+    if not name:
         return ""
     return f"it is an argument, not an option: {context.command_path} {name.upper()}"
 
@@ -251,12 +272,13 @@ def _option_meant(typed: str, context: Any, value: str | None = None) -> str:
         known["tags"] = known["tag"]
     known["place"] = known.get("store", "")
     name = typed.lstrip("-").replace("-", "_")
-    hint = right_word(_LETTERS.get(name, name), known, "none", value)
-    right = hint.removeprefix("it is called ").removesuffix(" here")
+    name = _LETTERS.get(name, name)
+    right = name_meant(name, known)
     if right == "place" and not known["place"]:
         return _store_hint(context)
-    if right in known or typed.lstrip("-") in known:
-        return f"it is called {known.get(right) or known[typed.lstrip('-')]} here"
+    if right or typed.lstrip("-") in known:
+        return f"it is called {known[right or typed.lstrip('-')]} here"
+    hint = right_word(name, known, "none", value)
     if any(hint in INSTEAD[own].values() for own in ("cursor", "as_of")):
         return typed_hint(hint)
     form, _, right = hint.removeprefix("use ").partition("=")
@@ -287,10 +309,6 @@ def _renamed_command(typed: str, commands: Collection[str]) -> str:
 def _near(typed: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(typed, list(known), 1, NEAR)
     return f"did you mean {close[0]}?" if close else ""
-
-
-def _lower(message: str) -> str:
-    return message[:1].lower() + message[1:]
 
 
 def typed_hint(hint: str) -> str:

@@ -39,7 +39,7 @@ class Heap:
         if self._library is not None:
             self._library.mallopt(_M_ARENA_MAX, _ARENAS)
 
-    def settle(self) -> None:
+    def freeze(self) -> None:
         """Keep the garbage collector away from what the server has loaded; call it before serving.
 
         A full collection stops all threads while it looks at every object, for up to a second on

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memoriter.core.errors import InputError
-from memoriter.core.other_words import operation_meant
+from memoriter.core.other_words import operation_meant, operation_of
 from memoriter.doors.hints import in_fields
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
@@ -60,10 +60,9 @@ def route_meant(method: str, path: str) -> str:
     last = path.rstrip("/").rpartition("/")[2].replace("-", "_")
     if last in _NOUNS:
         last = "remember" if method == "POST" else "browse"
-    hint = operation_meant(last, BY_NAME) if last not in BY_NAME else last
-    right = hint.removeprefix("it is called ").removesuffix(" here")
-    if right in BY_NAME:
+    if right := operation_of(last, BY_NAME):
         return f"use {BY_NAME[right].route}"
+    hint = operation_meant(last, BY_NAME)
     return "" if hint.startswith("did you mean") else in_fields(hint)
 
 

@@ -75,7 +75,7 @@ DRAW: Final = Tool(
     about=_ABOUT,
     input_schema={"type": "object", "properties": {"receipt": {}, "id": {}}},
     output_schema={"type": "object"},
-    act=draw_reply,
+    handler=draw_reply,
     text=str,
 )
 """No tool of the list: the server runs it beside a tool whose result is drawn."""

@@ -76,6 +76,6 @@ def _tool(operation: str) -> Tool:
         about=chosen.summary,
         input_schema={"type": "object", "properties": fields},
         output_schema={"type": "object"},
-        act=chosen.run,
+        handler=chosen.run,
         text=str,
     )

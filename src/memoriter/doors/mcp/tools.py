@@ -35,7 +35,7 @@ class Tool:
     about: str
     input_schema: Schema
     output_schema: Schema
-    act: Callable[[TenantSession, object], JsonObject]
+    handler: Callable[[TenantSession, object], JsonObject]
     text: Callable[[JsonObject], str]
     """The reply as text, for hosts that show nothing else."""
     destructive: bool = False
@@ -57,7 +57,7 @@ class Tool:
         for field, value in cast("JsonObject", data).items():
             if field not in known:
                 raise self._unknown(field, value, known)
-        return self.act(tenant_session, data)
+        return self.handler(tenant_session, data)
 
     def _unknown(self, field: str, value: object, known: Collection[str]) -> InputError:
         error = unknown_field(field, field, known, value)
@@ -148,7 +148,7 @@ def _operation_tool(spec: ToolSpec, fields: tuple[str, ...] | None) -> Tool:
         about=f"{operation.summary} {spec.when}",
         input_schema=schema_of(operation.request, fields),
         output_schema=outline_of(reply) if fields is None else names_of(reply),
-        act=operation.run,
+        handler=operation.run,
         text=partial(as_text, operation.name),
         destructive=operation.destructive,
         repeatable=operation.repeatable,
@@ -163,6 +163,6 @@ def _foreign_tool(offer: ForeignTool) -> Tool:
         about=offer.summary,
         input_schema=schema_of(offer.request),
         output_schema=outline_of(offer.reply),
-        act=offer.run,
+        handler=offer.run,
         text=as_json,
     )

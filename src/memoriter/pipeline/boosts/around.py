@@ -19,10 +19,18 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.fields import TRUST
 from memoriter.core.picture import HIDDEN, small_table
 from memoriter.core.ranking import Rows, Scores, among
 from memoriter.core.slate import Slate
-from memoriter.index.reads import Turns, text_lengths, turns_around
+from memoriter.index.reads import (
+    Turns,
+    codes,
+    has_sessions,
+    has_value,
+    text_lengths,
+    turns_around,
+)
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.pipeline.boosts.port import Boost, Boosted
@@ -60,6 +68,9 @@ class AroundBoost(Boost):
         80,
         ge=1,
     )
+    less_trusted: bool = option(
+        "whether turns that are less trusted than the record lend a share too", default=True
+    )
 
     @property
     def _reach(self) -> int:
@@ -67,6 +78,8 @@ class AroundBoost(Boost):
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
         """The turns around these rows."""
+        if not has_sessions(ctx.view):
+            return np.zeros(0, np.int64)
         near = self._turns(ctx, rows)
         every = np.concatenate([near.before, near.after], axis=None)
         return every[every >= 0]
@@ -75,7 +88,7 @@ class AroundBoost(Boost):
         """The turns around these rows; asked for twice in a search, so they are kept."""
         key = f"turns {self._reach}"
         known = cast("tuple[Rows, Turns] | None", ctx.memo.get(key))
-        if known is None or not np.array_equal(known[0], rows):
+        if known is None or not (known[0] is rows or np.array_equal(known[0], rows)):
             ctx.memo[key] = known = (rows, turns_around(ctx.view, rows, self._reach))
         return known[1]
 
@@ -86,11 +99,9 @@ class AroundBoost(Boost):
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains; nothing where no turn around it has a score."""
         counted = ctx.running.counted
-        at = (
-            np.arange(slate.rows.size)
-            if counted is None
-            else among(counted, slate.rows).nonzero()[0]
-        )
+        if counted is None or counted is slate.rows:
+            return self._gains(ctx, slate, slate.rows)
+        at = among(counted, slate.rows).nonzero()[0]
         made = self._gains(ctx, slate, slate.rows[at])
 
         def spread(values: Scores) -> Scores:
@@ -102,13 +113,17 @@ class AroundBoost(Boost):
 
     def _gains(self, ctx: Context, slate: Slate, rows: Rows) -> Boosted:
         """What some rows gain from the scores of a slate."""
-        near = self._turns(ctx, rows)
-        farthest = _farthest(near)
-        none = np.full(rows.size, np.nan)
-        if not farthest:  # most stores have no sessions
+        near = self._turns(ctx, rows) if has_sessions(ctx.view) else None
+        farthest = 0 if near is None else _farthest(near)
+        if near is None or not farthest:
+            none = np.full(rows.size, np.nan)
             return Boosted(none, {"row_best": none, "score_best": none} if self.nearby else {})
         turns = np.stack([near.before, near.after])
-        scores = _scores_of(slate, turns)
+        scores = _of(slate, slate.score, turns)
+        trust = None if self.less_trusted else _trust(ctx, slate.rows)
+        if trust is not None:
+            less = _of(slate, trust, turns) < _of(slate, trust, rows)
+            scores = np.where(less, np.nan, scores)
         lent = np.zeros(rows.size)
         notes: dict[str, Scores] = {}
         for n in range(1, 1 + min(len(self.shares), farthest)):
@@ -160,13 +175,21 @@ def _farthest(near: Turns) -> int:
     return int(np.flatnonzero(there).max(initial=-1)) + 1
 
 
-def _scores_of(slate: Slate, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The score of each of these rows; NaN where it has none or is not in the slate."""
+def _of(slate: Slate, values: Scores, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The value of each of these rows; NaN where it has none or is not in the slate."""
     order = np.argsort(slate.rows)
     # `searchsorted` may point past the end or at another row; both are filtered below.
     at = np.minimum(np.searchsorted(slate.rows[order], rows), order.size - 1)
     here = order[at]
-    return np.where(slate.rows[here] == rows, slate.score[here], np.nan)
+    return np.where(slate.rows[here] == rows, values[here], np.nan)
+
+
+def _trust(ctx: Context, rows: Rows) -> Scores | None:
+    """How far each row is trusted, as a number; None where all are trusted alike."""
+    if sum(has_value(ctx.view, "trust", (name,)) for name in TRUST) < 2:  # noqa: PLR2004
+        return None
+    met, names = codes(ctx.view, rows, "trust")
+    return np.array([-TRUST.index(name) for name in names], np.float64)[met]
 
 
 def _better(rows: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[Scores, Scores]:

@@ -1,8 +1,10 @@
 """The ordering `by_trust`: what is trusted more goes before, among candidates that compete.
 
 Anybody may write an external memory that has every word of a question, so a good match is weak
-evidence for it. Where more trusted candidates match nearly as well, a few of them go first. Where
-none does, or where all candidates are external, nothing moves, and nothing is ever dropped.
+evidence for it. Where more trusted candidates match well, a few of them go first. Where
+none does, or where all candidates are external, nothing moves, and nothing is ever dropped. From
+the score `most` on, a better match counts for nothing: titles, tags and neighbours can be written
+too.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class ByTrustOrdering(Ordering):
     At most `before` of them are put before it, and it never rises.
     """
 
-    about: ClassVar[str] = "external records go behind trusted ones that match nearly as well"
+    about: ClassVar[str] = "external records go behind trusted ones that match well"
     whole_notes: ClassVar[tuple[str, ...]] = ("behind",)
 
     kind: Literal["by_trust"]
@@ -44,6 +46,12 @@ class ByTrustOrdering(Ordering):
         ge=0.0,
         le=1.0,
     )
+    most: float | None = option(
+        "a record of low trust competes as if its score were at most this; none: no limit",
+        None,
+        ge=0.0,
+        le=1000.0,
+    )
     before: int = option(
         "maximum number of competing records placed before a record of low trust", 5, ge=1, le=1000
     )
@@ -51,7 +59,7 @@ class ByTrustOrdering(Ordering):
     def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
         """How many trusted records were put before it."""
         if noted.get("behind"):
-            yield f"behind {noted['behind']} more trusted that match nearly as well"
+            yield f"behind {noted['behind']} more trusted that match well"
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows with those of low trust behind what competes with them."""
@@ -78,7 +86,8 @@ class ByTrustOrdering(Ordering):
         slots[high] = np.arange(high.size)
         for at in np.flatnonzero(low).tolist():
             already = int((high < at).sum())
-            rivals = np.flatnonzero(scores[high] >= self.share * scores[at])[: self.before]
+            own = scores[at] if self.most is None else min(scores[at], self.most)
+            rivals = np.flatnonzero(scores[high] >= self.share * own)[: self.before]
             needed = int(rivals[-1]) + 1 if rivals.size else 0
             behind[at] = max(needed - already, 0)
             # Between the last row that it stands behind and the next one.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
@@ -12,18 +13,22 @@ from pydantic import field_validator
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.fields import TRUST
+from memoriter.core.ranking import Rows
+from memoriter.core.record import Record
 from memoriter.core.slate import Slate
 from memoriter.core.times import to_micros
 from memoriter.index.ids import ids_of
+from memoriter.index.marks import row_marks
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
-from memoriter.text.copies import compared_text, copy_groups
+from memoriter.text.copies import compared_text, copy_groups, end_words
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
 _TRUSTED: Final = {name: len(TRUST) - 1 - n for n, name in enumerate(TRUST)}
+_MARKS: Final = 2**32 - 1
 _MOST_HEADS: Final = 10
 """At most so many times `head` rows are compared."""
 
@@ -126,23 +131,53 @@ class CopiesOrdering(Ordering):
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[_Compared]]:
         """The groups of two or more, each with the row that stands for it first."""
-        rows: list[int] = slate.rows[:count].tolist()
-        same = [attrgetter(name) for name in self.same]
+        places = self._suspects(ctx, slate.rows[:count])
+        if not places:
+            return []
+        rows: list[int] = slate.rows[places].tolist()
         compared = [
             _Compared(
                 at,
-                rows[at],
+                row,
                 _TRUSTED[record.trust],
                 to_micros(record.created),
-                tuple([str(read(record)) for read in same]),
+                self._same(record),
                 record.titled,
             )
-            for at, record in enumerate(ctx.fetch(rows))
+            for at, row, record in zip(places, rows, ctx.fetch(rows), strict=True)
             if record is not None
         ]
         compared.sort(key=lambda each: each.preference, reverse=True)
         groups = copy_groups([(each.same, each.text) for each in compared], self.alike)
         return [[compared[nth] for nth in group] for group in groups]
+
+    def _same(self, record: Record) -> tuple[str, ...]:
+        return tuple([str(attrgetter(name)(record)) for name in self.same])
+
+    def _suspects(self, ctx: Context, rows: Rows) -> list[int]:
+        """The places of the rows that may have a copy among these: they share an end with another.
+
+        Ends are kept as numbers, so that few records have to be read again.
+        """
+
+        def read_ends(fresh: Rows) -> list[tuple[int, int]]:
+            records = ctx.fetch(fresh.tolist())
+            return [(0, 0) if each is None else self._end_marks(each) for each in records]
+
+        marks = row_marks(ctx.view, rows, ("copies", self.alike, self.same), read_ends)
+        ends = [tuple(enumerate(both)) for both in marks.tolist()]
+        often = Counter(end for both in ends for end in both if end[1])
+        return [at for at, both in enumerate(ends) if any(often[end] > 1 for end in both)]
+
+    def _end_marks(self, record: Record) -> tuple[int, int]:
+        first, last = end_words(record.titled, self.alike)
+        same = self._same(record)
+        return _mark((first, same)), _mark((last, same))
+
+
+def _mark(value: Hashable) -> int:
+    """A number above 0 that is the same for equal values, in this process."""
+    return hash(value) % _MARKS + 1
 
 
 def _looked(each: _Compared) -> Mapping[str, object]:

@@ -20,7 +20,7 @@ from memoriter.store.postgres.sessions import (
     PgSessions,
     Statement,
 )
-from memoriter.store.sequence import Sequenced
+from memoriter.store.sequence import SequencedBatch
 
 PATIENCE_S: Final = 60.0
 """How long it is tried to find out: longer than a failover takes as a rule."""
@@ -35,7 +35,7 @@ class Trace(NamedTuple):
     query: Statement
 
     @classmethod
-    def of(cls, tenant: str, written: Sequence[Sequenced]) -> Trace | None:
+    def of(cls, tenant: str, written: Sequence[SequencedBatch]) -> Trace | None:
         """What to look for; None for a write that may be repeated without harm."""
         for new in reversed(written):
             if new.chain:

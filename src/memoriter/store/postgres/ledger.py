@@ -1,8 +1,8 @@
-"""SQL of the write transaction: what `settle` reads, and the rows that a settled batch writes.
+"""SQL of the write transaction: what `sequence_batch` reads, and the rows of its result.
 
-Everything that `settle` may need for the batches of a group is read in one round trip, behind the
-lock on the tenant's head; what it asks for beyond that is read when it asks. READ COMMITTED is
-enough: nobody else changes a row of the tenant while its head is locked.
+Everything that `sequence_batch` may need for the batches of a group is read in one round trip,
+behind the lock on the tenant's head; what it asks for beyond that is read when it asks. READ
+COMMITTED is enough: nobody else changes a row of the tenant while its head is locked.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from memoriter.store.rows import (
     check_bookkeeping,
     read_tomb,
 )
-from memoriter.store.sequence import CurrentRow, Sequenced
+from memoriter.store.sequence import CurrentRow, SequencedBatch
 from memoriter.store.snapshots import portions
 from memoriter.store.stretches import rows_to_append
 
@@ -149,8 +149,8 @@ class PostgresLedger:
         """What was written under these idempotency keys."""
         return {name: row for name in names if (row := self._keys[name]) is not None}
 
-    def write(self, new: Sequenced) -> None:
-        """Write the rows of a settled batch, and let the next batch of the group see them."""
+    def write(self, new: SequencedBatch) -> None:
+        """Write the rows of a sequenced batch, and let the next batch of the group see them."""
         _erase(self._connection, self._tenant, new)
         _write(self._connection, self._tenant, new)
         self._fill((*new.words, *new.vectors, *new.debts, *new.paid))
@@ -170,10 +170,10 @@ class PostgresLedger:
             open_space(self._connection, each)
         self.spaces |= spaces
 
-    def restore(self, rows: TenantRows) -> Sequenced:
+    def restore(self, rows: TenantRows) -> SequencedBatch:
         """Write all rows of an empty tenant, portion by portion; returns its end."""
         db, tenant, head = self._connection, self._tenant, replace(rows.head, published=0)
-        end = Sequenced(head, Commit(tenant, head.seq, to_datetime(head.time), ()))
+        end = SequencedBatch(head, Commit(tenant, head.seq, to_datetime(head.time), ()))
         for table in TABLES:
             for some in portions(rows.rows(table)):
                 insert_rows(db, tenant, table, some)
@@ -185,7 +185,7 @@ class PostgresLedger:
         note_erasure(db, tenant, head.seq)  # an export holds nothing that was forgotten
         return end
 
-    def append(self, part: Dump) -> Sequenced:
+    def append(self, part: Dump) -> SequencedBatch:
         """Write a stretch of another store's log; one without commits moves the head."""
         db, tenant = self._connection, self._tenant
         gone = BigInts(row for tomb in part.tombs for row in read_tomb(tomb).rows)
@@ -198,7 +198,7 @@ class PostgresLedger:
         return new
 
 
-def _write(db: Wire, tenant: str, new: Sequenced) -> None:
+def _write(db: Wire, tenant: str, new: SequencedBatch) -> None:
     head = new.head
     insert_rows(db, tenant, "chain", new.chain)
     insert_rows(db, tenant, "records", new.records)
@@ -250,7 +250,7 @@ def open_space(db: Wire, generation: str) -> None:
     db.execute("INSERT INTO memoriter.spaces VALUES (%s) ON CONFLICT DO NOTHING", (generation,))
 
 
-def _erase(db: Wire, tenant: str, new: Sequenced) -> None:
+def _erase(db: Wire, tenant: str, new: SequencedBatch) -> None:
     """Delete what a forget erases."""
     if not new.tombs:
         return

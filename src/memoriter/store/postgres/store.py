@@ -38,7 +38,7 @@ from memoriter.store.postgres.sessions import (
 )
 from memoriter.store.postgres.wire import Wire
 from memoriter.store.rows import DebtRow, VectorRow, WordsRow
-from memoriter.store.sequence import Sequenced, settle
+from memoriter.store.sequence import SequencedBatch, sequence_batch
 from memoriter.store.stretches import require_end
 
 WAITING: Final = 1024
@@ -107,12 +107,12 @@ class Postgres(PostgresReader):
                 )
 
     def _commit_group(self, pending: Sequence[PendingBatch]) -> None:
-        tenant, written = pending[0].batch.tenant, list[Sequenced]()
+        tenant, written = pending[0].batch.tenant, list[SequencedBatch]()
         with self._changing(tenant, written) as db:
             ledger = PostgresLedger(db, tenant, [each.batch for each in pending])
             for each in pending:
                 try:
-                    new = settle(each.batch, ledger.head, ledger)
+                    new = sequence_batch(each.batch, ledger.head, ledger)
                 except MemoriterError as refused:
                     each.refused = refused
                     continue
@@ -129,7 +129,7 @@ class Postgres(PostgresReader):
         )
 
     @contextlib.contextmanager
-    def _changing(self, tenant: str, written: Sequence[Sequenced]) -> Generator[Wire]:
+    def _changing(self, tenant: str, written: Sequence[SequencedBatch]) -> Generator[Wire]:
         """A write transaction; if its answer was lost, the truth is found out."""
         try:
             with self._sessions.write(tenant) as db:
@@ -142,7 +142,7 @@ class Postgres(PostgresReader):
                 ) from lost
 
     @contextlib.contextmanager
-    def _alone(self, tenant: str, written: Sequence[Sequenced] = ()) -> Generator[Wire]:
+    def _alone(self, tenant: str, written: Sequence[SequencedBatch] = ()) -> Generator[Wire]:
         """A write transaction that is not a batch; Corrupt if stored rows contradict it."""
         try:
             with self._changing(tenant, written) as db:
@@ -213,7 +213,7 @@ class Postgres(PostgresReader):
     def append(self, tenant: str, part: Dump, before: Head) -> None:
         """Write a stretch after `before`."""
         self._must_write()
-        written: list[Sequenced] = []
+        written: list[SequencedBatch] = []
         with self._alone(tenant, written) as db:
             ledger = PostgresLedger(db, tenant, ())
             require_end(tenant, ledger.head, before)
@@ -227,7 +227,7 @@ class Postgres(PostgresReader):
     def restore(self, tenant: str, rows: TenantRows) -> None:
         """Write all rows of a tenant into an empty one; Conflict if it has been written to."""
         self._must_write()
-        written: list[Sequenced] = []
+        written: list[SequencedBatch] = []
         with self._alone(tenant, written) as db:
             ledger = PostgresLedger(db, tenant, ())
             require_empty(tenant, ledger.head)

@@ -1,4 +1,4 @@
-"""SQL of the write transaction: what `settle` reads, and the rows that a settled batch writes.
+"""SQL of the write transaction: what `sequence_batch` reads, and the rows of its result.
 
 Called by `Sqlite` on its write connection; nothing here begins or ends a transaction.
 """
@@ -30,7 +30,7 @@ from memoriter.store.rows import (
     check_bookkeeping,
     read_tomb,
 )
-from memoriter.store.sequence import CurrentRow, Sequenced
+from memoriter.store.sequence import CurrentRow, SequencedBatch
 from memoriter.store.snapshots import portions
 from memoriter.store.sqlite.reader import HEAD, KEYS, MANIFEST, NUMBER
 from memoriter.store.sqlite.schema import ERASURES
@@ -138,8 +138,8 @@ class SqliteLedger:
         return {row[0]: check_bookkeeping(self._name, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
 
-def write(db: apsw.Connection, tenant: str, new: Sequenced) -> int:
-    """Write the rows of a settled batch, and move the head; returns the tenant's number."""
+def write(db: apsw.Connection, tenant: str, new: SequencedBatch) -> int:
+    """Write the rows of a sequenced batch, and move the head; returns the tenant's number."""
     number = number_of(db, tenant)
     _erase(db, tenant, number, new)
     commits = [CommitRow(new.head.seq, new.head.time)] if new.advances else []
@@ -258,7 +258,7 @@ def drop_space(db: apsw.Connection, fingerprint: str) -> None:
     )
 
 
-def _erase(db: apsw.Connection, tenant: str, number: int, new: Sequenced) -> None:
+def _erase(db: apsw.Connection, tenant: str, number: int, new: SequencedBatch) -> None:
     """Delete what a forget erases; `PRAGMA secure_delete` overwrites it in the file."""
     if not new.tombs:
         return

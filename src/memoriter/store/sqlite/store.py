@@ -20,7 +20,7 @@ from memoriter.store.group_commit import GroupCommit, PendingBatch
 from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Dump, Head, Manifest, TenantRows
 from memoriter.store.rows import DebtRow, VectorRow, WordsRow
-from memoriter.store.sequence import Sequenced, settle
+from memoriter.store.sequence import SequencedBatch, sequence_batch
 from memoriter.store.snapshots import LONG_READ_S
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.ledger import (
@@ -97,7 +97,7 @@ class Sqlite(SqliteTransactions):
                 db.execute("RELEASE batch")
 
     def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
-        """The error for rows that contradict a settled batch; other tenants are not affected."""
+        """The error for rows that contradict a sequenced batch; other tenants are not affected."""
         return Corrupt(
             f"{self._path.name} is damaged at tenant {tenant!r}: {damage}",
             hint="`memoriter verify-store` tells what is wrong; restore a backup",
@@ -105,7 +105,7 @@ class Sqlite(SqliteTransactions):
 
     def _write_batch(self, db: apsw.Connection, batch: Batch) -> Commit:
         number, head = head_of(db, batch.tenant)
-        new: Sequenced = settle(batch, head, SqliteLedger(db, batch.tenant, number))
+        new: SequencedBatch = sequence_batch(batch, head, SqliteLedger(db, batch.tenant, number))
         if not new.is_empty:
             number = write(db, batch.tenant, new)
             self._last = LastCommit(number, new.head.seq, new.head.link)

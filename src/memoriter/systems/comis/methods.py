@@ -126,7 +126,7 @@ class Method:
     name: str
     right: Right
     request: type[Request]
-    act: Callable[[TenantSession, Any], JsonObject]
+    handler: Callable[[TenantSession, Any], JsonObject]
 
     def run(
         self, tenant_session: TenantSession, data: object, *, spelled: bool = False
@@ -135,7 +135,7 @@ class Method:
         fields = without_tenant(tenant_session.tenant, data)
         if isinstance(fields, dict):
             fields = _in_camel_case(cast("JsonObject", fields))
-        return self.act(
+        return self.handler(
             tenant_session, parse_request(self.request, cast("object", fields), spelled=spelled)
         )
 

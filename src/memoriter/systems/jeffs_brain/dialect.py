@@ -7,17 +7,19 @@ and everything after a NOT is excluded from the whole.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
 from memoriter.text.dialects.grammar import OPERATORS, Operator
 from memoriter.text.dialects.parts import all_of, any_of, excluding, first_leaves, join_notes, leaf
-from memoriter.text.dialects.port import Dialect, Options
+from memoriter.text.dialects.port import Dialect, LooserQuery, Options
 from memoriter.text.port import Analyzer
+from memoriter.text.retry import content_words, sanitised
 from memoriter.text.stops import ENGLISH_STOPS
 from memoriter.text.tree import Node, ParsedQuery, ReadingStep
 
@@ -203,10 +205,43 @@ def _plain(text: str) -> str:
     )
 
 
-# jeffs-brain refreshes its index after the first retry. Here every read is current.
+# --- queries to try if nothing matches --------------------------------------------------------
+
+
+def looser_queries(text: str, df: Callable[[str], int]) -> Iterator[LooserQuery]:
+    """The longest word, then the text without punctuation, then the longest word of that."""
+    word = longest_word(text, df)
+    if word is not None and word != text.strip().lower():
+        yield LooserQuery(1, "strongest_term", word)
+    # jeffs-brain refreshes its index after the first retry. Here every read is current.
+    yield LooserQuery(2, "force-refresh", None)
+    clean = sanitised(text)
+    if clean:
+        yield LooserQuery(3, "refreshed_sanitised", clean)
+    word = longest_word(clean, df)
+    if word is not None:
+        yield LooserQuery(4, "refreshed_strongest", word)
+
+
+def longest_word(text: str, df: Callable[[str], int]) -> str | None:
+    """The longest content word; ties go to the rarest one that occurs at all, then to the first.
+
+    `df` returns the document frequency of a word. None if the text has no content word.
+
+    >>> longest_word("what is the oude reimer status?", {"status": 3, "reimer": 2}.__getitem__)
+    'reimer'
+    """
+    words = content_words(text)
+    longest = max(map(len, words), default=0)
+    tied = [word for word in words if len(word) == longest]
+    if len(tied) <= 1:
+        return next(iter(tied), None)
+    return min(tied, key=lambda word: df(word) or math.inf)
+
+
 DIALECT: Final = Dialect(
     "any of the words but stop words, or an expression",
     parse,
-    idle_rung="force-refresh",
+    looser=looser_queries,
     aliases=True,
 )

@@ -149,4 +149,4 @@ def _content_words(text: str, analyzer: Analyzer, options: Options) -> ParsedQue
     return ParsedQuery(any_of(leaf(analyzer, word) for word in kept), note=cut)
 
 
-DIALECT: Final = Dialect("any of the words", parse, aliases=True)
+DIALECT: Final = Dialect("any of the words", parse, literal=True, aliases=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
@@ -25,6 +25,16 @@ class Options:
 NOTHING_SPECIAL: Final = Options()
 
 
+class LooserQuery(NamedTuple):
+    """A query to try when those before it found nothing."""
+
+    rung: int
+    """Its number among the attempts; the query as asked is 0, misspelt words are 5."""
+    name: str
+    query: str | None
+    """None if this attempt is only reported."""
+
+
 class Dialect(NamedTuple):
     """One way to write a query."""
 
@@ -32,10 +42,10 @@ class Dialect(NamedTuple):
     """One line for people: how a text is read."""
     parse: Callable[[str, Analyzer, Options], ParsedQuery]
     """Parse a text. Must not raise: a malformed text is read as bare words, with a note."""
-    idle_rung: str | None = None
-    """A retry of another system that finds nothing here; it is reported as rung 2.
-
-    With such a name, the ladder of the word lane tries looser queries before misspelt words.
-    """
+    looser: Callable[[str, Callable[[str], int]], Iterator[LooserQuery]] | None = None
+    """What the word lane tries before misspelt words if a text finds nothing: a function of the
+    text and of the document frequency of a word."""
+    literal: bool = False
+    """Whether an expression is never loosened: one that matches nothing has an empty answer."""
     aliases: bool = False
     """Whether it replaces words by their aliases."""

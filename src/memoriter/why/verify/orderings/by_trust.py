@@ -21,7 +21,8 @@ def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
     slots: list[tuple[int, int, int]] = [(n, 1, at) for n, at in enumerate(high)]
     for at in sorted(low) if high else ():
         already = sum(other < at for other in high)
-        rivals = [n for n, other in enumerate(high) if scores[other] >= spec["share"] * scores[at]]
+        least = spec["share"] * min(scores[at], either(spec.get("most"), math.inf))
+        rivals = [n for n, other in enumerate(high) if scores[other] >= least]
         needed = rivals[: spec["before"]][-1] + 1 if rivals else 0
         if needed > already:
             behind[at] = float(needed - already)

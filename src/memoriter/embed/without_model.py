@@ -1,16 +1,41 @@
-"""Stands in for an embedder whose files or packages are missing. `memory.embedding` creates it."""
+"""Embedders that run no model: `given`, and the stand-in for a model that is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memoriter.core.errors import MemoriterError
 from memoriter.embed.port import Side
 
 
+class GivenEmbedder:
+    """The embedder `given`: its space holds only vectors passed to `remember` and `recall`."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+
+    @property
+    def name(self) -> str:
+        """The display name."""
+        return self.fingerprint
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies the space by its dimension."""
+        return f"given:{self.dimension}"
+
+    def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
+        """None for every text."""
+        del side
+        return [None] * len(texts)
+
+
 class UnavailableEmbedder:
-    """An embedder whose space is known but which raises the same error on every call.
+    """Stands in for an embedder whose files or packages are missing: every call raises the error.
 
     Writes then leave a debt, and searches skip the lanes that compare vectors; both report why.
     """

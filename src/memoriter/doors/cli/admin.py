@@ -1,4 +1,4 @@
-"""The commands for a store: init, upkeep, export, copies, checks, analyzers, embedders, config."""
+"""The commands that administer a store: init, upkeep, copies, checks, analyzers, embedders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands for what is stored: browse, get, history, links, claims, agents, status, page."""
+"""The commands that show what is stored: records, links, claims, agents, counts, the page."""
 
 from __future__ import annotations
 

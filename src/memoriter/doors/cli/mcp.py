@@ -1,23 +1,114 @@
-"""The commands that put Memoriter into the settings of a host: mcp install, mcp uninstall."""
+"""The commands of MCP: run the server, add it to the settings of a host, remove it."""
 
 from __future__ import annotations
 
 import difflib
 import importlib.util
+import logging
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from memoriter.core.errors import InputError, Unsupported, install_hint
 from memoriter.doors.cli.declare import command
-from memoriter.doors.cli.options import JsonOption, complete_words
+from memoriter.doors.cli.options import (
+    JsonOption,
+    MemoryOptions,
+    PrintedOptions,
+    RerankerOption,
+    complete_words,
+    opened_memory,
+    setting,
+)
 from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.cli.serve import (
+    HTTP_PACKAGES,
+    NetworkOptions,
+    ToolsOption,
+    TrustOption,
+    require_packages,
+    serve_http,
+)
 from memoriter.doors.hosts import HOST_NAMES, Host, host_of
 from memoriter.doors.installing import FileChange, plan_install, plan_uninstall
+
+if TYPE_CHECKING:
+    from memoriter.doors.port import Right
+
+
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    """Which tools to offer, how they are reached, and what they may do."""
+
+    tools: ToolsOption = "core"
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Offer only the tools that read.")
+    ] = False
+    http: Annotated[
+        bool,
+        typer.Option(
+            "--http",
+            help="Serve over HTTP, as `serve` does, not over stdin and stdout; the tools are at"
+            " /mcp.",
+        ),
+    ] = False
+    trust: TrustOption = "learned"
+
+
+@command(
+    "run",
+    "memoriter mcp --store agent.db",
+    "memoriter mcp --store agent.db --tools full --read-only",
+    "memoriter mcp --http --port 8321",
+)
+def mcp_run(
+    at: MemoryOptions, net: NetworkOptions, offer: McpOptions, reranker: RerankerOption = None
+) -> None:
+    """Offer the memory to a model as tools (MCP), over stdin and stdout or over HTTP."""
+    require_packages("memoriter mcp", ("mcp",))
+    if offer.http and offer.read_only:
+        raise InputError(
+            "read-only: cannot be combined with --http, where the right of each token decides",
+            hint="make a token that only reads: memoriter token create --right read",
+            field="read-only",
+        )
+    if offer.http and offer.trust != "learned":
+        raise InputError(
+            "trust: cannot be combined with --http, where the trust of each token decides",
+            hint="make a token with that trust: memoriter token create --right write --trust …",
+            field="trust",
+        )
+    if offer.http:
+        require_packages("memoriter serve", HTTP_PACKAGES)
+        serve_http(PrintedOptions(at.store, at.tenant, at.embedder), net, reranker, offer.tools)
+    else:
+        _serve_stdin(at, reranker, offer)
+
+
+def _serve_stdin(at: MemoryOptions, reranker: str | None, offer: McpOptions) -> None:
+    """Answer the requests on stdin, line by line, until it ends."""
+    import anyio  # noqa: PLC0415  # comes with the extra
+
+    from memoriter.doors.mcp.server import LocalCaller, mcp_server  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.stdio import serve_stdio  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
+    from memoriter.doors.tenant_session import TenantSession  # noqa: PLC0415  # loads the engine
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    choice = choice_of(offer.tools)
+    right: Right = "read" if offer.read_only else "write"
+    access = "read" if offer.read_only else "make"
+    with opened_memory(at, access, setting("reranker", reranker)) as memory:
+        caller = LocalCaller(TenantSession(memory.with_ceiling(offer.trust)), right)
+        anyio.run(serve_stdio, mcp_server(choice, caller))
+
+
+# --- install and uninstall --------------------------------------------------------------------
 
 _STORE: Final = "~/.memoriter.db"
 HostArgument = Annotated[

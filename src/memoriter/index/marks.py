@@ -1,0 +1,44 @@
+"""Small numbers that a step of a search derives from records, kept for each row of a segment.
+
+A record version never changes, so what was derived once holds as long as the segment; a segment
+that is rewritten, because a record in it was forgotten, starts without any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.ranking import Rows
+from memoriter.index.view import View
+
+Marks = NDArray[np.uint32]
+"""(rows, 2): two numbers for each row; 0 is unknown."""
+
+
+def row_marks(
+    view: View, rows: Rows, what: object, derive: Callable[[Rows], Sequence[tuple[int, int]]]
+) -> Marks:
+    """The marks of each row; `derive` is called for those that are not known yet.
+
+    It returns 0 where a row has none, such as a forgotten one.
+    """
+    out = np.zeros((rows.size, 2), np.uint32)
+    for segment in view.segments:
+        places, here = segment.places(rows)
+        if not places.size:
+            continue
+        known = cast("Marks | None", segment.memo.get(("marks", what)))
+        if known is None:
+            known = np.zeros((len(segment), 2), np.uint32)
+            segment.remember(("marks", what), known)
+        own = known[places]
+        fresh = np.flatnonzero(own[:, 0] == 0)
+        if fresh.size:
+            own[fresh] = derive(rows[here][fresh])
+            known[places[fresh]] = own[fresh]
+        out[here] = own
+    return out
