@@ -207,7 +207,7 @@ def test_mn_40_a_zero_vector_has_cosine_zero() -> None:
 
 
 def test_mn_41_unequal_dimensions_are_named() -> None:
-    with pytest.raises(BadQuery, match="3 of 'a' and 2 of 'b'") as caught:
+    with pytest.raises(BadQuery, match="of 'a' has 3 numbers, that of 'b' has 2") as caught:
         rank.mmr([["a", 1, [1, 2, 3]], ["b", 1, [1, 2]]])
     assert caught.value.hint
 

@@ -134,11 +134,11 @@ def test_an_entry_whose_link_is_gone_is_damage_and_not_missing(
         (["DELETE FROM records WHERE row=5"], ["entry 5: an entry is missing"]),
         (
             ["UPDATE keys SET seq=seq+1 WHERE key='k8'", "UPDATE records SET salt=x'' WHERE row=3"],
-            ["a KeyRow of tenant 'default' is damaged", "entry 3: an entry does not match"],
+            ["'default' is damaged: KeyRow(", "entry 3: an entry does not match"],
         ),
         (
             ["UPDATE commits SET time=time+1 WHERE seq=4", "DELETE FROM chain WHERE seq=7"],
-            ["a CommitRow of tenant 'default' is damaged", "entry 7: an entry is not in the chain"],
+            ["'default' is damaged: CommitRow(", "entry 7: an entry is not in the chain"],
         ),
     ],
 )

@@ -243,7 +243,7 @@ def test_errors_of_the_machine_are_told_without_names_of_files(error: type[Memor
     shown = public(error("/srv/data/agent.db: SELECT is broken", hint="look into /srv"))
     assert type(shown) is error
     assert "srv" not in json.dumps(shown.to_dict())
-    about = error("the reranker gave no answer", field="rerank")
+    about = error("the reranker returned no scores", field="rerank")
     assert public(about) is about
 
 

@@ -130,7 +130,7 @@ def test_a_payload_beyond_the_limit_is_refused_in_words(
     monkeypatch.setattr("memoriter.doors.cli.hooks.LONGEST_PROMPT", 2**20)
     prompt = json.dumps({"prompt": "x " * 2**19})
     for verb in ("recall", "capture"):
-        assert "stdin: more than 1 million characters" in hook(verb, prompt, store)
+        assert "more than 1 million characters" in hook(verb, prompt, store)
 
 
 def test_two_hooks_at_once_write_each_turn_once(store: Path, tmp_path: Path) -> None:

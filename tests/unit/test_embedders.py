@@ -77,7 +77,7 @@ def test_an_object_without_a_fingerprint_is_refused() -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no model folder"):
+    with pytest.raises(NotFound, match="there is no model at"):
         embedder_of(f"onnx:{tmp_path / 'nowhere'}")
 
 

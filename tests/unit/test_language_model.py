@@ -103,7 +103,7 @@ def test_a_temperature_may_be_left_out_for_models_that_refuse_it(server: Server)
         (says(200, b"<html>"), "not usable"),
         (
             writes("half an ans", finish_reason="length"),
-            "the reply was cut off at its maximum length",
+            "the model's reply was cut off at the maximum length",
         ),
         (says(404, b'{"error": "no such model"}'), "answered 404: .*no such model"),
         (says(401, b"no"), "answered 401"),
@@ -272,7 +272,7 @@ def test_a_judge_is_named_as_other_rerankers_are(
     named = reranker_of(f"llm:org/qwen@2@{server.base}")
     assert named is not None
     assert named.name == f"llm:org/qwen@2@{server.base}"
-    with pytest.raises(InputError, match="and it names none") as caught:
+    with pytest.raises(InputError, match="no model is set there") as caught:
         reranker_of("llm")
     assert "MEMORITER_LLM_URL" in (caught.value.hint or "")
     monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
@@ -312,7 +312,7 @@ def test_a_recall_follows_the_judge(server: Server) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "why"),
     [
-        (writes("I would say the second."), "not usable"),
+        (writes("I would say the second."), "not a list of scores"),
         (writes('{"marks": [10]}'), "1 scores for 3 passages"),
         (says(404), "answered 404"),
     ],

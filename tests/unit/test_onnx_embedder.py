@@ -294,17 +294,17 @@ def test_a_pooling_that_we_cannot_do_is_refused_as_an_option_too(tmp_path: Path)
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"config\.json: .*Invalid JSON"):
+    with pytest.raises(InputError, match=r"config\.json is not a valid .*Invalid JSON"):
         read_embedder_folder(folder(tmp_path, {"config.json": "{"}))
 
 
 def test_missing_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no model folder"):
+    with pytest.raises(NotFound, match="there is no model at"):
         read_embedder_folder(tmp_path / "nowhere")
-    with pytest.raises(NotFound, match=r"no model\.onnx"):
+    with pytest.raises(NotFound, match=r"no file model\.onnx"):
         read_embedder_folder(tmp_path)
     (tmp_path / "model.onnx").write_text("weights")
-    with pytest.raises(NotFound, match=r"no tokenizer\.json"):
+    with pytest.raises(NotFound, match=r"no file tokenizer\.json"):
         read_embedder_folder(tmp_path)
 
 
@@ -344,7 +344,7 @@ def test_without_the_extra_the_error_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memoriter.models.runtime.find_spec", lambda _: None)
-    with pytest.raises(Unsupported, match="onnxruntime and tokenizers") as caught:
+    with pytest.raises(Unsupported, match="onnxruntime, tokenizers") as caught:
         OnnxEmbedder(read_embedder_folder(folder(tmp_path)))
     assert caught.value.hint == 'in a clone of Memoriter: pip install ".[onnx]"'
 

@@ -166,10 +166,10 @@ def test_the_fingerprint_names_all_that_decides_a_score_and_no_place(tmp_path: P
 
 
 def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no model folder") as caught:
+    with pytest.raises(NotFound, match="there is no model at") as caught:
         read_reranker_folder(tmp_path / "nowhere")
     assert caught.value.field == "reranker"
-    with pytest.raises(InputError, match=r"config\.json: .*Invalid JSON"):
+    with pytest.raises(InputError, match=r"config\.json is not a valid .*Invalid JSON"):
         read_reranker_folder(folder(tmp_path, {"config.json": "{"}))
 
 
@@ -177,7 +177,7 @@ def test_without_the_extra_the_error_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memoriter.models.runtime.find_spec", lambda _: None)
-    with pytest.raises(Unsupported, match="this reranker needs onnxruntime and tok") as caught:
+    with pytest.raises(Unsupported, match="not installed: onnxruntime, tok") as caught:
         OnnxReranker(read_reranker_folder(folder(tmp_path)))
     assert caught.value.hint == 'in a clone of Memoriter: pip install ".[onnx]"'
 
@@ -225,7 +225,7 @@ def test_a_memory_opens_with_a_folder_and_asks_it_within_the_deadline(tmp_path: 
 
 @needs_extra
 def test_a_model_that_is_no_cross_encoder_is_refused_when_it_is_opened(tmp_path: Path) -> None:
-    with pytest.raises(Unsupported, match="returned numbers of shape"):
+    with pytest.raises(Unsupported, match="returned an array of shape"):
         memoriter.open(":memory:", reranker=f"onnx:{embedding(tmp_path / 'embedder')}")
     with pytest.raises(Unsupported, match=r"cannot be loaded"):
         memoriter.open(":memory:", reranker=f"onnx:{folder(tmp_path / 'damaged')}")

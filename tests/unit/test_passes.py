@@ -237,13 +237,13 @@ def test_boosts_after_a_reranker_change_its_scores(toy: ToyReranker) -> None:
     [
         ({"failing": True}, "rerank_failed: ConnectionError: the toy reranker was told to fail"),
         ({"hanging": True}, "rerank_timeout: no answer within 100 ms"),
-        ({"answer": [0.5]}, "rerank_failed: answered 1 score instead of 2 scores"),
-        ({"answer": "sorry"}, "rerank_failed: answered str instead of 2 scores"),
+        ({"answer": [0.5]}, "rerank_failed: returned 1 score instead of 2 scores"),
+        ({"answer": "sorry"}, "rerank_failed: returned str instead of 2 scores"),
         (
             {"answer": [math.nan, 1.0]},
-            "rerank_failed: answered NaN or infinity instead of 2 scores",
+            "rerank_failed: returned NaN or infinity instead of 2 scores",
         ),
-        ({"answer": [[1.0], [2.0]]}, "rerank_failed: answered a table instead of 2 scores"),
+        ({"answer": [[1.0], [2.0]]}, "rerank_failed: returned a table instead of 2 scores"),
     ],
 )
 def test_without_an_answer_the_fused_order_stays_and_the_reason_is_told(
@@ -259,7 +259,7 @@ def test_without_an_answer_the_fused_order_stays_and_the_reason_is_told(
     assert result.status == "degraded"
     assert outcome(result) == {"failed": reason}
     assert all("rerank" not in hit.moves for hit in result)
-    with pytest.raises(Unavailable, match="the reranker gave no answer"):
+    with pytest.raises(Unavailable, match="the reranker returned no scores"):
         reranked(memory, more={"timeout_ms": 100, "on_failure": "raise"})
 
 
@@ -326,16 +326,16 @@ RRF = {"kind": "rrf"}
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"second": {"head": 2, "rerank": {}, "ties": ["id"]}}, "cannot have ties"),
-        ({"second": {"head": 2, "rerank": {"score": "keep"}, "boosts": ["mine"]}}, "have boosts"),
-        ({"second": {"rerank": {}}}, "needs the number of rows"),
-        ({"second": {"head": 2}}, "either fuse or rerank"),
-        ({"second": {"head": 2, "fuse": RRF, "rerank": {}}}, "either fuse or rerank"),
-        ({"second": {"head": {"count": 2, "by": ["mine"]}, "fuse": RRF}}, "no column"),
-        ({"second": {"head": {"count": 2, "by": ["your.score"]}, "fuse": RRF}}, "no column"),
+        ({"second": {"head": 2, "rerank": {}, "ties": ["id"]}}, "cannot have `ties`"),
+        ({"second": {"head": 2, "rerank": {"score": "keep"}, "boosts": ["mine"]}}, "have `boosts`"),
+        ({"second": {"rerank": {}}}, "needs `head`, the number"),
+        ({"second": {"head": 2}}, "either `fuse` or `rerank`"),
+        ({"second": {"head": 2, "fuse": RRF, "rerank": {}}}, "either `fuse` or `rerank`"),
+        ({"second": {"head": {"count": 2, "by": ["mine"]}, "fuse": RRF}}, "has a column"),
+        ({"second": {"head": {"count": 2, "by": ["your.score"]}, "fuse": RRF}}, "has a column"),
         ({"second": {"head": 2, "rerank": {"unless": {"lanes": ["mine", "x"]}}}}, "no lane"),
-        ({"pass_ties": ["mine"]}, "no column"),
-        ({"ties": ["boost.sure"]}, "no column"),
+        ({"pass_ties": ["mine"]}, "has a column"),
+        ({"ties": ["boost.sure"]}, "has a column"),
         ({"applied": ["nothing"]}, "no lane and no boost"),
         ({"fuse": {"kind": "smooth", "base": "mine", "lifted": "x"}}, "no lane 'x'"),
         (
@@ -343,7 +343,7 @@ RRF = {"kind": "rrf"}
                 "boosts": {"sure": {"kind": "confidence"}}, "applied": ["sure"],
                 "fuse": {"kind": "weighted", "scale": "none", "weights": {"mine": 1, "sure": 1}},
             },
-            "weight in pass.0 too",
+            "also has a weight in pass.0",
         ),
         ({"lanes": {"boosted": {"kind": "list"}}, "fuse": RRF}, "is reserved"),
         ({"order": [{"kind": "collapse", "by": "key", "keys": ["colour"]}]}, "neither an attr"),

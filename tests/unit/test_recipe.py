@@ -94,7 +94,7 @@ def test_every_mistake_names_its_path(path: str, value: object, place: str) -> N
         ),
         ("name", "My own", "'My own' is not a valid name: use a small letter", "complete example"),
         ("apart", ["x"], "there is no lane 'x'; known: words, kin", "every option"),
-        ("pass.1.head", "x", "expected a number of rows, or a table", "every option"),
+        ("pass.1.head", "x", "expected a number of candidates, or a table", "every option"),
         ("lanes.words.pol", 1, "there is no such option", "known there: enabled, kind, pool"),
     ],
 )

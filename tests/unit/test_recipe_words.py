@@ -37,14 +37,17 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "In general", "Select", "Lanes", "Fusion", "Boosts", "Second pass", "Order", "Final",
         "Its users' language",
     ]  # fmt: skip
-    assert shown["Select"]["trust levels that are searched (trust)"] == ("all", "system, learned")
+    assert shown["Select"]["trust levels that are searched (trust)"] == (
+        "all levels",
+        "system, learned",
+    )
     assert shown["Fusion"]["score"] == (
         "weighted sum of scaled scores",
         "reciprocal rank fusion: Σ weight / (k + rank)",
     )
     assert shown["Fusion"]["what happens to the weight of a lane that finds nothing (absent)"] == (
-        "is lost",
-        "goes to the others",
+        "it is lost, as if the lane scored 0",
+        "it goes to the other lanes",
     )
     assert shown["Lanes"]["which common words (stop words) of a question are ignored (stop)"] == (
         "no word is ignored",
@@ -64,7 +67,9 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
     assert shown["Order"]["1."][1].endswith("the newest, which take the best ranks of the group")
-    assert shown["Final"]["minimum score, on the scale of the first pass (min_score)"] == (
+    assert shown["Final"][
+        "minimum score of a hit after the first pass; None: no minimum (min_score)"
+    ] == (
         "—",
         "0.1",
     )
@@ -105,8 +110,11 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
     shown = _compared("mentisdb", "jeffs-brain")["Fusion"]
-    assert shown["lane whose score decides how much `lifted` counts (base)"] == ("words", "—")
-    assert shown["rank of the best row: 1 or 0 (base)"] == ("—", "1")
+    lifting = (
+        "lane whose score decides how much the lane `lifted` counts: the lower, the more (base)"
+    )
+    assert shown[lifting] == ("words", "—")
+    assert shown["rank of a lane's best hit in 1 / (k + rank): 1 or 0 (base)"] == ("—", "1")
 
 
 def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:

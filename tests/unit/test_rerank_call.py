@@ -135,8 +135,8 @@ def test_the_largest_score_is_exact() -> None:
         ([1.0, float("nan"), 3.0], "NaN or infinity"),
         ([1.0, float("inf"), 3.0], "NaN or infinity"),
         (np.array([1, 2, np.inf], np.float16), "NaN or infinity"),
-        ([1.0, 2.0, 2.0**20 + 1], "a score beyond ±1,048,576"),
-        ([1.0, 2.0, -1e300], "a score beyond ±1,048,576"),
+        ([1.0, 2.0, 2.0**20 + 1], "a score outside ±1,048,576"),
+        ([1.0, 2.0, -1e300], "a score outside ±1,048,576"),
         (["1", "2", "3"], "a list with other things than numbers"),
         ([1.0, 2.0, "3"], "a list with other things than numbers"),
         ([1.0, 2.0, None], "a list with other things than numbers"),
@@ -154,14 +154,14 @@ def test_the_largest_score_is_exact() -> None:
 )
 def test_an_answer_that_is_none_is_named(answer: object, came: str) -> None:
     outcome = asked(answering(answer), "q", TEXTS)
-    assert reason(outcome) == f"rerank_failed: answered {came} instead of 3 scores"
+    assert reason(outcome) == f"rerank_failed: returned {came} instead of 3 scores"
 
 
 def test_no_answer_at_all_is_named() -> None:
     def judge(*_: object) -> Any:
         return None
 
-    expected = "rerank_failed: answered nothing instead of 1 score"
+    expected = "rerank_failed: returned nothing instead of 1 score"
     assert reason(asked(FunctionReranker(judge), "q", ["a"])) == expected
 
 

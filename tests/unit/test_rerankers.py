@@ -136,7 +136,7 @@ def test_a_memory_and_its_scopes_share_one_reranker() -> None:
 def test_a_wrong_reranker_makes_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no reranker 'best'"):
         memoriter.open(tmp_path / "m.db", reranker="best")
-    with pytest.raises(NotFound, match="no model folder"):
+    with pytest.raises(NotFound, match="there is no model at"):
         memoriter.open(tmp_path / "m.db", reranker=f"onnx:{tmp_path / 'nowhere'}")
     assert list(tmp_path.iterdir()) == []
 

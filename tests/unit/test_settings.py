@@ -115,9 +115,9 @@ def test_numbers_that_only_limit_may_be_large() -> None:
         ("All our settings.\n", "line 1: 'All our settings.' opens no section", "`search:`"),
         ("[search]\ngraph_edge_decay = 1", "line 1: '[search]' opens no section", "`search:`"),
         ("search:\n---\nsearch:\n", "line 2: '---' opens no section", "write `search:`"),
-        ("search:\n  graph_edge_decay: -1", "graph_edge_decay: -1.0 does not fit", ""),
-        ("search:\n  graph_edge_decay: 1001", "graph_edge_decay: 1001.0 does not fit", ""),
-        ("search:\n  recency_half_life: 0", "recency_half_life: 0.0 does not fit", ""),
+        ("search:\n  graph_edge_decay: -1", "graph_edge_decay: -1.0 cannot be used", ""),
+        ("search:\n  graph_edge_decay: 1001", "graph_edge_decay: 1001.0 cannot be used", ""),
+        ("search:\n  recency_half_life: 0", "recency_half_life: 0.0 cannot be used", ""),
     ],
 )
 def test_what_cannot_be_read_is_an_error_with_its_line(text: str, message: str, hint: str) -> None:

@@ -68,7 +68,7 @@ def write_backup(
     target = Path(os.path.realpath(target.expanduser()))
     if target.parent == log.path.parent and target.name.startswith(log.path.name):
         raise InputError(
-            f"{target.name} belongs to the store, as all names that begin with {log.path.name}",
+            f"{target.name} belongs to the store, as do all names that begin with {log.path.name}",
             hint="choose another name or folder",
         )
     _check_folder(target, "path")

@@ -229,7 +229,7 @@ class Embedding(Hinting):
         if gate is not None and not gate():
             raise Conflict(
                 f"promote: your gate returned False for {embedder}, so nothing was switched",
-                hint="the embedder in use stays the same",
+                hint="the embedder in use stays; promote again when your gate allows it",
                 field="gate",
             )
         settings = embedding_settings(self._engine.log, self._tenant)

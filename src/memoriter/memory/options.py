@@ -188,7 +188,7 @@ class SearchKwargs(SelectOptions, total=False):
         ),
     ]
     cycle: Annotated[
-        int | None, Option("Your own time counter now, for recipes that count age by it.", int)
+        int | None, Option("Current value of your own time counter, for recipes that use one.", int)
     ]
     min_relevance: Annotated[
         float | None, Option("Only memories with at least this relevance (0 to 1).", float)

@@ -86,7 +86,7 @@ def embedders_of(what: object) -> list[Embedder | None]:
     if len(embedders) > 1 and None in embedders:
         raise InputError(
             "embedder: None is not allowed in a list of embedders",
-            hint="leave None out of the list",
+            hint="name embedders only",
             field="embedder",
         )
     fingerprints = [one.fingerprint for one in embedders if one is not None]
@@ -146,7 +146,8 @@ def _own_vector(vector: tuple[float, ...], size: int | None) -> QueryVector:
     if size is not None and len(vector) != size:
         raise BadQuery(
             f"vector: expected {size} numbers, got {len(vector)}",
-            hint=f"the vectors of this store have {size} numbers: compute yours by the same model",
+            hint=f"the vectors of this store have {size} numbers: compute yours with the same"
+            " model",
             field="vector",
         )
     normalised = unit(np.array(vector))

@@ -67,15 +67,15 @@ class Folder:
             self.path, self.weights = path, self._find_weights(path)
         else:
             raise NotFound(
-                f"there is no model folder {path}",
-                hint="give a folder or an .onnx file",
+                f"{option}: there is no model at {path}",
+                hint="give the folder of a model, or the path of an .onnx file",
                 field=option,
             )
         self.tokenizer = self.path / "tokenizer.json"
         if not self.tokenizer.is_file():
             raise NotFound(
-                f"{self.path} has no tokenizer.json",
-                hint="export the model with its tokenizer",
+                f"the model folder {self.path} has no file tokenizer.json",
+                hint="export the model to ONNX together with its tokenizer",
                 field=option,
             )
 
@@ -87,13 +87,15 @@ class Folder:
         files = sorted((folder / "onnx").glob("model*.onnx"))
         if not files:
             raise NotFound(
-                f"{folder} has no model.onnx", hint="export the model to ONNX", field=self._option
+                f"the folder {folder} has no file model.onnx",
+                hint="export the model to ONNX into this folder, or name another folder",
+                field=self._option,
             )
         if len(files) > 1:
             names = ", ".join(path.name for path in files)
             raise InputError(
-                f"{folder} has several models: {names}",
-                hint="name one of the files",
+                f"the folder {folder} has several models: {names}",
+                hint="give the path of one of these files",
                 field=self._option,
             )
         return files[0]
@@ -109,11 +111,15 @@ class Folder:
         try:
             return parse_json(path.read_bytes(), kind)
         except ValueError as wrong:
-            raise InputError(f"{path}: {wrong}", field=self._option) from None
+            raise InputError(
+                f"{path} is not a valid file of a model: {wrong}",
+                hint="export or download the model again",
+                field=self._option,
+            ) from None
         except OSError as error:
             raise NotFound(
                 f"{path} cannot be read: {error.strerror}",
-                hint="check its permissions, or name another folder",
+                hint="check the permissions of the file, or name another folder",
                 field=self._option,
             ) from None
 
@@ -149,7 +155,8 @@ def sha256(path: Path) -> str:
         return _sha256(path, state.st_size, state.st_mtime_ns)
     except OSError as error:
         raise NotFound(
-            f"{path}: {error.strerror}", hint="check that the model is complete"
+            f"{path}: {error.strerror}",
+            hint="check that this file of the model exists and can be read",
         ) from None
 
 

@@ -99,8 +99,8 @@ def key_for(server: Server, explicit: str | None, role: ServerRole) -> str:
     key = key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise InputError(
-            f"{role.option}: the key has characters that a key cannot have",
-            hint="set the key alone, without a line break or the name of a file",
+            f"{role.option}: the API key has a space, a line break or a character outside ASCII",
+            hint="set only the key itself, not a file name or a whole header",
             field="key",
         )
     return key
@@ -151,7 +151,7 @@ class Post:
                 if time.monotonic() + wait >= self._until:
                     raise self._failed(f"{failed}; no time is left to try again") from None
             time.sleep(wait)
-        raise self._failed("no request was sent")
+        raise self._failed("internal error: no request was sent")
 
     def _failed(self, why: str, hint: str = "") -> Unavailable:
         # A server may echo the request headers, and errors are logged: never show the key.
@@ -202,7 +202,10 @@ class Post:
         with self._connection.getresponse() as response:
             content = response.read(LARGEST_ANSWER + 1)
             if len(content) > LARGEST_ANSWER:
-                raise OSError(f"the answer is larger than {LARGEST_ANSWER:,} bytes")
+                raise OSError(
+                    f"the answer of the server is larger than {LARGEST_ANSWER:,} bytes, which"
+                    " is the limit"
+                )
             if response.length:  # `read` with a limit does not raise for a body that ended early
                 raise http.client.IncompleteRead(content, response.length)
             return response.status, response.headers, content

@@ -71,7 +71,11 @@ class LanguageModel:
 
     def __init__(self, model: str, base: str, **options: Unpack[LanguageModelOptions]) -> None:
         if unknown := set(options) - set(LanguageModelOptions.__annotations__):
-            raise InputError(f"{min(unknown)}: there is no such option", field=min(unknown))
+            raise InputError(
+                f"{min(unknown)}: a language model has no such option",
+                hint=f"the options are {', '.join(LanguageModelOptions.__annotations__)}",
+                field=min(unknown),
+            )
         self._model = name(model, "model", InputError, 256)
         self._server = parse_base_url(base, _ROLE)
         self._key = key_for(self._server, options.get("key"), _ROLE)
@@ -120,13 +124,13 @@ class LanguageModel:
         except ValueError as wrong:
             raise self._unusable(str(wrong)) from None
         if first.finish_reason == "length":
-            raise self._unusable("the reply was cut off at its maximum length")
+            raise self._unusable("the model's reply was cut off at the maximum length")
         return first.message.content.strip()
 
     def _unusable(self, why: str) -> Unavailable:
         return Unavailable(
-            f"{self._server}: the answer is not usable: {why}",
-            hint=f"is {self._model!r} a chat model there?",
+            f"{self._server}: the answer of the server is not usable: {why}",
+            hint=f"check that {self._model!r} is a chat model on this server",
         )
 
 

@@ -59,7 +59,7 @@ def require_onnx(option: str) -> None:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise Unsupported(
-            f"this {option} needs {' and '.join(missing)}",
+            f"{option}: models in ONNX need packages that are not installed: {', '.join(missing)}",
             hint=install_hint("onnx"),
             field=option,
         )
@@ -74,14 +74,16 @@ class OnnxRuntime:
             self._tokenizer = _tokenizer(files.tokenizer, files.max_length)
         except Exception as error:  # both packages raise their own types, without a common base
             raise Unsupported(
-                f"{files.weights}: the model cannot be loaded: {error}",
-                hint="check that the file is complete",
+                f"the model {files.weights} cannot be loaded: {error}",
+                hint="check that the file is complete, or export the model again",
             ) from error
         self._max_length = files.max_length
         self._types = {each.name: each.type for each in self._session.get_inputs()}
         if unknown := set(self._types) - _INPUTS:
             raise Unsupported(
-                f"{files.weights}: the input {min(unknown)!r} of the model is not supported"
+                f"{files.weights}: the model needs an input {min(unknown)!r}, which is not"
+                " supported",
+                hint=f"export it as a text model with the inputs {', '.join(sorted(_INPUTS))}",
             )
         outputs = [each.name for each in self._session.get_outputs()]
         self._output = next((name for name in files.outputs if name in outputs), outputs[0])

@@ -121,8 +121,8 @@ def _rows(ids: tuple[str, ...], field: str, view: View, selection: Selection) ->
     known = rows_by_id(view, ids, selection.readable)
     if missing := [one for one in ids if one not in known]:
         raise BadQuery(
-            f"{field}: there is no record {', '.join(map(repr, missing))} in this view",
-            hint="give the id of a record within the scope; browse lists them",
+            f"{field}: this call can read no record {', '.join(map(repr, missing))}",
+            hint="give the ids of records that exist within the scope; browse lists them",
             field=field,
         )
     return np.array([known[one] for one in ids], np.int64)

@@ -122,7 +122,10 @@ def _applied(recipe: Recipe, boosts: Sequence[str]) -> list[str]:
 def _joined(ranking: Ranking, added: Ranking, at: np.ndarray | slice = slice(None)) -> Ranking:
     """A ranking continued with further rows; none of them can come before the pool's last."""
     if ranking.parts:
-        raise InvariantError("a lane whose scores have parts cannot score every candidate")
+        raise InvariantError(
+            "internal error: a lane whose scores have parts cannot score every candidate; please"
+            " report it"
+        )
     return Ranking(
         np.concatenate([ranking.rows, added.rows[at]]),
         np.concatenate([ranking.scores, added.scores[at]]),

@@ -69,12 +69,12 @@ class Fusion(RecipePart):
         "what happens to the weight of a lane that finds nothing",
         "redistribute",
         values={
-            "keep": "is lost",
-            "redistribute": "goes to the others",
-            "fixed": "is lost, and weights are not divided by their sum",
+            "keep": "it is lost, as if the lane scored 0",
+            "redistribute": "it goes to the other lanes",
+            "fixed": "it is lost, and weights are used as given instead of divided by their sum",
         },
     )
-    lists: Weight = option("weight of a list that comes with the call", 1.0)
+    lists: Weight = option("weight of each ranking that a call brings in `lists`", 1.0)
 
     @property
     def weighed(self) -> Mapping[str, float]:
@@ -113,19 +113,20 @@ class Weighted(Fusion):
 
     kind: Literal["weighted"]
     scale: Scale | dict[Label, Scale] = option(
-        "scaling of scores, for all lanes or by lane",
+        "how a lane's scores are scaled before they are added; one value for all lanes, or one"
+        " for each",
         values={
-            "max": "by the best",
-            "min_max": "least 0, best 1",
-            "none": "none",
+            "max": "divided by the lane's best score",
+            "min_max": "the lane's lowest score becomes 0, its best 1",
+            "none": "left as they are",
             "coverage": "the share of the question that a score covers",
         },
     )
     weights: dict[Label, Weight] = option(
-        "weights of lanes, and of boosts that are fused with them"
+        "weight of each lane in the sum; a boost named here is added as a lane is"
     )
     model_weights: dict[Label, Weight] = option(
-        "weights to use instead if vectors come from a model, not from the packaged table of words",
+        "replaces `weights` if vectors come from a model, not from the packaged table of words",
         default_factory=dict[str, float],
     )
 
@@ -133,7 +134,8 @@ class Weighted(Fusion):
     def _same_signals(self) -> Self:
         if unknown := set(self.model_weights) - set(self.weights):
             raise ValueError(
-                f"model_weights names {', '.join(sorted(unknown))}, but weights does not"
+                f"`model_weights` names {', '.join(sorted(unknown))}, but `weights` does not: add"
+                " a weight there"
             )
         return self
 
@@ -174,22 +176,31 @@ class Rrf(Fusion):
     about: ClassVar[str] = "reciprocal rank fusion: Σ weight / (k + rank)"
 
     kind: Literal["rrf"]
-    k: float = option("constant k of 1 / (k + rank)", 60.0, ge=0.0, le=1e6)
-    base: int = option("rank of the best row: 1 or 0", 1, ge=0, le=1)
+    k: float = option(
+        "constant k in 1 / (k + rank); the larger, the less the first ranks differ",
+        60.0,
+        ge=0.0,
+        le=1e6,
+    )
+    base: int = option("rank of a lane's best hit in 1 / (k + rank): 1 or 0", 1, ge=0, le=1)
     weights: dict[Label, Weight] = option(
-        "weights of lanes (1 for a lane that is not named)", default_factory=dict[str, float]
+        "weight of each lane; a lane that is not named has the weight 1",
+        default_factory=dict[str, float],
     )
     scale: Literal["none", "unit"] = option(
-        "scaling of scores",
+        "how the sum is scaled",
         "none",
-        values={"none": "none", "unit": "the best of every list scores 1"},
+        values={
+            "none": "not at all",
+            "unit": "so that a record which is the best of every list scores 1",
+        },
     )
 
     @model_validator(mode="after")
     def _divides(self) -> Self:
         if self.k + self.base == 0:
             raise ValueError(
-                "k and base cannot both be 0: the weight of the best rank would be 1 / 0"
+                "`k` and `base` cannot both be 0, because the best rank would be divided by 0"
             )
         return self
 
@@ -216,13 +227,23 @@ class Smooth(Fusion):
     about: ClassVar[str] = "sum of two lanes' raw scores; one counts more, the lower the other is"
 
     kind: Literal["smooth"]
-    base: Label = option("lane whose score decides how much `lifted` counts")
-    lifted: Label = option("lane whose score is multiplied")
+    base: Label = option(
+        "lane whose score decides how much the lane `lifted` counts: the lower, the more"
+    )
+    lifted: Label = option(
+        "lane whose score is multiplied, the more the lower the lane `base` scores"
+    )
     lift: float = option(
-        "the score of `lifted` is multiplied by 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6
+        "largest gain of the lane `lifted`: its score is multiplied by 1 + lift · e^(−base / fade)",
+        35.0,
+        ge=0.0,
+        le=1e6,
     )
     fade: float = option(
-        "base score at which the lift has fallen to 1 / e of itself", 3.0, gt=0.0, le=1e6
+        "how slowly the gain of `lifted` fades as `base` scores more: at this score it is lift / e",
+        3.0,
+        gt=0.0,
+        le=1e6,
     )
 
     @property

@@ -146,9 +146,9 @@ def _loaded(point: EntryPoint, group: str, known: set[str]) -> type[RecipePart] 
         if not (isinstance(part, type) and issubclass(part, base)):
             raise TypeError(f"{point.value} is not a subclass of {base.__module__}.{base.__name__}")  # noqa: TRY301  # reported below
         if part.kind_name() != point.name:
-            raise TypeError(f"{point.value} is of kind {part.kind_name()!r}, not {point.name!r}")  # noqa: TRY301  # reported below
+            raise TypeError(f"{point.value} has the kind {part.kind_name()!r}, not {point.name!r}")  # noqa: TRY301  # reported below
         if point.name in known:
-            raise TypeError(f"there is a kind {point.name!r} already")  # noqa: TRY301  # reported below
+            raise TypeError(f"the kind {point.name!r} is taken already")  # noqa: TRY301  # reported below
     except Exception as error:  # whatever another package raises when it is loaded
         broken[point.name] = f"{type(error).__name__}: {message_of(error)}"
         _log.warning("%s %r cannot be loaded: %s", group, point.name, broken[point.name])

@@ -110,7 +110,7 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
         if label in RESERVED or (lane is not None and not fits):
             raise BadQuery(
                 f"lists: the recipe already uses the label {label!r}",
-                hint="choose another label",
+                hint="give the list another label",
                 field="lists",
             )
     if not new:
@@ -135,7 +135,11 @@ def only_reading(recipe: Recipe, generation: str) -> Recipe:
     """
     labels = [label for label, lane in recipe.lanes.items() if lane.generation == generation]
     if not labels:
-        raise BadRecipe(f"recipe {recipe.name} has no lane that reads {generation}", field="recipe")
+        raise BadRecipe(
+            f"recipe {recipe.name} has no lane that searches by {generation}",
+            hint="use another recipe",
+            field="recipe",
+        )
     only = len(labels) == len(recipe.lanes) and len(recipe.passes) == 1
     if only and not recipe.boosts and not recipe.order:
         return recipe
@@ -188,7 +192,7 @@ def parse_recipe(data: object, origin: str) -> Recipe:
         return Recipe.model_validate_json(json.dumps(data, default=_plain))
     except (TypeError, RecursionError) as error:
         raise BadRecipe(
-            f"{origin}: has a value that TOML cannot have: {error}", hint=_HINT
+            f"{origin}: has a value that a recipe cannot have ({error})", hint=_HINT
         ) from None
     except ValidationError as error:
         name = value_at(data, "name")
@@ -216,9 +220,11 @@ def read_recipe(path: Path) -> Recipe:
     try:
         return parse_recipe(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadRecipe(f"{path.name}: is not TOML: {error}", hint=_HINT) from None
+        raise BadRecipe(f"{path.name} is not valid TOML: {error}", hint=_HINT) from None
     except OSError as error:
-        raise UnknownRecipe(f"{path}: {error.strerror}", hint="check the path") from None
+        raise UnknownRecipe(
+            f"recipe {path} cannot be read: {error.strerror}", hint="check the path"
+        ) from None
 
 
 @cache
@@ -270,7 +276,7 @@ def _from_library(name: str) -> Recipe:
     try:
         return parse_recipe(tomllib.loads(source(name)), name)
     except tomllib.TOMLDecodeError as error:
-        raise BadRecipe(f"recipe {name} is not TOML: {error}", hint=_HINT) from None
+        raise BadRecipe(f"recipe {name} is not valid TOML: {error}", hint=_HINT) from None
 
 
 def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:

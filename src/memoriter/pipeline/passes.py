@@ -17,11 +17,13 @@ class PassHead(Spec):
     """The rows that a pass scores: the first ones, or the union of the first by each column."""
 
     count: int = option(
-        "how many of the best rows by each column are scored again", ge=1, le=10_000
+        "how many of the best candidates are scored again; if `by` names columns, so many by each",
+        ge=1,
+        le=10_000,
     )
     by: tuple[str, ...] = option(  # a list, after a validator of Pass
-        "columns by which the best rows are found; a missing value counts as 0. Empty: the order"
-        " so far; `fuse`: the score before boosts",
+        "columns whose best candidates are scored again; a missing value counts as 0. Empty: the"
+        " best by the order so far; `fuse`: by the score before boosts",
         (),
         strict=False,
     )
@@ -30,15 +32,22 @@ class PassHead(Spec):
 class Unanimity(Spec):
     """Skips the reranker if two lanes agree on the best rows."""
 
-    lanes: tuple[Label, Label] = option("the two lanes that are compared")
-    depth: int = option("how many of the best rows of each lane are compared", 3, ge=1, le=100)
-    agree: int = option("how many of these rows both lanes must have", 2, ge=1, le=100)
+    lanes: tuple[Label, Label] = option(
+        "two lanes; if their best hits agree, the reranker is skipped"
+    )
+    depth: int = option("how many of the best hits of the two lanes are compared", 3, ge=1, le=100)
+    agree: int = option(
+        "on how many of the compared hits the two lanes must agree to skip the reranker",
+        2,
+        ge=1,
+        le=100,
+    )
     by: Literal["positional", "overlap"] = option(
-        "when both lanes have a row",
+        "when the two lanes agree on a hit",
         "positional",
         values={
-            "positional": "if it has the same rank in both",
-            "overlap": "if it is among the best rows of both",
+            "positional": "if it has the same rank in both lanes",
+            "overlap": "if it is among the compared hits of both lanes",
         },
     )
 
@@ -46,19 +55,27 @@ class Unanimity(Spec):
 class Rerank(Spec):
     """A reranker reads the query and the text of every row of the head."""
 
-    timeout_ms: int = option("time limit of the reranker in ms", 800, ge=1, le=600_000)
+    timeout_ms: int = option("how many milliseconds the reranker may take", 800, ge=1, le=600_000)
     on_failure: Literal["keep", "raise"] = option(
         "what happens if the reranker fails or is too slow",
         "keep",
-        values={"keep": "the order stays, and the reason is recorded", "raise": "that is an error"},
+        values={
+            "keep": "the order stays as it was, and the answer gives the reason",
+            "raise": "the search fails",
+        },
     )
     score: Literal["replace", "keep"] = option(
-        "score of a reranked row",
+        "which score a reranked hit has",
         "replace",
-        values={"replace": "the reranker's", "keep": "left as it was, only the order changes"},
+        values={
+            "replace": "that of the reranker",
+            "keep": "the one it had; only the order changes",
+        },
     )
     unless: Unanimity | None = option(
-        "the reranker is skipped if two lanes agree on the best rows", None
+        "table that names two `lanes`; the reranker is skipped if their best hits agree. None:"
+        " it is always asked",
+        None,
     )
 
 
@@ -66,22 +83,29 @@ class Pass(Spec):
     """Scores the head of the rows; the rest stay below in their former order."""
 
     enabled: bool = option(
-        "whether the pass runs; only a second pass can be switched off", default=True
+        "whether the pass runs; only the second pass can be switched off", default=True
     )
-    head: PassHead | None = option("rows that are scored again (none: every candidate)", None)
+    head: PassHead | None = option(
+        "how many of the best candidates are scored again, or a table with `count` and `by`;"
+        " none: all",
+        None,
+    )
     fuse: AnyFusion | None = option(
-        "how the scores of lanes become one; a pass has either this or `rerank`", None
+        "how the scores of the lanes become one score; a pass has either `fuse` or `rerank`", None
     )
     rerank: Rerank | None = option("a reranker that reads the query and each text", None)
     complete: bool = option(
-        "whether every lane scores every candidate, also those outside its pool (first pass only)",
+        "whether every lane also scores the candidates of the other lanes (first pass only)",
         default=False,
     )
     boosts: tuple[Label, ...] = option(
-        "boosts, or lanes whose raw score is added, in this order", ()
+        "boosts of the pass, in the order in which they apply; a lane named here adds its raw"
+        " score",
+        (),
     )
     ties: tuple[Tie, ...] | None = option(
-        "columns and attributes that break ties (none: `ties` of the recipe)", None
+        "columns and attributes that break ties in this pass; none: those of the recipe's `ties`",
+        None,
     )
 
     @field_validator("head", mode="before")
@@ -91,22 +115,26 @@ class Pass(Spec):
             return {"count": value}
         if isinstance(value, PassHead | Mapping | None):
             return cast("object", value)
-        raise ValueError("expected a number of rows, or a table with count and by")
+        raise ValueError("expected a number of candidates, or a table with `count` and `by`")
 
     @model_validator(mode="after")
     def _one_score(self) -> Self:
         if (self.fuse is None) == (self.rerank is None):
-            raise ValueError("a pass needs either fuse or rerank, and not both")
+            raise ValueError("a pass needs either `fuse` or `rerank`, and not both")
         if self.rerank is not None and self.head is None:
             raise ValueError(
-                "a pass with rerank needs the number of rows to rerank, for example head = 40"
+                "a pass with `rerank` needs `head`, the number of candidates to rerank, for"
+                " example head = 40"
             )
         if self.rerank is not None and self.ties is not None:
-            raise ValueError("a pass with rerank cannot have ties: equal scores keep their order")
+            raise ValueError(
+                "a pass with `rerank` keeps the order of equal scores, so it cannot have `ties`:"
+                " remove it"
+            )
         if self.rerank is not None and self.rerank.score == "keep" and self.boosts:
             raise ValueError(
                 'a pass with rerank.score = "keep" does not change scores, so it cannot have'
-                ' boosts: remove them, or set score = "replace"'
+                ' `boosts`: remove them, or set score = "replace"'
             )
         return self
 

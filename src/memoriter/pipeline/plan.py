@@ -282,7 +282,7 @@ def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     for label in sorted(running):
         if (rival := recipe.boosts[label].excludes) in running:
             raise BadQuery(
-                f"{label} and {rival} cannot both run",
+                f"the boosts {label!r} and {rival!r} cannot both run",
                 hint=f"switch one off: overrides={{'boosts.{rival}.enabled': False}}",
                 field=label,
             )
@@ -384,7 +384,7 @@ def _must_run(made: Plan, query: Query) -> None:
         label = missing[0]
         raise Unavailable(
             f"lane {label!r} is required and cannot run: {reasons[label]}",
-            hint="take it out of require to get the answer of the other lanes",
+            hint="leave it out of `require` to get the answer of the other lanes",
             field="require",
         )
     if not made.running and (made.missing or not made.skipped):

@@ -60,7 +60,7 @@ class Select(Spec):
     """Which records a search leaves out by default."""
 
     trust: tuple[Literal["system", "learned", "external"], ...] | None = option(
-        "trust levels that are searched", None, values={None: "all"}
+        "trust levels that are searched", None, values={None: "all levels"}
     )
     archived: Literal["hide", "show"] = option(
         "whether archived records are shown", "hide", values=_SHOWN
@@ -76,15 +76,15 @@ class Select(Spec):
     replaced_by: ReplacedBy = option(
         "what may supersede a record",
         "as_trusted",
-        values={"any": "any other", "as_trusted": "one that is trusted as much or more"},
+        values={"any": "any other record", "as_trusted": "one that is trusted as much or more"},
     )
     as_of: Literal["validity", "append"] = option(
-        "what decides whether a record existed at the time `as_of`",
+        "what decides whether a record existed at the time `as_of` of a call",
         "validity",
-        values={"validity": "its validity", "append": "when it was written"},
+        values={"validity": "when it is valid", "append": "when it was written"},
     )
     reflections: Literal["show", "hide", "only"] = option(
-        "reflections", "show", values={**_SHOWN, "only": "nothing else is shown"}
+        "whether reflections are shown", "show", values={**_SHOWN, "only": "nothing else is shown"}
     )
 
 
@@ -93,102 +93,99 @@ class Mode(Spec):
 
     lanes: tuple[Label, ...] = option("lanes that run in this mode", min_length=1)
     may_miss: tuple[Label, ...] = option(
-        "lanes that an answer may lack and still count as complete", ()
+        "lanes that may fail to run without the answer being called degraded", ()
     )
-    otherwise: Label | None = option("lane that runs if none of the others can", None)
-    rerank: bool = option("whether the reranker of the recipe may be asked", default=True)
+    otherwise: Label | None = option("lane that runs if no lane of the mode can", None)
+    rerank: bool = option("whether the recipe's reranker is asked in this mode", default=True)
 
 
 class Final_(Spec):  # noqa: N801  # `Final` is typing's
     """The end of the pipeline: limit and minimum score."""
 
-    least: Literal[0, 1] = option("smallest limit that a call may set", 1)
-    limit: int = option("number of hits if a call sets no limit", 10, ge=0, le=10_000)
+    least: Literal[0, 1] = option("smallest `limit` that a call may set", 1)
+    limit: int = option("number of hits if a call sets no `limit`", 10, ge=0, le=10_000)
     min_score: float | None = option(
-        "minimum score, on the scale of the first pass", None, ge=-1e6, le=1e6
+        "minimum score of a hit after the first pass; None: no minimum", None, ge=-1e6, le=1e6
     )
-
-    min_relevance: float | None = option("minimum relevance", None, ge=0.0, le=1.0)
+    min_relevance: float | None = option("minimum relevance of a hit", None, ge=0.0, le=1.0)
 
     @field_validator("limit")
     @classmethod
     def _not_below(cls, limit: int, info: ValidationInfo) -> int:
         if limit < info.data.get("least", 1):
-            raise ValueError("the limit must be at least 1")
+            raise ValueError("must be at least 1, unless `least` is 0")
         return limit
 
 
 class Recipe(Spec):
     """A search pipeline as data."""
 
-    format: Literal[1] = option("format of the recipe file", FORMAT)
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")] = option("its name")
-    version: int = option("version", ge=1)
+    format: Literal[1] = option("version of the file format", FORMAT)
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")] = option("name of the recipe")
+    version: int = option("version of the recipe", ge=1)
     about: str = option("in short", "")
     analyzer: str = option(
         "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
     )
     window: int = option(
-        "number of hits that caps and shares refer to, whatever the limit", 10, ge=1, le=10_000
+        "number of first hits in which orderings count caps and shares", 10, ge=1, le=10_000
     )
     ties: tuple[Tie, ...] = option(
-        "attributes and columns that break ties, in this order; lanes use the attributes",
+        "attributes and columns that break ties, in this order; inside a lane only attributes do",
         ("row",),
-        values={"row": "age", "-row": "age, newest first"},
+        values={"row": "older records first", "-row": "newer records first"},
     )
-    otherwise: Label | None = option("lane that runs if no other can", None)
+    otherwise: Label | None = option("lane that runs only if no other lane can", None)
     missing: Literal["skip", "refuse"] = option(
-        "what happens to a lane that cannot run",
+        "what happens if a lane cannot run",
         "skip",
         values={
-            "skip": "is skipped and named",
-            "refuse": "is an error, as is a text or a vector that no lane takes",
+            "skip": "the other lanes run, and the answer names this one",
+            "refuse": "the search fails, also if no lane uses the text or vector of the call",
         },
     )
     not_positive: Literal["refuse", "default"] = option(
-        "what a value of 0 or less does, as limit or under one of `names`",
+        "what a `limit` of 0 or less means, and such a value of an option in `names`",
         "refuse",
-        values={"refuse": "is an error", "default": "means the recipe's own"},
+        values={"refuse": "an error", "default": "the value of the recipe"},
     )
     select: Select = option("which records are left out unless a call says otherwise", Select())
-    lanes: dict[Label, AnyLane] = option("lanes, by label", min_length=1)
+    lanes: dict[Label, AnyLane] = option("what searches, by labels of your own", min_length=1)
     apart: tuple[Label, ...] = option(
-        "lanes that read some words of the question by themselves, such as a time that it names:"
-        " these words are left out of the embedded question",
+        "lanes that use some words of the question themselves, such as a time: these words are"
+        " left out when the question is embedded",
         (),
     )
     boosts: dict[Label, AnyBoost] = option(
-        "boosts, by label", default_factory=dict[str, "AnyBoost"]
+        "what changes scores, by labels of your own", default_factory=dict[str, "AnyBoost"]
     )
     modes: dict[ModeName, Mode] = option(
-        "sets of lanes by name; `mode` of a question chooses one", default_factory=dict[str, Mode]
+        "named sets of lanes; `mode` of a call chooses one", default_factory=dict[str, Mode]
     )
     passes: tuple[Pass, ...] = option(
         "one or two passes that compute scores", alias="pass", min_length=1, max_length=2
     )
-    order: tuple[AnyOrdering, ...] = option("orderings, in this order", ())
+    order: tuple[AnyOrdering, ...] = option("what moves or drops hits, in this order", ())
     relevance: Relevance | None = option("how the relevance of a hit is computed", None)
-    final: Final_ = option("which hits are returned", Final_())
+    final: Final_ = option("limit and minimum score of the hits", Final_())
     names: dict[str, Path] = option(
-        "option names of another system, and the paths of these options here",
+        "options of another system by their names there, with their paths in this recipe",
         default_factory=dict[str, Path],
     )
     values: dict[str, Mean] = option(
-        "values that the other system spells differently, and their spelling here",
+        "values of another system's options, with their spelling here",
         default_factory=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
-        "what the other system calls an answer, by the lanes that found it; the first match counts",
+        "another system's names for an answer, by the lanes that found it; the first match counts",
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
-        "what the other system calls the source of a hit, by the lanes that found it; the first"
-        " whose lanes all found it counts",
+        "another system's names for a hit's source; the first counts whose lanes all found it",
         default_factory=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
-        "numbers of a hit by the names of the other system, each from a column; an absent value"
-        " is 0",
+        "numbers of a hit under another system's names, each from a column; a missing value is 0",
         default_factory=dict[str, str],
     )
 
@@ -210,10 +207,10 @@ class Recipe(Spec):
             raise ValueError(f"a lane and a boost are both named {_listed(both)}: rename one")
         if self.passes[0].head is not None or self.passes[0].fuse is None:
             raise ValueError(
-                "pass.0 must have fuse, and neither head nor rerank: it scores every candidate"
+                "pass.0 scores all candidates: it needs `fuse`, and cannot have `head` or `rerank`"
             )
         if not self.passes[0].enabled:
-            raise ValueError("pass.0 cannot be switched off")
+            raise ValueError("pass.0 cannot be switched off: remove its `enabled`")
         for at, pass_ in enumerate(self.passes):
             if pass_.fuse is not None:
                 self._weighs(at, pass_.fuse)
@@ -235,8 +232,8 @@ class Recipe(Spec):
         fuse = self.passes[0].fuse
         if not isinstance(fuse, Weighted) or fuse.scale != "coverage" or fuse.absent != "fixed":
             raise ValueError(
-                "relevance needs scores that can be compared: pass.0 must fuse with scale ="
-                ' "coverage" and absent = "fixed"'
+                "relevance needs scores that can be compared: `fuse` of pass.0 must have"
+                ' scale = "coverage" and absent = "fixed"'
             )
 
     def _no_lane(self, names: Collection[str]) -> str:
@@ -260,16 +257,16 @@ class Recipe(Spec):
     def _others_known(self) -> None:
         for label, boost in self.boosts.items():
             if boost.excludes not in (None, *self.boosts):
-                raise ValueError(f"boosts.{label}: there is no boost {boost.excludes!r}")
+                raise ValueError(f"boosts.{label}: the recipe has no boost {boost.excludes!r}")
         for at, ordering in enumerate(self.order):
             for label in ordering.lanes:
                 if getattr(self.lanes.get(label), "generation", None) != "vectors":
-                    raise ValueError(f"order.{at}: there is no vector lane {label!r}")
+                    raise ValueError(f"order.{at}: the recipe has no vector lane {label!r}")
 
     def _weighs(self, at: int, fuse: Fusion) -> None:
         first = isinstance(fuse, Weighted) and at == 0
         if isinstance(fuse, Weighted) and at and fuse.model_weights:
-            raise ValueError(f"pass.{at} cannot have model_weights: only pass.0 can")
+            raise ValueError(f"pass.{at} cannot have `model_weights`: only pass.0 can")
         signals = {*self.lanes, *(self.boosts if first else ()), *(("order",) if at else ())}
         if unknown := fuse.names - signals:
             raise ValueError(f"pass.{at}.fuse: {self._no_lane(unknown)}")
@@ -286,7 +283,7 @@ class Recipe(Spec):
                 )
             if label in self.fused:
                 raise ValueError(
-                    f"pass.{at}.boosts: {label!r} has a weight in pass.0 too: remove one"
+                    f"pass.{at}.boosts: {label!r} also has a weight in pass.0: remove either"
                 )
 
     def _columns(self, where: str, names: tuple[str, ...]) -> None:
@@ -299,7 +296,7 @@ class Recipe(Spec):
                 continue
             if owner in _PASS_COLUMNS.get(where.rpartition(".")[2], ()):
                 continue
-            raise ValueError(f"{where}: there is no column {name!r} of a lane or a boost")
+            raise ValueError(f"{where}: no lane or boost of this recipe has a column {name!r}")
 
     def _applied(self, owner: str) -> tuple[str, ...]:
         return tuple(self.boosts) if owner == "boost" else ()
@@ -321,7 +318,7 @@ class Recipe(Spec):
         """The fusion of the first pass, with the weights for the embedder."""
         fuse = self.passes[0].fuse
         if fuse is None:
-            raise InvariantError("the first pass must have fuse")
+            raise InvariantError("internal error: pass.0 has no `fuse`; please report it")
         return fuse.with_model(has_model)
 
     @cached_property

@@ -87,63 +87,65 @@ class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
     seen: UnitShare = option(
-        "weight of the share of the question's informative words that at least one record has",
+        "share of the evidence that says how many of the question's informative words are in the"
+        " store, in any record",
         0.05,
     )
     mass: float = option(
-        "total weight of a question's informative words at which its relevance is halved; with"
-        " less weight the relevance is lower still",
+        "how much short questions lose: evidence is multiplied by m / (m + mass), where m is the"
+        " summed idf of the question's informative words",
         16.0,
         ge=0.0,
         le=1000.0,
     )
     unseen_name: UnitShare = option(
-        "factor of the relevance if the question has a name that no record has", 0.4
+        "factor of the evidence if the question has a name that no record has", 0.4
     )
     words: int = option(
-        "a record with more words than this is less relevant: by the factor (words / length) to"
-        " the power of ¼",
+        "length in words above which records lose: evidence is multiplied by the fourth root of"
+        " words / length",
         16, ge=1, le=1_000_000,
     )  # fmt: skip
     apart: UnitShare = option(
-        "weight of the recipe's lanes in `apart`; it grows as the question has fewer other words",
+        "what the lanes in the recipe's `apart` can add to the evidence; they add more if the"
+        " question has few other words",
         0.16,
     )
     few: float | None = option(
-        "correction for the size of the store: evidence is multiplied by"
-        " (few + ln records) / (few + ln size of the store); None: no correction",
+        "how little large stores lose: evidence is multiplied by (few + ln records) / (few + ln n),"
+        " where n is the number of records in the store; None: they lose nothing",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
     records: int = option(
-        "number of records in the stores that `knots` were fitted on", 160, ge=1, le=10**9
+        "size of the stores, in records, that `knots` were fitted on", 160, ge=1, le=10**9
     )
     stands_out: str | None = option(
-        "lane whose scores say how far a record stands out from all others; None: no lane", None
+        "lane whose scores show how far a record stands out from all others; None: no lane",
+        None,
     )
     deviations: float = option(
-        "evidence beyond that of a weak hit is multiplied by z / deviations, kept within 0.25 and"
-        " 2; z is the standard score in the lane `stands_out`",
+        "how far a hit must stand out: evidence above that of a weak hit is multiplied by"
+        " z / deviations, but by 0.25 to 2; z is the standard score in the lane `stands_out`",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(
-        "prior for the standard score, which steadies it in a small store: a number of records,"
-        " their mean score and its standard deviation",
+        "imagined records, counted in so that a small store has a mean and a deviation: how many,"
+        " their mean score, its standard deviation",
         (20.0, 0.04, 0.05),
     )
     knots: tuple[Knot, ...] = option(
-        "points (evidence, relevance) of a piecewise linear function that turns evidence into"
-        " relevance",
+        "points (evidence, relevance): on the lines between them evidence becomes relevance",
         min_length=2,
         max_length=32,
     )
     model_knots: tuple[Knot, ...] = option(
-        "used instead of `knots` if vectors come from a model, not from the packaged table;"
-        " empty: `knots`",
+        "replaces `knots` if vectors come from a model, not from the packaged table; empty:"
+        " `knots` stay",
         (),
         max_length=32,
     )
     weak: UnitShare = option(
-        "minimum relevance of a weak hit; below it a hit is not relevant", 0.15
+        "minimum relevance of a weak hit; a hit below has the strength none", 0.15
     )
     strong: UnitShare = option("minimum relevance of a strong hit", 0.6)
 
@@ -152,11 +154,16 @@ class Relevance(Spec):
         for name, knots in (("knots", self.knots), ("model_knots", self.model_knots)):
             xs, ys = [x for x, _ in knots], [y for _, y in knots]
             if xs != sorted(set(xs)) or ys != sorted(ys):
-                raise ValueError(f"relevance.{name}: both numbers must ascend from knot to knot")
+                raise ValueError(
+                    f"relevance.{name}: each point needs more evidence than the one before, and no"
+                    " less relevance"
+                )
             if len(knots) == 1:
-                raise ValueError(f"relevance.{name} needs two knots or more")
+                raise ValueError(f"relevance.{name} needs at least two points")
         if self.weak > self.strong:
-            raise ValueError(f"weak ({self.weak}) must not be above strong ({self.strong})")
+            raise ValueError(
+                f"relevance.weak ({self.weak}) must not be above relevance.strong ({self.strong})"
+            )
         return self
 
     def with_model(self, *, has_model: bool) -> Relevance:

@@ -74,7 +74,7 @@ def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[s
     """A second fusion, over the ranked columns that the head is made of."""
     pass_ = recipe.passes[1]
     if pass_.fuse is None:
-        raise InvariantError("a second fusion needs fuse in pass 1")
+        raise InvariantError("internal error: pass.1 has no `fuse`; please report it")
     slate = scored.slate
     lists = head_ranks(slate, pass_.head, ctx, recipe.ties)
     ranks = np.stack(list(lists.values()))
@@ -129,7 +129,9 @@ def reranked(
     """
     pass_ = recipe.passes[1]
     if pass_.rerank is None or pass_.head is None:
-        raise InvariantError("a pass that asks a reranker must have rerank and head")
+        raise InvariantError(
+            "internal error: pass.1 has no `rerank` or no `head`; please report it"
+        )
     slate = scored.slate
     ranks = np.stack(list(head_ranks(slate, pass_.head, ctx, recipe.ties).values()))
     at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
@@ -142,7 +144,12 @@ def reranked(
     answer = _reranker_scores(ctx, pass_.rerank, slate, at)
     if isinstance(answer, str):
         if pass_.rerank.on_failure == "raise":
-            raise Unavailable(f"the reranker gave no answer: {answer}", field="rerank")
+            raise Unavailable(
+                f"the reranker returned no scores: {answer}",
+                hint='try again, or set pass.1.rerank.on_failure to "keep": then the order stays'
+                " as it was",
+                field="rerank",
+            )
         return scored, RerankOutcome({"failed": answer}, answer, missed=True)
     whole = np.full(slate.rows.size, np.nan)
     whole[at] = answer
@@ -181,7 +188,9 @@ def _agreed(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
 def _reranker_scores(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:
     """A score for each row, on the grid, or the reason that there are none."""
     if ctx.effects.reranker is None:
-        raise InvariantError("unreachable: a plan without a reranker never asks one")
+        raise InvariantError(
+            "internal error: pass.1 asks a reranker, and there is none; please report it"
+        )
     rows = slate.rows[at].tolist()
     texts = ["" if record is None else record.titled for record in ctx.fetch(rows)]
     answer = ctx.effects.reranker(rows, texts, rerank.timeout_ms)

@@ -65,7 +65,7 @@ def settings_format(system: str) -> SettingsFormat:
     except plugins.CannotLoad as error:
         raise NotFound(
             f"the reader for the settings of {system!r} cannot be loaded: {error}",
-            hint="update or reinstall the package that brings it",
+            hint="update or reinstall the package that reads these settings",
         ) from error
 
 
@@ -86,8 +86,9 @@ def recipe_from_settings(system: str, text: str, name: str) -> MadeRecipe:
         try:
             made = parse_recipe(data, f"{form.about}: {key}")
         except BadRecipe as error:
+            why = error.message.removeprefix(f"{form.about}: {key}: ")
             raise BadRecipe(
-                f"{key}: {value!r} does not fit: {error.message}", hint=error.hint, field=key
+                f"{key}: {value!r} cannot be used ({why})", hint=error.hint, field=key
             ) from error
     made = parse_recipe(data, form.about)
     return MadeRecipe(made, to_toml(data), given.left_out)

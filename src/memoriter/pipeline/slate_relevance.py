@@ -19,7 +19,9 @@ from memoriter.rank.grid import snap
 def slate_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Judged:
     """The relevance of each row of a slate."""
     if recipe.relevance is None:
-        raise InvariantError("unreachable: this is called only for a recipe with relevance")
+        raise InvariantError(
+            "internal error: the recipe has no relevance to compute; please report it"
+        )
     rule = recipe.relevance.with_model(has_model=ctx.has_model)
     fuse = recipe.fusion(has_model=ctx.has_model)
     # Lists of the caller and walks are no measure of how much of the question is covered.

@@ -24,8 +24,8 @@ def refuse_unused(plan: Plan, query: Query) -> None:
     on = [label for label, lane in recipe.lanes.items() if lane.enabled and label in wanted]
     if not on:
         raise BadQuery(
-            f"recipe {recipe.name}: at least one lane must be enabled",
-            hint=f"its lanes: {', '.join(recipe.lanes)}",
+            f"recipe {recipe.name}: no lane is enabled",
+            hint=f"enable at least one of its lanes: {', '.join(recipe.lanes)}",
             field="lanes",
         )
     reasons = {step.name: step.skipped for step in plan.steps if step.skipped is not None}
@@ -35,8 +35,8 @@ def refuse_unused(plan: Plan, query: Query) -> None:
     for field in _inputs(query):
         if not any(_takes(recipe, label, field, query) for label in on):
             raise BadQuery(
-                f"{field}: no enabled lane uses it",
-                hint=f"enable a lane that uses it, or leave the {field} out",
+                f"{field}: no enabled lane uses the {field} of this call",
+                hint=f"enable a lane that does, or leave the {field} out",
                 field=field,
             )
 

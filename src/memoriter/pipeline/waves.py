@@ -22,14 +22,20 @@ def waves_of(lanes: Mapping[str, object]) -> list[tuple[str, ...]]:
     needs = {label: set(_seeding(lane)) for label, lane in lanes.items()}
     for label, wanted in needs.items():
         if unknown := wanted - set(lanes):
-            raise ValueError(f"lanes.{label}.seeds: there is no lane {', '.join(sorted(unknown))}")
+            raise ValueError(
+                f"lanes.{label}.seeds: there is no lane {', '.join(sorted(unknown))}; known:"
+                f" {', '.join(lanes)}"
+            )
     waves: list[tuple[str, ...]] = []
     done: set[str] = set()
     while len(done) < len(lanes):
         wave = tuple(label for label in lanes if label not in done and needs[label] <= done)
         if not wave:
             left = ", ".join(sorted(set(lanes) - done))
-            raise ValueError(f"seeds form a cycle among the lanes {left}: remove one of them")
+            raise ValueError(
+                f"`seeds` form a cycle among the lanes {left}: remove one of them from the `seeds`"
+                " of another"
+            )
         waves.append(wave)
         done |= set(wave)
     return waves
@@ -50,7 +56,7 @@ def cannot_start(label: str, lane: Seeded, ctx: Context, ready: Collection[str])
         return Skipped(f"no lane that seeds it runs: {', '.join(lane.seeds)}")
     if lane.must_start:
         raise BadQuery(
-            f"seeds: lane {label!r} has no seeds to start from",
+            f"seeds: lane {label!r} has no memories to start from",
             hint=f"recall(…, seeds={{{label!r}: [ids]}}), or name lanes in lanes.{label}.seeds",
             field="seeds",
         )

@@ -33,7 +33,7 @@ def item_of(value: object, what: str) -> Item:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise BadQuery(
             f"{what}: expected a text or a whole number, got {type(value).__name__}",
-            hint="name what is ranked by its id",
+            hint="identify each item by a text or a whole number, such as its id",
             field=what.split(maxsplit=1)[0],
         )
     return value
@@ -48,14 +48,22 @@ def finite(value: object, what: str, most: float = math.inf) -> float:
     try:
         wide = float(number)
     except OverflowError:
-        raise BadQuery(f"{what}: the number is too large", field=field) from None
+        raise BadQuery(
+            f"{what}: the number is too large; the largest possible is about 1.8e308",
+            hint="scale the numbers down",
+            field=field,
+        ) from None
     if not math.isfinite(wide):
         raise BadQuery(
-            f"{what}: must be finite, got {wide}", hint="leave out what has no score", field=field
+            f"{what}: must be finite, got {wide}",
+            hint="leave out items that have no score",
+            field=field,
         )
     if abs(wide) > most:
         raise BadQuery(
-            f"{what}: {wide:g} is not within ±{most:g}", hint="scale the numbers down", field=field
+            f"{what}: {wide:g} is out of range; it must lie within ±{most:g}",
+            hint="scale the numbers down",
+            field=field,
         )
     return number
 
@@ -116,14 +124,18 @@ def per_list(value: object, labels: Sequence[Item], field: str) -> list[object]:
         named = cast("Mapping[object, object]", value)
         if set(named) != set(labels):
             raise BadQuery(
-                f"{field}: has values for {_names(named)}, but the lists are {_names(labels)}",
-                hint="name every list once",
+                f"{field}: has values for {_names(named)}, but the lists are named"
+                f" {_names(labels)}",
+                hint="give one value for every list",
                 field=field,
             )
         return [named[label] for label in labels]
     values = entries_of(value, field)
     if len(values) != len(labels):
-        raise BadQuery(f"{field}: has {len(values)} values for {len(labels)} lists", field=field)
+        raise BadQuery(
+            f"{field}: expected {len(labels)} values, one for each list, got {len(values)}",
+            field=field,
+        )
     return values
 
 
@@ -137,7 +149,7 @@ def relevance_rows(rows: object, most: float) -> tuple[list[Item], list[float], 
         if len(row) != 3:  # noqa: PLR2004  # item, relevance, vector
             raise BadQuery(
                 f"rows, entry {at}: expected [item, relevance, vector], got {entry!r:.80}",
-                hint="columns become rows by zip(items, relevances, vectors)",
+                hint="to make rows of three columns: zip(items, relevances, vectors)",
                 field="rows",
             )
         items.append(item_of(row[0], "item (column 1)"))
@@ -145,7 +157,11 @@ def relevance_rows(rows: object, most: float) -> tuple[list[Item], list[float], 
         vectors.append(row[2])
     if len(set(items)) < len(items):
         twice = next(item for at, item in enumerate(items) if item in items[:at])
-        raise BadQuery(f"item (column 1): {twice!r} is given twice", field="rows")
+        raise BadQuery(
+            f"item (column 1): {twice!r} occurs in two rows",
+            hint="give every item once",
+            field="rows",
+        )
     return items, relevance, vectors
 
 
@@ -155,9 +171,9 @@ def matrix_of(items: Sequence[Item], vectors: Sequence[object]) -> NDArray[np.fl
     for item, row in zip(items, rows, strict=True):
         if row.size != rows[0].size:
             raise BadQuery(
-                f"vector (column 3): unequal dimensions, {rows[0].size} of {items[0]!r}"
-                f" and {row.size} of {item!r}",
-                hint="take all vectors from one embedder",
+                f"vector (column 3): the vector of {items[0]!r} has {rows[0].size} numbers,"
+                f" that of {item!r} has {row.size}",
+                hint="compute all vectors with the same embedder",
                 field="rows",
             )
     return np.stack(rows) if rows else np.zeros((0, 0))
@@ -168,11 +184,13 @@ def _vector(item: Item, value: object) -> NDArray[np.float64]:
     try:
         row = np.asarray(value, np.float64)
     except (TypeError, ValueError):
-        raise BadQuery(f"{field}: expected a list of numbers", field="rows") from None
+        raise BadQuery(
+            f"{field}: expected a list of numbers, got {value!r:.40}", field="rows"
+        ) from None
     if row.ndim != 1 or isinstance(value, str):
-        raise BadQuery(f"{field}: expected a list of numbers", field="rows")
+        raise BadQuery(f"{field}: expected a list of numbers, got {value!r:.40}", field="rows")
     if not np.isfinite(row).all():
-        raise BadQuery(f"{field}: must be finite", field="rows")
+        raise BadQuery(f"{field}: must be finite, but has NaN or infinity", field="rows")
     return row
 
 

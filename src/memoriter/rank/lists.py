@@ -135,13 +135,17 @@ def _reciprocal(how: Reciprocal, k: float) -> tuple[int, Literal["none", "unit"]
     if unknown := set(how) - set(Reciprocal.__annotations__):
         known = ", ".join(Reciprocal.__annotations__)
         raise BadQuery(
-            f"{min(unknown)}: there is no such option", hint=f"known: {known}", field="rrf"
+            f"{min(unknown)}: rrf has no such option", hint=f"its options are {known}", field="rrf"
         )
     flag(how.get("descending", True), "descending", BadQuery)
     base = integer(how.get("base", 1), "base", 0, 1, BadQuery)
     scale = choice(how.get("scale", "none"), "scale", ("none", "unit"), BadQuery)
     if k + base == 0:
-        raise BadQuery("k and base are both 0: the best rank would divide by 0", field="base")
+        raise BadQuery(
+            "`k` and `base` are both 0, so the best rank would be divided by 0",
+            hint="give `k` above 0, or `base` 1",
+            field="base",
+        )
     return base, cast('Literal["none", "unit"]', scale)
 
 
@@ -163,7 +167,7 @@ def weighted(
     """
     best = {label: best_of(pairs) for label, pairs in labelled_lists(lists).items()}
     if absent not in get_args(fuse.Absent):
-        raise BadQuery(f"absent: {absent!r} is not redistribute or keep", field="absent")
+        raise BadQuery(f'absent: expected "redistribute" or "keep", got {absent!r}', field="absent")
     kinds = _scales(scale, list(best))
     for kind, scores in zip(kinds, best.values(), strict=True):
         for item, score in scores.items():
@@ -191,7 +195,7 @@ def smooth(base: Pairs, lifted: Pairs, *, lift: float = 35.0, fade: float = 3.0)
     slow = finite(fade, "fade")
     if high < 0.0 or slow <= 0.0:
         raise BadQuery(
-            f"lift must not be negative and fade must be positive, got {lift!r} and {fade!r}",
+            f"expected `lift` of 0 or more and `fade` above 0, got {lift!r} and {fade!r}",
             field="lift" if high < 0.0 else "fade",
         )
     best: dict[Item, dict[Item, float]] = {
@@ -283,5 +287,7 @@ def _weights(value: object, labels: Sequence[Item]) -> NDArray[np.float64]:
     ]
     for label, weight in zip(labels, clean, strict=True):
         if weight < 0.0:
-            raise BadQuery(f"weight of {label!r}: {weight!r} is negative", field="weights")
+            raise BadQuery(
+                f"weight of {label!r}: expected 0 or more, got {weight!r}", field="weights"
+            )
     return np.array(clean)

@@ -134,19 +134,19 @@ def checked_scores(answer: object, count: int) -> NDArray[np.float64]:
     try:
         table = np.asarray(answer)
     except (TypeError, ValueError, OverflowError):
-        raise _other("answered lists of different lengths", wanted) from None
+        raise _other("returned lists of different lengths", wanted) from None
     if table.ndim == 0:
-        raise _other(f"answered {'nothing' if answer is None else type(answer).__name__}", wanted)
+        raise _other(f"returned {'nothing' if answer is None else type(answer).__name__}", wanted)
     if table.ndim != 1 or (table.size and table.dtype.kind not in "fiu"):
         what = "a table" if table.ndim > 1 else "a list with other things than numbers"
-        raise _other(f"answered {what}", wanted)
+        raise _other(f"returned {what}", wanted)
     if table.size != count:
-        raise _other(f"answered {table.size or 'no'} score{'' if table.size == 1 else 's'}", wanted)
+        raise _other(f"returned {table.size or 'no'} score{'' if table.size == 1 else 's'}", wanted)
     values = table.astype(np.float64)
     if not np.isfinite(values).all():
-        raise _other("answered NaN or infinity", wanted)
+        raise _other("returned NaN or infinity", wanted)
     if float(np.abs(values).max()) > LARGEST:
-        raise _other(f"answered a score beyond ±{LARGEST:,.0f}", wanted)
+        raise _other(f"returned a score outside ±{LARGEST:,.0f}", wanted)
     return snap(values) + 0.0  # -0.0 becomes 0.0, so that equal scores have equal bytes
 
 

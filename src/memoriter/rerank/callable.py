@@ -26,7 +26,8 @@ class FunctionReranker:
     def __init__(self, function: RerankFunction, name: str | None = None) -> None:
         if not callable(function):
             raise InputError(
-                "reranker: expected a function that takes a question and a list of texts",
+                f"reranker: expected a function, got {type(function).__name__}",
+                hint="def rerank(query: str, texts: list[str]) -> list[float]",
                 field="reranker",
             )
         if iscoroutinefunction(function):
@@ -37,7 +38,7 @@ class FunctionReranker:
             )
         if not _takes_two(function):
             raise InputError(
-                "reranker: the function does not take a question and a list of texts",
+                "reranker: the function must take two arguments, a question and a list of texts",
                 hint="def rerank(query: str, texts: list[str]) -> list[float]",
                 field="reranker",
             )

@@ -68,7 +68,11 @@ class HttpReranker:
 
     def __init__(self, model: str, base: str, **options: Unpack[HttpRerankerOptions]) -> None:
         if unknown := set(options) - set(HttpRerankerOptions.__annotations__):
-            raise InputError(f"{min(unknown)}: there is no such option", field=min(unknown))
+            raise InputError(
+                f"{min(unknown)}: a reranker on a server has no such option",
+                hint=f"the options are {', '.join(HttpRerankerOptions.__annotations__)}",
+                field=min(unknown),
+            )
         shape = choice(options.get("shape", "cohere"), "shape", SHAPES, InputError)
         self._shape = cast("Shape", shape)
         self._model = name(model, "model", InputError, 256)
@@ -115,9 +119,9 @@ class HttpReranker:
             return _in_order(rows, len(texts))
         except ValueError as wrong:
             raise Unavailable(
-                f"{self._server}: the answer is not usable: {wrong}",
-                hint=f"check that {self._model!r} is a reranker there, and that {self._shape} is"
-                " its shape",
+                f"{self._server}: the answer of the server is not usable: {wrong}",
+                hint=f"check that {self._model!r} is a reranker on this server, and that the"
+                f" server's API has the format {self._shape!r} (option `shape`)",
             ) from None
 
     def _request(self, query: str, texts: list[str]) -> dict[str, object]:
@@ -133,9 +137,9 @@ def _in_order(rows: Sequence[_Row], count: int) -> list[float]:
     """
     by_index = {row.index: row.score for row in rows}
     if len(rows) != len(by_index):
-        raise ValueError("a text was scored twice")
+        raise ValueError("two scores for one text")
     if missing := set(range(count)) - set(by_index):
-        raise ValueError(f"{len(missing)} of {count} texts were not scored")
+        raise ValueError(f"no score for {len(missing)} of {count} texts")
     if len(by_index) > count:
-        raise ValueError(f"{len(by_index)} scores came back for {count} texts")
+        raise ValueError(f"{len(by_index)} scores for {count} texts")
     return [by_index[at] for at in range(count)]

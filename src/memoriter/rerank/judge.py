@@ -69,10 +69,16 @@ class JudgeReranker:
         try:
             marks = parse_json(_unfenced(reply).encode("utf-8", "replace"), _Marks).marks
         except ValueError as wrong:
-            raise Unavailable(f"{self._model.name}: the reply is not usable: {wrong}") from None
+            raise Unavailable(
+                f"{self._model.name}: the reply of the language model is not a list of scores"
+                f" in JSON ({wrong})",
+                hint="use a model that follows instructions better, or a reranker of another kind",
+            ) from None
         if len(marks) != len(texts):
             raise Unavailable(
-                f"{self._model.name}: the reply has {len(marks)} scores for {len(texts)} passages"
+                f"{self._model.name}: the language model returned {len(marks)} scores for"
+                f" {len(texts)} passages",
+                hint="use a model that follows instructions better, or a reranker of another kind",
             )
         return [float(mark) for mark in marks]
 

@@ -140,8 +140,8 @@ class OnnxReranker:
             return probabilities(logits, len(batch))
         except ValueError as wrong:
             raise Unsupported(
-                f"{self._setup.name}: {wrong}",
-                hint="a reranker is a sequence classifier with one label or two",
+                f"the model {self._setup.name} cannot be used as a reranker: {wrong}",
+                hint="use a cross-encoder: a sequence classifier with one label or two",
                 field="reranker",
             ) from None
 
@@ -159,7 +159,7 @@ def probabilities(logits: NDArray[np.floating], count: int) -> list[float]:
     table = logits.astype(np.float64)
     table = table[:, None] if table.ndim == 1 else table
     if table.shape not in {(count, 1), (count, 2)}:
-        raise ValueError(f"the model returned numbers of shape {logits.shape} for {count} pairs")
+        raise ValueError(f"it returned an array of shape {logits.shape} for {count} pairs")
     odds = table[:, -1] - (table[:, 0] if table.shape[1] > 1 else 0.0)
     return [_logistic(each) for each in odds.tolist()]
 

@@ -31,7 +31,8 @@ def checked_head(tenant: str, *row: Any) -> Head:
     )
     if (head.seq, head.time, head.link) != (*last, link or b""):
         raise Corrupt(
-            f"tenant {tenant!r}: its head names entry {head.seq}, which is not its last commit",
+            f"the log of tenant {tenant!r} is damaged: its head names entry {head.seq}, which is"
+            " not its last commit",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return head
@@ -74,5 +75,5 @@ def require_empty(tenant: str, head: Head) -> None:
     if head.seq:
         raise Conflict(
             f"tenant {tenant!r} is not empty: an export can be loaded only into an empty tenant",
-            hint="load it into a new tenant or a new store",
+            hint="load the export into a new tenant or a new store",
         )

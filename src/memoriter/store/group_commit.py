@@ -57,8 +57,9 @@ class GroupCommit:
         with self._gate:
             if self._limit is not None and len(self._waiting) >= self._limit:
                 raise Unavailable(
-                    f"{self._limit} writes of tenant {batch.tenant!r} are waiting already",
-                    hint="try again in a moment, or write more records at once",
+                    f"{self._limit} writes of tenant {batch.tenant!r} are already waiting, which"
+                    " is the limit",
+                    hint="try again in a moment, or write several memories in one call",
                 )
             self._waiting.append(pending)
         with self._leading:
@@ -68,7 +69,10 @@ class GroupCommit:
         if pending.refused is not None:
             raise pending.refused
         if pending.done is None:
-            raise Unavailable("the write was interrupted", hint="try again with the same key")
+            raise Unavailable(
+                "the write was interrupted and may not be stored",
+                hint="write again with the same key: then it is stored once",
+            )
         return pending.done
 
     def _lead(self) -> None:

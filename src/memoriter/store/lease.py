@@ -102,7 +102,7 @@ class Lease:
             self.close()
             raise Unavailable(
                 f"another process holds the write lock {self._path.name}",
-                hint="try again; if it goes on, look for a process that hangs",
+                hint="try again; if that does not help, look for a process that hangs",
             )
 
     def _open(self) -> int:

@@ -229,8 +229,8 @@ def check_bookkeeping(tenant: str, row: Bookkeeping, expected: bytes) -> Bookkee
     """The row of bookkeeping itself; Corrupt if it does not match its checksum."""
     if not _equal(lambda: bookkeeping_sum(tenant, row), expected):
         raise Corrupt(
-            f"a {type(row).__name__} of tenant {tenant!r} is damaged: {row}",
-            hint="restore a backup",
+            f"bookkeeping of tenant {tenant!r} is damaged: {row}",
+            hint="the file was damaged or changed from outside; restore a backup",
         )
     return row
 
@@ -248,12 +248,16 @@ def read_record(tenant: str, row: RecordRow, expected: bytes) -> Record:
     """The record version in a row; Corrupt if it does not match its digest."""
     if not _equal(lambda: record_digest(tenant, row), expected):
         raise Corrupt(
-            f"row {row.row} of tenant {tenant!r} does not match its digest",
+            f"the record at log entry {row.row} of tenant {tenant!r} does not match its digest",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     record = decode(row.body, row.row, row.position, row.committed)
     if record.id != row.id:
-        raise Corrupt(f"row {row.row} of tenant {tenant!r} is stored under another id than its own")
+        raise Corrupt(
+            f"the record at log entry {row.row} of tenant {tenant!r} is stored under an id that is"
+            " not its own",
+            hint="the file was damaged or changed from outside; restore a backup",
+        )
     return record
 
 
@@ -261,8 +265,9 @@ def check_words(tenant: str, row: WordsRow) -> bytes:
     """The encoded words in a row; Corrupt if they do not match their checksum."""
     if not _equal(lambda: words_sum(tenant, row.row, row.generation, row.body), row.sum):
         raise Corrupt(
-            f"the word index of row {row.row} of tenant {tenant!r} is damaged; its record is not",
-            hint="run `memoriter doctor`, which rebuilds it",
+            f"the stored words of log entry {row.row} of tenant {tenant!r} are damaged; its record"
+            " is not",
+            hint="run `memoriter doctor`, which makes them again from the record",
         )
     return row.body
 
@@ -275,8 +280,8 @@ def check_vector(tenant: str, row: VectorRow) -> VectorRow:
     """The vector row itself; Corrupt (field `VECTORS`) if it does not match its checksum."""
     if not _equal(lambda: vector_sum(tenant, row), row.sum):
         raise Corrupt(
-            f"a vector of row {row.row} of tenant {tenant!r} is damaged",
-            hint="run `memoriter doctor`, which recomputes what follows from records",
+            f"a vector of log entry {row.row} of tenant {tenant!r} is damaged; its record is not",
+            hint="run `memoriter doctor`, which computes again what follows from records",
             field=VECTORS,
         )
     return row
@@ -308,7 +313,7 @@ def check_entry(tenant: str, row: SaltedRow, expected: bytes) -> SaltedRow:
             same = _equal(lambda: tomb_digest(tenant, row), expected)
     if not same:
         raise Corrupt(
-            f"entry {row.seq} of tenant {tenant!r} does not match its digest",
+            f"log entry {row.seq} of tenant {tenant!r} does not match its digest",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return row

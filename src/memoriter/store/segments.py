@@ -96,7 +96,10 @@ class FolderSegments:
             with (self.folder / name).open("rb") as file:
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError as error:
-            raise NotFound(f"there is no segment {name}") from error
+            raise NotFound(
+                f"index segment {name} is missing; the memories are not affected",
+                hint="run `memoriter maintain`, which writes the index again",
+            ) from error
 
     def list(self, tenant: str) -> Sequence[str]:
         """The files whose names begin as those of the tenant do."""
@@ -153,7 +156,10 @@ class MemorySegments:
         try:
             return self._kept[tenant, name]
         except KeyError as error:
-            raise NotFound(f"there is no segment {name}") from error
+            raise NotFound(
+                f"index segment {name} is missing; the memories are not affected",
+                hint="run `memoriter maintain`, which writes the index again",
+            ) from error
 
     def list(self, tenant: str) -> Sequence[str]:
         """The names that were put for the tenant."""

@@ -218,8 +218,8 @@ class _Settling:
         # Empty after a forget, which deletes the digest: then any request is taken for a retry.
         if earlier and earlier != key.asked:
             raise Conflict(
-                f"key {key.name!r} was used for another write",
-                hint="an idempotency key names one write; use a new key for a new one",
+                f"key {key.name!r} was already used for another write",
+                hint="give every write a key of its own; the same key only repeats the same write",
                 field="key",
             )
 
@@ -309,7 +309,11 @@ class _Settling:
 
     def add_edge(self, source: str, edge: NewEdge, salt: bytes) -> str:
         if source == edge.target and edge.kind in REPLACING:
-            raise BadRecord(f"{edge.kind}: a record cannot replace itself", field=edge.kind)
+            raise BadRecord(
+                f"{edge.kind}: a memory cannot replace itself",
+                hint="give the id of another memory",
+                field=edge.kind,
+            )
         ends = self.require(source), self.require(edge.target)
         body: dict[str, object] = {
             "source": source,
@@ -340,7 +344,11 @@ class _Settling:
     def forget(self, act: Forget) -> str:
         position = self.require(act.id).position
         if any(record.position == position for record in self.out.records):
-            raise BadRecord("a record cannot be written and forgotten in one batch", field="id")
+            raise BadRecord(
+                "a memory cannot be written and forgotten in one batch",
+                hint="forget it in a later call",
+                field="id",
+            )
         rows = self.ledger.rows_at(position)
         edges = self.ledger.edges_at(position)
         # Edges that this batch added are not written, but their links stay in the chain.

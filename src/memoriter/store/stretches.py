@@ -91,14 +91,30 @@ def verify_stretch(tenant: str, part: Dump, before: Head) -> None:
         if link != entry.link:
             if at == 0 and before.seq:
                 raise Conflict(
-                    f"tenant {tenant!r} holds another log already, up to entry {before.seq}",
-                    hint="copy into an empty tenant, or one that an earlier copy filled",
+                    f"tenant {tenant!r} of the target already holds other entries, up to log entry"
+                    f" {before.seq}",
+                    hint="copy into an empty tenant, or into one that an earlier copy of this"
+                    " source filled",
                 )
-            raise Corrupt(f"tenant {tenant!r}, entry {entry.seq}: the hash chain is broken")
+            raise Corrupt(
+                f"the source is damaged: the hash chain of tenant {tenant!r} is broken at log"
+                f" entry {entry.seq}",
+                hint="run `memoriter verify-store` on the source for details, or copy a backup of"
+                " it",
+            )
         if entry.seq in made and made.pop(entry.seq) != (entry.kind, entry.digest):
-            raise Corrupt(f"tenant {tenant!r}, entry {entry.seq} does not match its digest")
+            raise Corrupt(
+                f"the source is damaged: log entry {entry.seq} of tenant {tenant!r} does not match"
+                " its digest",
+                hint="run `memoriter verify-store` on the source for details, or copy a backup of"
+                " it",
+            )
     if made:
-        raise Corrupt(f"tenant {tenant!r}, entry {min(made)} is not in the hash chain")
+        raise Corrupt(
+            f"the source is damaged: log entry {min(made)} of tenant {tenant!r} is not in its hash"
+            " chain",
+            hint="run `memoriter verify-store` on the source for details, or copy a backup of it",
+        )
 
 
 def rows_to_append(
@@ -139,6 +155,7 @@ def require_end(tenant: str, head: Head, before: Head) -> None:
     """Raise Conflict unless a log still ends where a stretch is to be appended."""
     if (head.seq, head.link) != (before.seq, before.link):
         raise Conflict(
-            f"tenant {tenant!r} was written to during the copy, or holds another log",
-            hint="let nothing write to a store while it is copied to",
+            f"tenant {tenant!r} of the target was written to during the copy, or holds other"
+            " entries",
+            hint="stop all writers to the target, then start the copy again",
         )

@@ -35,7 +35,7 @@ def verify_log(tenant: str, rows: TenantRows) -> None:
         require_undamaged(rows)
     except (TypeError, ValueError, AttributeError, LookupError, struct.error) as error:
         raise Corrupt(
-            f"tenant {tenant!r}: a row cannot be read: {error}", hint="restore a backup"
+            f"stored data of tenant {tenant!r} cannot be read: {error}", hint="restore a backup"
         ) from error
 
 

@@ -55,8 +55,8 @@ def _checked(one: Analyzer, name: str) -> Analyzer:
     """
     if one.name != name or not one.fingerprint.startswith(f"{name}{_MARK}"):
         raise plugins.CannotLoad(
-            f"its name is {one.name!r} and its fingerprint {one.fingerprint!r}, but {name!r} is"
-            " expected"
+            f"its name is {one.name!r} and its fingerprint {one.fingerprint!r}, but its entry"
+            f" point is named {name!r}"
         )
     return one
 

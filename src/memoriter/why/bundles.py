@@ -125,12 +125,20 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     """
     if ctx.call.seeds:
         raise BadQuery(
-            "seeds: bundles takes no seeds; it starts from the hits of the word lane", field="seeds"
+            "seeds: bundles cannot take seeds, because it starts from the hits of the word lane",
+            hint="leave it out, or use recall",
+            field="seeds",
         )
     if ctx.query.budget:
-        raise BadQuery("budget: bundles takes no budget", hint="use recall", field="budget")
+        raise BadQuery(
+            "budget: bundles cannot take a budget",
+            hint="leave it out, or use recall",
+            field="budget",
+        )
     if ctx.query.cycle is not None:
-        raise BadQuery("cycle: bundles takes no cycle", hint="use recall", field="cycle")
+        raise BadQuery(
+            "cycle: bundles cannot take a cycle", hint="leave it out, or use recall", field="cycle"
+        )
     skipped = {} if ctx.effects.reranker is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
     label, words = next(
@@ -140,7 +148,8 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     if words is None or isinstance(ready, Skipped):
         if words is None or ctx.wording.unread is not None:
             raise NothingToRun(
-                f"bundles: {getattr(ready, 'reason', '')}", hint='use recipe="linked"'
+                f"bundles: {getattr(ready, 'reason', '')}",
+                hint='use a recipe with a word lane, for example recipe="linked"',
             )
         return Bundles((), 0, offset, skipped)
     ranking = words.rank(ctx)

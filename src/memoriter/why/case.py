@@ -51,7 +51,9 @@ def receipt_from(what: ReceiptLike) -> Receipt:
     try:
         rest = json.loads(sealed({k: v for k, v in body.items() if k != "digest"}).to_bytes())
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadQuery(f"receipt: not valid JSON: {error}", hint=_HINT, field="receipt") from None
+        raise BadQuery(
+            f"receipt: has values that JSON cannot have ({error})", hint=_HINT, field="receipt"
+        ) from None
     if rest["digest"] != body.get("digest"):
         raise Corrupt("the receipt does not match its digest", hint=CHANGED, field="receipt")
     return Receipt(rest)
@@ -137,7 +139,8 @@ class Case:
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
             raise BadQuery(
-                "receipt: its view and its query belong to different tenants", field="view"
+                "receipt: it was changed, since its view and its query belong to different tenants",
+                field="view",
             )
         recorded = outcomes.get("recorded")
         unread = outcomes.get("unread")
@@ -184,7 +187,11 @@ def _beside(outcomes: Mapping[str, object]) -> dict[str, NDArray[np.float32] | S
     """The query's vector in each further space, in the order in which they were searched."""
     spaces = outcomes.get("beside", [])
     if not isinstance(spaces, list):
-        raise BadQuery("receipt: its spaces cannot be read", field="beside")
+        raise BadQuery(
+            "receipt: its part outcomes.beside (the other vector spaces) is damaged",
+            hint="use the receipt as it was saved; verify names what was changed",
+            field="beside",
+        )
     vectors: Mapping[str, object] = _part(outcomes, "vectors") if "vectors" in outcomes else {}
     out: dict[str, NDArray[np.float32] | Skipped | None] = {}
     for each in cast("list[object]", spaces):
@@ -224,9 +231,17 @@ def _judgement(outcomes: Mapping[str, object]) -> Judgement:
         return text(outcome["failed"], "rerank", BadQuery)
     rows, scores = outcome.get("rows", []), outcome.get("scores", [])
     if not isinstance(rows, Sequence) or not isinstance(scores, Sequence):
-        raise BadQuery("receipt: the reranker's scores cannot be read", field="rerank")
+        raise BadQuery(
+            "receipt: its part outcomes.rerank (the reranker's scores) is damaged",
+            hint="use the receipt as it was saved; verify names what was changed",
+            field="rerank",
+        )
     try:
         pairs = zip(cast("Sequence[Any]", rows), cast("Sequence[Any]", scores), strict=True)
         return {int(row): float(score) for row, score in pairs}
     except (TypeError, ValueError):
-        raise BadQuery("receipt: the reranker's scores cannot be read", field="rerank") from None
+        raise BadQuery(
+            "receipt: its part outcomes.rerank (the reranker's scores) is damaged",
+            hint="use the receipt as it was saved; verify names what was changed",
+            field="rerank",
+        ) from None

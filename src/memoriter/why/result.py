@@ -238,7 +238,7 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
         """
         if self._rescored is None:
             raise BadQuery(
-                "overrides: this answer cannot be computed again",
+                "overrides: this answer does not keep what it would be computed from",
                 hint="recall again with these overrides",
             )
         return self._rescored(overrides)

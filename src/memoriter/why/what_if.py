@@ -38,10 +38,14 @@ def what_if(
     """The answer with overrides; raises BadQuery if they change what the search reads."""
     checked, tests = resolved_overrides(ran.plan.recipe, metadata(overrides, "overrides", BadQuery))
     if tests != EVERYTHING:
-        raise BadQuery("overrides: the filter cannot change here", hint=_HINT, field="where")
+        raise BadQuery(
+            "overrides: the filter of an answer cannot be changed afterwards",
+            hint=_HINT,
+            field="where",
+        )
     recipe = overridden(ran.plan.recipe, checked)
     query = replace(ctx.query, overrides=cast("Any", {**ctx.query.overrides, **checked}))
-    _check_same_reading(ran.plan.recipe, recipe, ctx)
+    _check_same_reading(ran.plan.recipe, recipe, ctx, checked)
     fetch = ctx.effects.fetch
     # A record that was forgotten since the first search must not come back with its text.
     effects = replace(ctx.effects, fetch=fetch.anew() if isinstance(fetch, EachOnce) else fetch)
@@ -52,7 +56,9 @@ def what_if(
     return answer(with_outcomes(again, changed, through), changed)
 
 
-def _check_same_reading(before: Recipe, after: Recipe, ctx: Context) -> None:
+def _check_same_reading(
+    before: Recipe, after: Recipe, ctx: Context, overrides: Mapping[str, object]
+) -> None:
     for part in _FIXED:
         if getattr(before, part) != getattr(after, part):
             raise BadQuery(
@@ -60,8 +66,9 @@ def _check_same_reading(before: Recipe, after: Recipe, ctx: Context) -> None:
             )
     if asked_text(ctx.query, after) != ctx.asked:
         raise BadQuery(
-            "overrides: they change the text that is embedded, which is fixed after a recall",
-            hint=_HINT,
+            f"overrides: {', '.join(overrides)} would change the text that was embedded, and an"
+            " answer cannot embed again",
+            hint=f"leave them out, or {_HINT}",
             field="overrides",
         )
 
@@ -73,8 +80,8 @@ def _check_vectors(running: tuple[str, ...], recipe: Recipe, ctx: Context) -> No
         return
     if needing := [name for name in running if recipe.lanes[name].generation == "vectors"]:
         raise BadQuery(
-            f"overrides: lane {needing[0]} needs the vector of the question, which was not"
-            " computed",
+            f"overrides: lane {needing[0]} needs the vector of the question, which this answer did"
+            " not compute",
             hint=_HINT,
             field=needing[0],
         )

@@ -90,7 +90,7 @@ def _check_source(trust: str, id: str, source: str) -> None:
     if exceeds(trust, source):
         raise Forbidden(
             f"trust: {trust} is higher than the trust of {id!r}, which this memory was made from",
-            hint=f"give trust {source}",
+            hint=f"give the trust {source!r}",
             field="trust",
         )
 

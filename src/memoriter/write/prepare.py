@@ -152,7 +152,11 @@ def given_vectors(vector: tuple[float, ...] | None, space: str) -> tuple[Vector,
     own = f"given:{len(vector)}"
     if space.startswith("given:") and space != own:
         size = space.removeprefix("given:")
-        raise BadRecord(f"vector: expected {size} numbers, got {len(vector)}", field="vector")
+        raise BadRecord(
+            f"vector: expected {size} numbers, got {len(vector)}",
+            hint=f"this memory was opened for vectors of {size} numbers (embedder='given:{size}')",
+            field="vector",
+        )
     return (Vector(own, 0, "f8", np.array(vector, "<f8").tobytes()),)
 
 

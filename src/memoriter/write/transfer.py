@@ -115,7 +115,7 @@ class ExportFile:
             ) from None
         if not sound:
             raise Corrupt(
-                f"{name} does not match its checksum",
+                f"{name} was changed or damaged: it does not match its checksum",
                 hint="copy the file again, or export the tenant again",
             )
 
@@ -138,7 +138,9 @@ class ExportFile:
         ((program, version),) = [p for p in first.items() if p[0] not in ("head", "tenant")]
         if version != FORMAT:
             raise Corrupt(
-                f"{self._path.name} has export format {version}, this version reads {FORMAT}"
+                f"{self._path.name} has export format {version}, but this version of memoriter"
+                f" reads {FORMAT}",
+                hint="load it with the version that wrote it, or export the tenant again",
             )
         types = get_type_hints(Head)
         self.head = Head(**{key: _rich(value, types[key]) for key, value in first["head"].items()})
@@ -177,7 +179,8 @@ def read_export(path: Path, tenant: str) -> ExportFile:
     export = ExportFile(path)
     if export.tenant != tenant:
         raise BadRecord(
-            f"{path.name} holds tenant {export.tenant!r}, this memory is of {tenant!r}",
+            f"{path.name} is an export of tenant {export.tenant!r}, but this memory is of tenant"
+            f" {tenant!r}",
             hint=f"open the memory with tenant={export.tenant!r}: an export can be loaded only"
             " into its own tenant",
             field="tenant",

@@ -165,7 +165,8 @@ def copy(
     ],
     *,
     tenant: Annotated[
-        str | None, typer.Option("--tenant", help="Copy this tenant alone.", show_default=False)
+        str | None,
+        typer.Option("--tenant", help="Copy only this tenant (default: all).", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -266,7 +267,7 @@ def analyzer_list(at: PrintedOptions) -> None:
 def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
     """Store the words of every memory as an analyzer splits them, now and for new memories.
 
-    Recipes that use it then work on a store of any size. An interrupted run can be continued.
+    Recipes with this analyzer then work on any store. An interrupted run can be continued.
     """
     with opened_memory(at, "change") as memory:
         kept = memory.analyzers.add(name, progress=True)
@@ -275,7 +276,7 @@ def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
 
 @command("remove", "memoriter analyzer remove fts5-porter")
 def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
-    """Delete the stored words of an analyzer; small stores can still use it, in memory."""
+    """Delete the stored words of an analyzer; recipes with it still work on small stores."""
     with opened_memory(at, "change") as memory:
         memory.analyzers.remove(name)
     show({"removed": name}, lambda: f"removed {name}", as_json=at.json)
@@ -287,7 +288,7 @@ EmbedderArgument = Annotated[
     str,
     typer.Argument(
         metavar="EMBEDDER",
-        help="A model, for example static, hash or onnx:FOLDER.",
+        help="An embedding model, for example static, hash or onnx:FOLDER.",
         show_default=False,
     ),
 ]
@@ -360,7 +361,8 @@ class SettingOptions(ScopedOptions):
     """Every setting as a flag."""
 
     recipe: Annotated[
-        str | None, typer.Option("--recipe", metavar="NAME", help="A recipe (MEMORITER_RECIPE).")
+        str | None,
+        typer.Option("--recipe", metavar="NAME", help="The recipe of searches (MEMORITER_RECIPE)."),
     ] = None
     reranker: RerankerOption = None
 

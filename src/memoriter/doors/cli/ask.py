@@ -65,11 +65,13 @@ class AnswerOptions:
     ] = False
     receipt: Annotated[
         Path | None,
-        typer.Option("--receipt", metavar="FILE", help="Save the receipt of the answer here."),
+        typer.Option(
+            "--receipt", metavar="FILE", help="Save the receipt of the answer in this file."
+        ),
     ] = None
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Save the answer here as a web page."),
+        typer.Option("--html", metavar="FILE", help="Save the answer in this file as a web page."),
     ] = None
 
 
@@ -167,7 +169,8 @@ def _save(path: Path, content: bytes) -> None:
         write_private(path, content)
     except OSError as error:
         raise InputError(
-            f"{path}: {error.strerror}", hint="name a file that can be written"
+            f"{path} cannot be written: {error.strerror}",
+            hint="name another file, or check the permissions",
         ) from None
 
 
@@ -206,7 +209,7 @@ class WhichAnswer:
             return memory.replay(self.receipt).result
         if self.query is None or self.receipt is not None:
             raise InputError(
-                "give either --query or --receipt",
+                "expected either --query or --receipt, to say which answer is meant",
                 hint='for example --query "which port for ssh?"',
                 field="query",
             )

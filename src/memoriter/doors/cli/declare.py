@@ -241,14 +241,16 @@ def _overrides(pairs: Sequence[str]) -> dict[str, object]:
         path, equals, value = pair.partition("=")
         if not equals or not path:
             raise BadQuery(
-                f"override: {pair!r} is not path=value",
+                f"override: {pair!r} does not have the form path=value",
                 hint="for example --override lanes.words.k1=1.5",
                 field="override",
             )
         try:
             out[path] = strict_json(value)
         except DuplicateKey as bad:
-            raise BadQuery(f"override: {path}: {bad}", field="override") from None
+            raise BadQuery(
+                f"override: the value of {path} is not valid JSON ({bad})", field="override"
+            ) from None
         except ValueError:
             out[path] = value
     return out
@@ -261,7 +263,7 @@ def _aliases(pairs: Sequence[str]) -> dict[str, list[str]]:
         word, equals, other = pair.partition("=")
         if not equals or not word or not other:
             raise BadQuery(
-                f"alias: {pair!r} is not word=other",
+                f"alias: {pair!r} does not have the form word=other",
                 hint="for example --alias k8s=kubernetes, and --alias k8s=k8s to keep k8s",
                 field="alias",
             )
@@ -276,7 +278,7 @@ def _lists(texts: Sequence[str]) -> dict[str, object]:
         label, equals, ranked = text.partition("=")
         if not equals or not label or not ranked:
             raise BadQuery(
-                f"list: {text!r} is not label=id:score",
+                f"list: {text!r} does not have the form label=id:score",
                 hint="for example --list top=id-1:0.9,id-2:0.4 or --list heavy=importance",
                 field="list",
             )
@@ -300,8 +302,8 @@ def _list(label: str, text: str) -> object:
             out.append((id, float(score)))
         except ValueError:
             raise BadQuery(
-                f"list: {pair!r} of {label!r} is not id:score",
-                hint="give an id that contains a comma as JSON: label=[[id, score]]",
+                f"list: {pair!r} of the list {label!r} does not have the form id:score",
+                hint='for example id-1:0.9; an id with a comma needs JSON: label=[["id", 0.9]]',
                 field="list",
             ) from None
     return out

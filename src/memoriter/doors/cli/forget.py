@@ -47,7 +47,7 @@ def forget(
     how: ForgetOptions,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID", help="The ids of memories.", show_default=False),
+        typer.Argument(metavar="ID", help="The ids of memories to forget.", show_default=False),
     ] = None,
 ) -> None:
     """Forget memories for good: hidden at once, from every past view too, then erased from files.

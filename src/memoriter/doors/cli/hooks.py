@@ -106,7 +106,10 @@ def _hook_reply(payload: Mapping[str, Any], block: str) -> dict[str, Any]:
 def _stdin() -> str:
     text = sys.stdin.read(LONGEST_PROMPT + 1)
     if len(text) > LONGEST_PROMPT:
-        raise InputError(f"stdin: more than {LONGEST_PROMPT // 2**20} million characters")
+        raise InputError(
+            f"stdin: the input has more than {LONGEST_PROMPT // 2**20} million characters, which"
+            " is the limit"
+        )
     return text
 
 
@@ -115,7 +118,10 @@ def _payload(text: str, event: str) -> dict[str, Any] | None:
     try:
         value = strict_json(text)
     except DuplicateKey as bad:
-        raise InputError(f"stdin: {bad}", hint=f"use this command in a {event} hook") from None
+        raise InputError(
+            f"stdin: the input is not valid JSON ({bad})",
+            hint=f"use this command in a {event} hook",
+        ) from None
     except ValueError:
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
@@ -178,7 +184,10 @@ def hooks_capture(
     *,
     facts: Annotated[
         bool,
-        typer.Option("--facts", help="Also ask the configured language model for facts."),
+        typer.Option(
+            "--facts",
+            help="Also store facts that the configured language model finds in the turns.",
+        ),
     ] = False,
 ) -> None:
     """Read the payload of a hook on stdin and store the turns of its conversation.
@@ -235,7 +244,8 @@ def hooks_show(
         str,
         typer.Argument(
             metavar="AGENT",
-            help=f"The host: {', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
+            help="The host, the program that runs the agent: "
+            f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
             show_default=False,
             autocompletion=complete_words(*HOST_NAMES),
         ),

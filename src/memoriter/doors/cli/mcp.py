@@ -115,7 +115,8 @@ HostArgument = Annotated[
     str,
     typer.Argument(
         metavar="HOST",
-        help=f"The host: {', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
+        help="The host, the program that runs the agent: "
+        f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
         show_default=False,
         autocompletion=complete_words(*HOST_NAMES),
     ),
@@ -195,7 +196,9 @@ def _program() -> str:
 def _root(host: Host, *, project: bool) -> Path:
     if project and host.project_servers is None:
         raise InputError(
-            f"project: {host.title} has no settings for a single project", field="project"
+            f"project: {host.title} has no settings for a single project",
+            hint="leave --project out: the settings in your home folder are changed then",
+            field="project",
         )
     return Path.cwd() if project else Path.home()
 

@@ -82,7 +82,7 @@ RerankerOption = Annotated[
     typer.Option(
         "--reranker",
         metavar="NAME",
-        help="A reranker, for recipes that use one (MEMORITER_RERANKER).",
+        help="The reranker, for recipes that use one (MEMORITER_RERANKER).",
     ),
 ]
 LimitOption = Annotated[
@@ -245,10 +245,12 @@ def _read(path: Path) -> dict[str, str]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint="check its permissions") from None
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}", hint="check the permissions of the file"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{path}: is not TOML: {error}", hint='for example: store = "agent.db"'
+            f"{path} is not valid TOML: {error}", hint='for example: store = "agent.db"'
         ) from None
     return {name: _text(path, name, value) for name, value in data.items()}
 

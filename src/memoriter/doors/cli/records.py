@@ -53,9 +53,9 @@ class BrowseOptions:
             help="Continue after this cursor, which the previous page printed.",
         ),
     ] = None
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many memories.")] = (
-        20
-    )
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", help="How many memories a page has.")
+    ] = 20
 
 
 @command(
@@ -140,7 +140,7 @@ def decide(
         bool, typer.Option("--reject", help="Reject the claim: end the link.")
     ] = False,
 ) -> None:
-    """Accept or reject a claim of `memoriter review`."""
+    """Accept or reject a claim that `memoriter review` lists."""
     if accept == reject:
         raise InputError(
             "decide: pass either --accept or --reject",

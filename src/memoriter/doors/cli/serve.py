@@ -107,7 +107,7 @@ class NetworkOptions:
     tls_cert: Annotated[
         Path | None,
         typer.Option(
-            "--tls-cert", metavar="FILE", rich_help_panel=_PANEL, help="A certificate (PEM)."
+            "--tls-cert", metavar="FILE", rich_help_panel=_PANEL, help="A TLS certificate (PEM)."
         ),
     ] = None
     tls_key: Annotated[
@@ -116,7 +116,7 @@ class NetworkOptions:
             "--tls-key",
             metavar="FILE",
             rich_help_panel=_PANEL,
-            help="The key of the certificate (PEM).",
+            help="The private key of the TLS certificate (PEM).",
         ),
     ] = None
 
@@ -337,7 +337,12 @@ def token_list(at: TokenOptions) -> None:
 
 @command("revoke", "memoriter token revoke 3f9ab2c41d07")
 def token_revoke(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a token.", show_default=False)],
+    id: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="The id of a token, as `token list` shows it.", show_default=False
+        ),
+    ],
     at: TokenOptions,
 ) -> None:
     """Revoke a token; a running server refuses it from now on."""

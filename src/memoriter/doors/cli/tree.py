@@ -337,7 +337,8 @@ def _check_arguments(argv: Sequence[str]) -> None:
             ) from None
         if "\0" in argument:
             raise InputError(
-                f"argument {at} contains a NUL character", hint="pass it through stdin, as -"
+                f"argument {at} contains a NUL character",
+                hint="pass the text on stdin, and - as the argument",
             )
 
 

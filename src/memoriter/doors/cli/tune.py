@@ -78,11 +78,12 @@ def _read(path: Path) -> str:
         raise NotFound(f"there is no file {path}", hint="check the path") from None
     except UnicodeDecodeError as bad:
         raise InputError(
-            f"{path}: is not UTF-8 (byte {bad.start})", hint="convert it to UTF-8 first"
+            f"{path} is not UTF-8 (byte {bad.start})", hint="convert it to UTF-8 first"
         ) from None
     except OSError as error:
         raise InputError(
-            f"{path}: {error.strerror}", hint="check the path and its permissions"
+            f"{path} cannot be read: {error.strerror}",
+            hint="check the path and the permissions of the file",
         ) from None
 
 
@@ -172,7 +173,8 @@ def _write(path: Path, text: str) -> None:
             out.write(text.encode())
     except OSError as error:
         raise InputError(
-            f"{path}: {error.strerror}", hint="name a file that can be written"
+            f"{path} cannot be written: {error.strerror}",
+            hint="name another file, or check the permissions",
         ) from None
 
 
@@ -252,7 +254,7 @@ class QuestionsOptions:
         typer.Option(
             "--protocol",
             metavar="NAME",
-            help="The protocol, which says how the questions are asked.",
+            help="How the questions are asked; strict takes the data set as it is.",
             autocompletion=complete_protocol,
         ),
     ] = "strict"

@@ -140,7 +140,7 @@ def import_(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="The format of the files.",
+            help="The format of the files; auto recognises it.",
             autocompletion=complete_format,
         ),
     ] = "auto",

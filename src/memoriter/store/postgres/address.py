@@ -52,20 +52,24 @@ class Address:
             parameters = conninfo_to_dict(plain)
         except (ValueError, psycopg.Error) as error:
             raise InputError(
-                f"place: {error}",
-                hint="for example postgresql://user@host/database",
+                f"place: this address of a database cannot be used ({error})",
+                hint="write it like postgresql://user@host/database",
                 field="place",
             ) from None
         choice(reads, "reads", ("primary", "standby"), InputError)
         choice(prepares, "prepare", ("on", "off"), InputError)
         if not most.isdigit():
-            raise InputError(f"connections: expected a number, got {most!r}", field="place")
+            raise InputError(
+                f"connections: expected a whole number in the address, got {most!r}",
+                hint="for example postgresql://user@host/database?connections=20",
+                field="place",
+            )
         integer(int(most), "connections", 2, 10_000, InputError)
         if "options" in parameters and "synchronous_commit" in str(parameters["options"]):
             raise Unsupported(
                 "synchronous_commit cannot be set in the address",
-                hint="commits always wait for the disk; to wait for standbys, set it for the"
-                " database",
+                hint="commits always wait for the disk; to wait for standbys too, set"
+                " synchronous_commit for the database",
             )
         shown = _shown(parts.scheme, parameters)
         return cls({**_DEFAULTS, **parameters}, shown, int(most), reads, prepares)

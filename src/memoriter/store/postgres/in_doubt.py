@@ -60,9 +60,9 @@ def was_written(sessions: PgSessions, tenant: str, trace: Trace | None) -> bool:
         except (CommitLost, NotReplicated, Unavailable) as error:
             if time.monotonic() > until:
                 raise Unknown(
-                    f"{sessions.at} was lost during a commit: it is unknown whether the commit"
-                    " took place",
-                    hint="write again with the same key: that writes once, whatever happened",
+                    f"the connection to {sessions.at} was lost during a commit, so it is unknown"
+                    " whether the commit took place",
+                    hint="write again with the same key: then it is stored once, whatever happened",
                 ) from error
             time.sleep(pause)
             pause = min(2 * pause, 1.0)

@@ -43,16 +43,19 @@ def _version_to_migrate(connection: PgConnection, at: str, *, read_only: bool) -
     if connection.info.server_version < _OLDEST:
         raise Unsupported(
             f"{at} runs PostgreSQL {connection.info.server_version // 10000}, which is too old",
-            hint="PostgreSQL 14 or newer is needed",
+            hint="upgrade the server: PostgreSQL 14 or newer is needed",
         )
     version = _version(connection)
     if version is None and read_only:
-        raise Unsupported(f"{at} holds no store", hint="open it without read_only to make one")
+        raise Unsupported(
+            f"the database {at} holds no store yet",
+            hint="open it once without `read_only`, which makes one",
+        )
     check_format(version or FORMAT, at)
     if read_only and version != FORMAT:
         raise Unsupported(
-            f"{at} has format {version} and must be upgraded to format {FORMAT} first",
-            hint="open it once for writing; a backup before that is a good idea",
+            f"the store {at} has format {version} and must be upgraded to format {FORMAT} first",
+            hint="make a backup, then open the store once without `read_only`: that upgrades it",
         )
     return version
 
@@ -70,14 +73,16 @@ def check_format(version: int, at: str) -> None:
     """Raise Unsupported for a format that this version cannot bring forward."""
     if version > FORMAT:
         raise Unsupported(
-            f"{at} has format {version}, this version reads {FORMAT}",
-            hint="upgrade memoriter; the store was not touched",
+            f"the store {at} has format {version}, but this version of memoriter reads format"
+            f" {FORMAT}",
+            hint="upgrade memoriter; the store was not changed",
         )
     if missing := [each for each in range(version, FORMAT) if each not in STEPS]:
         raise Unsupported(
-            f"{at} has format {version}, and this version cannot upgrade format {missing[0]}",
-            hint="export it with the version that wrote it, then import the export; the store"
-            " was not touched",
+            f"the store {at} has format {version}, and this version of memoriter cannot upgrade"
+            f" format {missing[0]}",
+            hint="export the store with the version that wrote it, then import the export; the"
+            " store was not changed",
         )
 
 

@@ -184,11 +184,11 @@ class PostgresReader:
         head = checked_head(tenant, *rows[0][:-1]) if rows else Head()
         if head.seq < before.seq or (before.seq and rows[0][-1] != before.link):
             raise Corrupt(
-                f"tenant {tenant!r} does not continue its log after entry {before.seq}: "
-                f"{self._sessions.at} was restored to an earlier state, or took over without the"
-                " last commits",
-                hint="compare it with the former server before you write; open the store again"
-                " to continue",
+                f"the log of tenant {tenant!r} does not continue after entry {before.seq}, as this"
+                f" process knew it: {self._sessions.at} was restored to an earlier state, or"
+                " another server took over without the last commits",
+                hint="compare it with the former server before you write; then open the store"
+                " again",
             )
         self._saw(tenant, head)
         return head
@@ -221,7 +221,7 @@ class PostgresReader:
         # In the same snapshot as the entries: a server that is behind must not answer with less.
         if not head or head[0][0] < upto:
             raise Unavailable(
-                f"{self._sessions.at} is behind: it lacks entry {upto} of tenant {tenant!r}",
+                f"{self._sessions.at} does not have log entry {upto} of tenant {tenant!r} yet",
                 hint="try again; a standby follows its primary within moments",
             )
         return Delta(

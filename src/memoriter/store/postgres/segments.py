@@ -59,9 +59,14 @@ class PostgresSegments:
         except (CommitLost, NotReplicated) as lost:
             trace = Trace((_SIZE, (tenant, name)))
             if not was_written(self._sessions, tenant, trace):
-                raise Unavailable(f"segment {name} was not written", hint="try again") from lost
+                raise Unavailable(
+                    f"index segment {name} was not written; the memories are not affected",
+                    hint="try again",
+                ) from lost
         except Contradiction as race:
-            raise Unavailable(f"another process writes segment {name}", hint="try again") from race
+            raise Unavailable(
+                f"another process is writing index segment {name}", hint="try again"
+            ) from race
 
     def _put(self, tenant: str, name: str, parts: Iterable[Blob]) -> None:
         with self._sessions.write(tenant) as db:
@@ -87,7 +92,10 @@ class PostgresSegments:
         )[0]
         if not sizes:
             self._remove([name])
-            raise NotFound(f"there is no segment {name}")
+            raise NotFound(
+                f"index segment {name} is missing; the memories are not affected",
+                hint="run `memoriter maintain`, which writes the index again",
+            )
         path = self.cache / name
         with os_errors(self.cache):
             with contextlib.suppress(FileNotFoundError):

@@ -110,7 +110,7 @@ class PgSessions:
         if self._pid != os.getpid():
             raise Unsupported(
                 "the store was opened before this process was forked",
-                hint="open it again in the child",
+                hint="open the store in the child process",
             )
         if self._closed:
             raise Unsupported("the store is closed", hint="open it again")
@@ -137,7 +137,7 @@ class PgSessions:
         if not self._slots.acquire(timeout=WAIT_S):
             raise Unavailable(
                 f"all {self.address.connections} connections to {self.at} are in use",
-                hint="try again, or allow more by `connections` in the address",
+                hint="try again, or allow more with `?connections=N` in the address",
             )
         try:
             with self._mutex:

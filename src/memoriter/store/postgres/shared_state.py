@@ -34,7 +34,9 @@ class PostgresAnswers:
                 db.execute(_KEEP, (tenant, handle, body))
                 db.execute(_DROP, (tenant,))
         except (CommitLost, NotReplicated) as lost:
-            raise Unavailable(f"{self._sessions.at} was lost", hint="try again") from lost
+            raise Unavailable(
+                f"the connection to {self._sessions.at} was lost", hint="try again"
+            ) from lost
 
     def find(self, tenant: str, handle: str) -> bytes | None:
         """What is kept under a handle; None if nothing is."""
@@ -81,6 +83,7 @@ class PostgresDocument:
                 yield replace
         except (CommitLost, NotReplicated) as lost:
             raise Unknown(
-                f"{self._sessions.at} was lost: it is unknown whether the change took place",
+                f"the connection to {self._sessions.at} was lost, so it is unknown whether the"
+                " change took place",
                 hint="check what is stored before you try again",
             ) from lost

@@ -69,7 +69,9 @@ class Postgres(PostgresReader):
     def _must_write(self) -> None:
         self.check()
         if self.read_only:
-            raise Forbidden(f"{self.shown} was opened for reading only", hint="open it for writing")
+            raise Forbidden(
+                f"{self.shown} was opened for reading only", hint="open it without read_only"
+            )
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -135,7 +137,8 @@ class Postgres(PostgresReader):
         except (CommitLost, NotReplicated) as lost:
             if not was_written(self._sessions, tenant, Trace.of(tenant, written)):
                 raise Unavailable(
-                    f"{self.shown} was lost during a commit; nothing was written", hint="try again"
+                    f"the connection to {self.shown} was lost during a commit; nothing was written",
+                    hint="try again",
                 ) from lost
 
     @contextlib.contextmanager

@@ -151,7 +151,8 @@ def _take_alone(connection: apsw.Connection, path: Path) -> None:
         alone = False
     if not alone:
         raise Unavailable(
-            f"{path.name} is open elsewhere", hint="stop what uses it, then restore again"
+            f"{path.name} is open in another process, or elsewhere in this one",
+            hint="close it there, then restore again",
         )
 
 

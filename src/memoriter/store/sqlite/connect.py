@@ -145,7 +145,7 @@ def _check_never_a_store(path: Path) -> None:
     index = path.with_name(path.name + ".idx")
     if path.stat().st_size or (index.is_dir() and any(index.glob("*.seg"))):
         raise Corrupt(
-            f"{path.name} is not a store, or was truncated",
+            f"{path.name} is too short for a store: it is another file, or was truncated",
             hint="name another file; if it was a store, restore a backup",
         )
 
@@ -157,7 +157,7 @@ def check_wal_not_orphaned(path: Path) -> None:
     lacking = not path.exists() or not path.stat().st_size
     if lacking and wal.exists() and wal.stat().st_size:
         raise Corrupt(
-            f"{path.name} is missing or empty, while {wal.name} holds commits of it",
+            f"{path.name} is missing or empty, but its write-ahead log {wal.name} has commits",
             hint=f"put {path.name} back, or restore a backup of both files; "
             f"to start with an empty store, move {wal.name} away",
         )
@@ -218,8 +218,8 @@ def _open_read_only(path: Path) -> apsw.Connection:
         wal = path.with_name(path.name + "-wal")
         if wal.exists() and wal.stat().st_size:
             raise Unavailable(
-                f"{path.name} has a write-ahead log that cannot be read without write access here",
-                hint="let the writer close the store, or make the directory writable",
+                f"{path.name} cannot be read: its write-ahead log needs write access to the folder",
+                hint="let the writer close the store, or make the folder writable",
             ) from None
         # Immutable means no locks: `ThreadConnection` checks whether the file changed meanwhile.
         place, flags = f"file:{quote(str(path))}?immutable=1", apsw.SQLITE_OPEN_URI
@@ -302,7 +302,8 @@ def _set_up(connection: apsw.Connection, durability: Durability) -> None:
     for name, wanted in (("synchronous", level), ("secure_delete", 1), ("trusted_schema", 0)):
         if connection.pragma(name) != wanted:
             raise Unsupported(
-                f"SQLite does not honour PRAGMA {name}", hint="reinstall apsw from PyPI"
+                f"this build of SQLite ignores PRAGMA {name}, which the store relies on",
+                hint="reinstall apsw from PyPI",
             )
 
 
@@ -315,13 +316,14 @@ def _require_wal_mode(connection: apsw.Connection, path: Path, *, read_only: boo
         return
     if read_only:
         raise Unsupported(
-            f"{path.name} was taken out of WAL mode by another program",
-            hint="`memoriter maintain` puts it back, as does opening it without read_only",
+            f"{path.name} is no longer in WAL mode, because another program changed that",
+            hint="run `memoriter maintain`, or open the store without read_only: both set WAL mode"
+            " again",
         )
     if connection.pragma("journal_mode", "wal") != "wal":
         raise Unavailable(
-            f"{path.name} cannot be put back into WAL mode while others use it",
-            hint="close it elsewhere and try again",
+            f"{path.name} cannot be set to WAL mode again while others use it",
+            hint="close it in all other programs, then try again",
         )
 
 
@@ -348,10 +350,11 @@ def _number(version: str) -> int:
 def check_location(path: Path) -> None:
     """Raise Unsupported unless the path is a regular file with one name on a local filesystem."""
     if path.exists() and not path.is_file():
-        raise Unsupported(f"{path} is not a plain file", hint="name another file")
+        raise Unsupported(f"{path} is not a regular file", hint="name another file")
     if path.exists() and path.stat().st_nlink > 1:
         raise Unsupported(
-            f"{path} has more than one name (hard links), and each would get a log of its own",
+            f"{path} has more than one name (hard links), and each name would get its own"
+            " write-ahead log",
             hint="remove the other names, or copy the file; symbolic links are fine",
         )
     kind = filesystem(path.parent)

@@ -47,7 +47,7 @@ def _raise(error: apsw.Error, path: Path) -> NoReturn:
     for drivers, ours, message, hint in _MEANINGS:
         if isinstance(error, drivers):
             raise ours(message.format(path=path.name, error=error), hint=hint) from error
-    raise Unavailable(f"{path.name}: {error}", hint="try again") from error
+    raise Unavailable(f"SQLite failed on {path.name}: {error}", hint="try again") from error
 
 
 _Meaning = tuple[tuple[type[apsw.Error], ...], type[MemoriterError], str, str]

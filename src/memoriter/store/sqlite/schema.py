@@ -120,14 +120,15 @@ def is_older(version: int, name: str) -> bool:
     """Whether a file of this format has to be brought forward; Unsupported if it cannot be."""
     if version > FORMAT:
         raise Unsupported(
-            f"{name} has format {version}, this version reads {FORMAT}",
-            hint="upgrade memoriter; the file was not touched",
+            f"{name} has format {version}, but this version of memoriter reads format {FORMAT}",
+            hint="upgrade memoriter; the file was not changed",
         )
     if missing := [each for each in range(version, FORMAT) if each not in STEPS]:
         raise Unsupported(
-            f"{name} has format {version}, and this version cannot upgrade format {missing[0]}",
-            hint="export it with the version that wrote it, then import the export; the file was"
-            " not touched",
+            f"{name} has format {version}, and this version of memoriter cannot upgrade format"
+            f" {missing[0]}",
+            hint="export the store with the version that wrote it, then import the export; the file"
+            " was not changed",
         )
     return version < FORMAT
 
@@ -137,7 +138,7 @@ def check_current(version: int, name: str) -> None:
     if is_older(version, name):
         raise Unsupported(
             f"{name} has format {version}, and must be upgraded to format {FORMAT} first",
-            hint="open it once for writing; a backup before that is a good idea",
+            hint="make a backup, then open the store once without `read_only`: that upgrades it",
         )
 
 

@@ -137,7 +137,7 @@ class SqliteTransactions(SqliteReader):
     def _check(self) -> weakref.WeakSet[apsw.Connection]:
         if self._pid != os.getpid():
             raise Unsupported(
-                "a store cannot be used after fork",
+                "a store cannot be used after fork: this process did not open it",
                 hint="close it before forking, or start processes by spawn or forkserver; "
                 "then open it in each of them",
             )

@@ -35,7 +35,9 @@ _CUT: Final = 500
 """`memory.browse` truncates texts to so many characters."""
 _SOURCE: Final = {"who": "sourceWho", "channel": "sourceChannel", "path": "sourcePath"}
 _SESSION: Final = "sourceSessionKey"
-Trust = Annotated[str | None, Field(description="The trust: system, learned or external.")]
+Trust = Annotated[
+    str | None, Field(description="How much it is trusted: system, learned or external.")
+]
 KindField = Annotated[
     str | None, Field(description="The type of memory: working, episodic, semantic or procedural.")
 ]
@@ -62,9 +64,15 @@ class MemorySearch(MemoryFilters):
     """A search."""
 
     query: Annotated[str, Field(description="What to look for.")]
-    limit: Annotated[int | None, Field(description="How many memories at most (5).")] = None
-    minScore: Annotated[float | None, Field(description="Minimum score, 0 to 1 (0.1).")] = None  # noqa: N815
-    trustLevels: Annotated[list[str] | None, Field(description="Only these trust levels.")] = None  # noqa: N815
+    limit: Annotated[int | None, Field(description="How many memories at most (default: 5).")] = (
+        None
+    )
+    minScore: Annotated[  # noqa: N815
+        float | None, Field(description="Minimum score, 0 to 1 (default: 0.1).")
+    ] = None
+    trustLevels: Annotated[  # noqa: N815
+        list[str] | None, Field(description="Only memories of these trust levels.")
+    ] = None
 
 
 class MemoryPage(MemoryFilters):
@@ -87,22 +95,28 @@ class MemoryStore(Request):
     memoryType: KindField = None  # noqa: N815
     agentId: AgentField = None  # noqa: N815
     userId: Annotated[str | None, Field(description="The user whom the memory is about.")] = None  # noqa: N815
-    createdAt: Annotated[Milli | None, Field(description="When the memory was made.")] = None  # noqa: N815
-    occurredAt: Annotated[Milli | None, Field(description="When the event happened.")] = None  # noqa: N815
-    expiresAt: Annotated[Milli | None, Field(description="When the memory expires.")] = None  # noqa: N815
+    createdAt: Annotated[  # noqa: N815
+        Milli | None, Field(description="Time of creation: ms since 1970, or ISO 8601.")
+    ] = None
+    occurredAt: Annotated[  # noqa: N815
+        Milli | None, Field(description="Time of the event: ms since 1970, or ISO 8601.")
+    ] = None
+    expiresAt: Annotated[  # noqa: N815
+        Milli | None, Field(description="Time of expiry: ms since 1970, or ISO 8601.")
+    ] = None
 
 
 class MemoryDelete(Request):
     """The memories to delete."""
 
-    id: Annotated[str | None, Field(description="The id of a memory.")] = None
-    ids: Annotated[list[str] | None, Field(description="The ids of several memories.")] = None
+    id: Annotated[str | None, Field(description="The id of a memory to delete.")] = None
+    ids: Annotated[list[str] | None, Field(description="The ids of memories to delete.")] = None
 
 
 class MemoryInspect(Request):
     """One memory by id, or statistics of all."""
 
-    id: Annotated[str | None, Field(description="The id of a memory.")] = None
+    id: Annotated[str | None, Field(description="The id of a memory; without: statistics.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +202,11 @@ def delete(tenant_session: TenantSession, request: MemoryDelete) -> JsonObject:
     """Delete memories; ids that do not exist are counted as failed."""
     wanted = list(request.ids or []) + ([] if request.id is None else [request.id])
     if not wanted:
-        raise InputError("ids: must not be empty", hint="name the ids to delete", field="ids")
+        raise InputError(
+            "ids: no memory is named",
+            hint="give the memories to delete in `id` or `ids`",
+            field="ids",
+        )
     deleted = sum(_deleted(tenant_session, request, each) for each in dict.fromkeys(wanted))
     total = len(set(wanted))
     return {"deleted": deleted, "failed": total - deleted, "total": total}
@@ -272,7 +290,7 @@ def _where(request: MemoryFilters) -> JsonObject | None:
         known = recipe.values.get(name)
         if known is not None and value not in known:
             raise InputError(
-                f"{name}: {value!r} is not a known value",
+                f"{name}: {value!r} is not allowed",
                 hint=f"known: {', '.join(known)}",
                 field=name,
             )
@@ -300,7 +318,11 @@ def _in_camel_case(fields: JsonObject) -> JsonObject:
     out: JsonObject = {}
     for key, value in fields.items():
         if _camel(key) in out:
-            raise InputError(f"{_camel(key)}: is given in two spellings", field=key)
+            raise InputError(
+                f"{_camel(key)}: is given in two spellings, with and without underscores",
+                hint="give it once",
+                field=key,
+            )
         out[_camel(key)] = value
     return out
 

@@ -187,6 +187,7 @@ def _complete(table: str, where: str, row: object) -> TableRow | BadRow:
 def _check_schema(path: Path, version: object) -> None:
     if isinstance(version, int) and version > SCHEMA:
         raise Unsupported(
-            f"{path.name} has schema {version} of engrava, this version reads up to {SCHEMA}",
-            hint="update Memoriter, or export from an older engrava",
+            f"{path.name} has schema {version} of engrava, but this version of Memoriter reads up"
+            f" to {SCHEMA}",
+            hint="update Memoriter, or write the file with an older version of engrava",
         )

@@ -34,7 +34,8 @@ class Predicate(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     path: Annotated[str, Field(description="$.name.name")]
     op: Annotated[
-        Literal["EQ", "IN"], Field(description="EQ: equal to the value; IN: one of the values.")
+        Literal["EQ", "IN"],
+        Field(description="EQ: the field equals `value`; IN: it is one of the list `value`."),
     ] = "EQ"
     value: Any
 
@@ -57,7 +58,8 @@ class FreeQuery(ThoughtQuery):
     """A query that may have no words."""
 
     query_text: Annotated[
-        str, Field(description="Words or an expression, as in search_keywords; may be blank.")
+        str,
+        Field(description='Words, "phrases", AND, OR, NOT and content:word; may be blank.'),
     ]
 
 

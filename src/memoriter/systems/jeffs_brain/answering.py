@@ -51,7 +51,10 @@ def write_answer(model: LanguageModel, question: str, hits: Sequence[Hit]) -> Wr
     try:
         return WrittenAnswer(reply, _citations(reply, len(hits)))
     except ValueError as error:
-        raise Unavailable(f"{model.name}: {error}") from error
+        raise Unavailable(
+            f"{model.name} wrote an answer that cannot be used: {error}",
+            hint="ask again, or use another language model",
+        ) from error
 
 
 def _citations(reply: str, count: int) -> tuple[int, ...]:
@@ -65,7 +68,9 @@ def _citations(reply: str, count: int) -> tuple[int, ...]:
     # Compared as text: a number of thousands of digits is none that Python reads.
     known = {str(number): number for number in range(1, count + 1)}
     if wrong := sorted(cited - known.keys()):
-        raise ValueError(f"the reply cites passage {wrong[0][:20]}, but there are {count}")
+        raise ValueError(
+            f"the reply cites passage {wrong[0][:20]}, but there are only {count} passages"
+        )
     rest = _CITED.sub("", reply)
     if other := _OTHER.search(rest):
         raise ValueError(f"the reply has a bracket that is not a citation: {other[0][:40]!r}")

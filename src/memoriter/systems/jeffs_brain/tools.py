@@ -41,11 +41,14 @@ _MIN_COSINE: Final = 0.1
 _NUMBERS: Final = ("rrfK", "candidateK", "rerankTopN")
 
 Brain = Annotated[
-    str | None, Field(description="The brain; it must be the one that your credential is for.")
+    str | None,
+    Field(description="The name of the brain; it must be the one that your credential is for."),
 ]
 FolderScope = Annotated[
     Literal["all", "global", "project", "agent"],
-    Field(description="Whose notes to search, by their folder."),
+    Field(
+        description="Which notes to search: all, or those in the folder global, project or agent."
+    ),
 ]
 QueryField = Annotated[str, Field(min_length=1, max_length=8192, description="The question.")]
 TopK = Annotated[int, Field(ge=1, le=50, description="How many passages at most.")]

@@ -50,10 +50,11 @@ GraphField = Annotated[
 ]
 ScopeField = Annotated[
     Literal["user", "session", "agent"] | None,
-    Field(description="Only thoughts with the tag of this scope."),
+    Field(description="Only thoughts that are tagged with this scope."),
 ]
 Chain = Annotated[
-    str | None, Field(description="The chain; it must be the one that your credential is for.")
+    str | None,
+    Field(description="The name of the chain; it must be the one that your credential is for."),
 ]
 
 

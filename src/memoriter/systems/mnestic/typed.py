@@ -72,8 +72,9 @@ class GraphLeg:
             for field in ("max_cost", "weight_col"):
                 if getattr(self, field) is not None:
                     raise BadQuery(
-                        f"graph leg {self.label}: {field} needs max_nodes",
-                        hint="set max_nodes too",
+                        f"graph leg {self.label}: `{field}` can be used only together with"
+                        " `max_nodes`",
+                        hint="set `max_nodes` too",
                         field=field,
                     )
             return out

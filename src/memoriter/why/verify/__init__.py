@@ -129,7 +129,7 @@ def _check_parts(s: Verification) -> None:
         if len(s.recipe[key]) > _PARTS:
             raise ValueError(f"the recipe has more than {_PARTS} {key}")
     if any(len(label) > _PARTS for key in ("lanes", "boosts") for label in s.recipe[key]):
-        raise ValueError(f"a name of the recipe has more than {_PARTS} characters")
+        raise ValueError(f"a label of the recipe has more than {_PARTS} characters")
 
 
 def check_shape(s: Verification) -> None:
@@ -143,7 +143,9 @@ def check_shape(s: Verification) -> None:
         s.wrong("slate/rows", "has a row or an id twice")
     for name, column in {**s.claimed, "ids": s.ids}.items():
         if len(column) != size:
-            raise ValueError(f"{name} has {len(column)} values for {size} rows")
+            raise ValueError(
+                f"column {name} has {len(column)} values, but the receipt has {size} rows"
+            )
     s.score = [None] * size
 
 
@@ -201,15 +203,17 @@ def parse_receipt(source: object) -> Data:
         if isinstance(source, Mapping):
             source = canonical(dict(source))  # pyright: ignore[reportUnknownArgumentType]  # JSON
     except OSError as error:
-        raise NotAReceipt(f"receipt {str(error.filename)[:80]}: {error.strerror}") from None
+        raise NotAReceipt(
+            f"receipt {str(error.filename)[:80]} cannot be read: {error.strerror}"
+        ) from None
     except (TypeError, ValueError, RecursionError) as error:
         raise NotAReceipt(f"{name}not a receipt, because it is not valid JSON ({error})") from None
     if not isinstance(source, bytes | bytearray):
-        raise NotAReceipt(f"{type(source).__name__} is not a receipt")
+        raise NotAReceipt(f"expected a receipt, got {type(source).__name__}")
     if source.startswith(_STORE):
         raise NotAReceipt(
-            "this is a store, not a receipt: verify_store checks it, on the command line"
-            " memoriter verify-store"
+            "this file is a store, not a receipt: check it with verify_store, on the command line"
+            " with memoriter verify-store"
         )
     try:
         body = json.loads(source, parse_constant=_not_json, object_pairs_hook=_unique_keys)
@@ -228,7 +232,8 @@ def check_version(body: object) -> None:
             " or verify it with commit 778fb88 of this project"
         )
     if version != VERSION:
-        raise NotAReceipt(f"this is not a receipt of version {VERSION}")
+        why = "is missing" if version is None else "has another number"
+        raise NotAReceipt(f"this is not a receipt of version {VERSION}: its field `receipt` {why}")
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> Data:
