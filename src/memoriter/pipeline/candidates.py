@@ -9,11 +9,12 @@ score is the same at any pool that contains the row. `run` calls it between lane
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Ranking, Rows, Scores, among, union_rows
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context

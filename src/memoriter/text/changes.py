@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import product
 from typing import Final, NamedTuple
 
 from memoriter.core.fold import fold
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.text.background import background_idf
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.stops import ENGLISH_STOPS, without_contractions, word_table

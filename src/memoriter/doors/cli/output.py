@@ -23,7 +23,6 @@ from typing import NoReturn
 import typer
 
 from memoriter.core.errors import InputError, MemoriterError
-from memoriter.doors.cli.usage import typed_hint, usage_error
 
 INTERRUPTED: Final = 130
 _FAILED: Final = 1
@@ -155,6 +154,8 @@ def report(error: Exception, argv: Sequence[str]) -> int:
 
 
 def _report(error: Exception, argv: Sequence[str]) -> int:
+    from memoriter.doors.cli.usage import typed_hint, usage_error  # noqa: PLC0415  # for errors only
+
     as_json = _wants_json(argv)
     if isinstance(error, BrokenPipeError):
         _discard_output()

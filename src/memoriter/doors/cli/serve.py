@@ -6,7 +6,6 @@ import importlib
 import logging
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from memoriter.core.errors import InputError, Unsupported, install_hint
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
     MemoryOptions,
