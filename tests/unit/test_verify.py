@@ -20,7 +20,8 @@ from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadQuery
 from memoriter.pipeline.load import recipe_of
 from memoriter.why import verify as alone
-from memoriter.why.receipt import receipt_columns, sealed
+from memoriter.why.read_receipt import receipt_columns
+from memoriter.why.receipt import sealed
 
 
 @pytest.fixture(params=list(ALL))

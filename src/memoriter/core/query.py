@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, cast
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.draft import parse_vector
 from memoriter.core.errors import BadQuery, BadRecipe
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import EXACT_INT, LIST_LIMIT, Json, integer, metadata, name, names, text
 from memoriter.core.scope import Scope
 from memoriter.core.times import iso, micros

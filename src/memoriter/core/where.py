@@ -22,7 +22,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, cast
 
@@ -30,6 +29,7 @@ from memoriter.core.attributes import BOUNDS, GROUPS, OPERATORS, SHORT, Attribut
 from memoriter.core.errors import BadFilter
 from memoriter.core.fold import fold
 from memoriter.core.foreign import no_key
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import EXACT_INT, flag, names, number, text
 from memoriter.core.times import micros
 from memoriter.core.where_meant import several

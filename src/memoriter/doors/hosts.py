@@ -9,10 +9,11 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 
 _OWN: Final = re.compile(r"memoriter\S* hooks (?:recall|capture)\b")
 _PATIENCE: Final = 60

@@ -11,12 +11,12 @@ import json
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.private_file import replacing
 from memoriter.core.strict_json import strict_json
 from memoriter.doors.hosts import Host, without_own

@@ -18,7 +18,7 @@ import os
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
@@ -26,6 +26,7 @@ from typing import Any, Final, Protocol, cast
 from memoriter.core.clock import Clock, Entropy, SystemClock, SystemEntropy
 from memoriter.core.errors import Corrupt, Forbidden, InputError, NotFound, Unauthenticated
 from memoriter.core.fields import TRUST
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, name
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown

@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import SUM_BYTES, checksum
 from memoriter.core.errors import Corrupt, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.checked import BLOCK_SUMS, VECTORS, MappedArray, MappedArrays, block_sums
 from memoriter.index.columns import PLAIN_COLUMNS, Arrays
 from memoriter.index.segment import Segment

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows
 from memoriter.core.where import to_data
 from memoriter.index.selection import Criteria, Selection

@@ -9,12 +9,13 @@ replacing edges in force at the time in question; rows at their targets are mask
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows
 from memoriter.core.scope import Scope
 from memoriter.core.where import EVERYTHING, AllOf, Not, Test, Where

@@ -11,7 +11,6 @@ import hashlib
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
 from weakref import WeakSet
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import DERIVED
 from memoriter.core.errors import Corrupt, Expired
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Content, Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch

@@ -6,13 +6,13 @@ Every one has a twin in numpy where it is used; `tests/property/test_kernel.py` 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.kernel.library import Library, address, native_library
 
 Doubles = NDArray[np.float64]

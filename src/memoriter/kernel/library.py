@@ -12,12 +12,12 @@ import ctypes
 import importlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memoriter.core.errors import InputError, InvariantError, Unsupported
+from memoriter.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,12 +7,12 @@ Here counts become scores: `Scorer.leaf_scores` applies the formula of `rank/bm2
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.index.segment import Postings

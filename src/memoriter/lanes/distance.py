@@ -7,13 +7,13 @@ reaches another. Of equal scores the older record comes first.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
 from pydantic import Field
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths, walk_counts
 from memoriter.lanes.missed import too_far

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, cast
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.picture import HIDDEN, link_chain
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.graph import Graph

@@ -10,13 +10,13 @@ answer. Any other tree is evaluated node by node.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.kernel.library import native_library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import ClassVar, Final, cast
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.record import Record

@@ -8,7 +8,6 @@ is approximate (`lanes.nearest`), and the plan says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, cast
@@ -18,6 +17,7 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, union_rows
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from memoriter.core.errors import Conflict, Corrupt, InputError, NotFound, Unsupported
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.private_file import keep_mode
 from memoriter.core.shown import counted, shown
 from memoriter.memory.engine import Engine

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from memoriter.core.errors import InputError, NotFound, Unsupported, install_hint
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, text
 from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Log
-from memoriter.store.ram import Ram
 from memoriter.store.segments import FolderSegments, MemorySegments, Segments
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
@@ -41,6 +40,8 @@ def open_place(place: str | Path, *, read_only: bool, durability: Durability) ->
     """Open the log at a place."""
     choice(durability, "durability", ("full", "fast"), InputError)
     if str(place) == ":memory:":
+        from memoriter.store.ram import Ram  # noqa: PLC0415  # files do not need it
+
         return OpenedPlace(Ram(), MemorySegments(), ":memory:")
     if "://" in str(place):
         return _on_server(str(place), read_only=read_only, durability=durability)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import Batch, Vector
 from memoriter.core.errors import Conflict, InputError, NotFound, NothingToRun
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import EXACT_INT, choice, flag, integer, names, number, text
 from memoriter.core.options import check_known
 from memoriter.core.ranking import Rows

@@ -9,12 +9,13 @@ score is the same at any pool that contains the row. `run` calls it between lane
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Ranking, Rows, Scores, among, union_rows
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context

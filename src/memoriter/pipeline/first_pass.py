@@ -7,11 +7,12 @@ calls `first_pass`; the second pass uses `Boosting`, `fused` and `order_of` too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 
 import numpy as np
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores, among
 from memoriter.core.slate import FIRST, Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key

@@ -9,12 +9,13 @@ import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.lanes.port import Lane
 from memoriter.lanes.spec import meaning_of
 from memoriter.pipeline.recipe import Recipe

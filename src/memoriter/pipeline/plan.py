@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, cast
 
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.ranking import Attempt

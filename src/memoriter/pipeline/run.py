@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import FIRST, Slate
 from memoriter.lanes.port import Context, Seeded

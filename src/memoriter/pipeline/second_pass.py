@@ -8,12 +8,13 @@ and its scores, or why there are none, are recorded for the receipt. If it fails
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from memoriter.core.errors import InvariantError, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Ranking, Scores
 from memoriter.core.slate import TIER, Slate, Step
 from memoriter.lanes.port import Context

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import Final
 
 from memoriter.core.fold import fold
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.text.background import background_idf
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.stops import ENGLISH_STOPS, without_contractions, word_table

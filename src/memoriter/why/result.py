@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, overload
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.errors import BadQuery
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice
 from memoriter.core.options import guided
 from memoriter.core.other_words import Hinting, NotAsync, not_a_mapping

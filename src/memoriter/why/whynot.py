@@ -8,10 +8,11 @@ out to be unnecessary are dropped. `memory.receipts` calls `why_not`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Protocol
 
 from memoriter.core.errors import MemoriterError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.shown import named, plain, shown

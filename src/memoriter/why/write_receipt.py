@@ -36,7 +36,6 @@ from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
 from memoriter.why.lane_score import LaneScore
 from memoriter.why.receipt import VERSION, Receipt, sealed
-from memoriter.why.verify.filtering import UNREAD
 
 Lanes = Mapping[str, Mapping[int, LaneScore]]
 """Lane → row of the answer → its rank, score and evidence in that lane."""
@@ -287,6 +286,8 @@ def filter_values(recipe: Recipe, ctx: Context, rows: Rows) -> list[dict[str, ob
     tests = {test.attribute: test for test in _tests(query.where)}
     names = [*query.scope.filters(), *(["trust"] if recipe.select.trust is not None else [])]
     tests |= {name: Test(name, "exists", value=True) for name in names}
+    from memoriter.why.verify.filtering import UNREAD  # noqa: PLC0415  # loads the verifier
+
     read = [test for name, test in sorted(tests.items()) if name not in UNREAD]
     records = ctx.fetch(rows.tolist())
     return [None if record is None else dict(_values(read, record)) for record in records]

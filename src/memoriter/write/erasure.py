@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted, shown
 
 

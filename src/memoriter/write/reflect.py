@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal, NamedTuple, cast
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from memoriter.core.batch import Act, Vector
 from memoriter.core.canonical import canonical
 from memoriter.core.draft import Draft, with_changes
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, plain, quoted, shown

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Final, cast
@@ -23,6 +23,7 @@ from memoriter.core.draft import (
     with_changes,
 )
 from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import name, names, text
 from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memoriter.core.errors import Conflict, Corrupt, InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command, where_of

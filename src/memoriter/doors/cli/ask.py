@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 
 import memoriter
 from memoriter.core.errors import Corrupt, Expired, InputError, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.private_file import write_private
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command

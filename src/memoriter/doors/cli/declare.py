@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 from typing import get_type_hints as hints_of
@@ -18,6 +18,7 @@ from typing import get_type_hints as hints_of
 import typer
 
 from memoriter.core.errors import BadFilter, BadQuery, BadRecord, InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import Declared, Option, declared
 from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.core.where import parse_where

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import ScopedOptions, opened_memory, store_path

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Final, cast
 
 import typer
 
 from memoriter.core.errors import InputError, MemoriterError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (

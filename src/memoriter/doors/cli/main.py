@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from typing import Final
 
-from memoriter import __version__
-from memoriter.doors.cli.declare import command
-from memoriter.doors.cli.options import JsonOption
-from memoriter.doors.cli.output import show
 from memoriter.doors.cli.tree import Branch, Listed, Panels, tree_of
-
-
-@command("version", "memoriter version")
-def version(*, as_json: JsonOption = False) -> None:
-    """Print the version."""
-    show({"version": __version__}, lambda: f"memoriter {__version__}", as_json=as_json)
-
 
 PANELS: Final[Panels] = {
     "Start": (Listed("init", "admin.init"), Listed("demo", "demo.demo")),
@@ -144,7 +134,7 @@ PANELS: Final[Panels] = {
             "Settings: from flags, the environment, TOML files or defaults.",
             (Listed("show", "admin.config_show"),),
         ),
-        Listed("version", "main.version"),
+        Listed("version", "records.version"),
     ),
 }
 """Every command of the root, in the order that its help shows."""
@@ -153,10 +143,16 @@ PANELS: Final[Panels] = {
 app: Final = tree_of(PANELS)
 
 
+_SHORT: Final = ("recall", "keywords", "hooks", "plan", "get", "version", "--help", "-h")
+"""Commands that end at once, and make less garbage than looking for it would cost."""
+
+
 def run() -> None:
     """Run the command line and end the process."""
     # A start makes many objects that stay: looking for garbage among them every 700, and for
     # plugins of pydantic among the installed packages, would only cost time.
     gc.set_threshold(10_000)
+    if sys.argv[1:2] and sys.argv[1] in _SHORT:
+        gc.disable()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     app()

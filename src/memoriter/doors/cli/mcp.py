@@ -8,13 +8,13 @@ import logging
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from memoriter.core.errors import InputError, Unsupported, install_hint
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
     JsonOption,

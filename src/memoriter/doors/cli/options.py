@@ -11,7 +11,6 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -19,6 +18,7 @@ import typer
 
 import memoriter
 from memoriter.core.errors import InputError, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import declared
 from memoriter.memory.options import QuestionOptions, SelectOptions, UpdateKwargs
 

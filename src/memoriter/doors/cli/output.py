@@ -11,12 +11,11 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import typer
 
 from memoriter.core.errors import MemoriterError
-from memoriter.doors.cli.usage import ExtraArguments, UnknownCommand, typed_hint, usage_error
 from memoriter.text.safe import safe, safe_json
 
 if TYPE_CHECKING:
@@ -31,6 +30,24 @@ _WIDTH: Final = 100
 """Columns where there is no terminal."""
 _NARROWEST: Final = 20
 _WIDEST: Final = 1000
+
+
+class UnknownCommand(Exception):
+    """A name was typed that is no command."""
+
+    def __init__(self, typed: str, ctx: Any) -> None:
+        super().__init__(typed)
+        self.typed = typed
+        self.ctx = ctx
+
+
+class ExtraArguments(Exception):
+    """More arguments were typed than the command takes."""
+
+    def __init__(self, typed: Sequence[str], ctx: Any) -> None:
+        super().__init__(*typed)
+        self.typed = typed
+        self.ctx = ctx
 
 
 def show(data: object, text: Callable[[], RenderableType], *, as_json: bool) -> None:
@@ -109,6 +126,9 @@ def report(error: Exception, argv: Sequence[str]) -> int:
 
 
 def _report(error: Exception, argv: Sequence[str]) -> int:
+    # Most runs print no error.
+    from memoriter.doors.cli.usage import typed_hint, usage_error  # noqa: PLC0415
+
     as_json = _wants_json(argv)
     if isinstance(error, BrokenPipeError):
         discard_output()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
 import typer
 
+from memoriter import __version__
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import (
     IdArgument,
+    JsonOption,
     KeyOption,
     KnownAtOption,
     PrintedOptions,
@@ -339,3 +341,9 @@ def _serve_page(
         server_state = ServerState(tenants, tokens, config.limits)
         application = app(server_state, config.host_policy, link=link)
         run_server(uvicorn_server(application, config, lambda: started(url)), listening)
+
+
+@command("version", "memoriter version")
+def version(*, as_json: JsonOption = False) -> None:
+    """Print the version."""
+    show({"version": __version__}, lambda: f"memoriter {__version__}", as_json=as_json)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from memoriter.core.errors import Unsupported, install_hint
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (

@@ -1,7 +1,8 @@
 """The tree of commands: groups, their help, and how a run starts and ends.
 
 `main` lists every command. Only the module of the command that runs is imported, and only that
-command is made: this is what keeps a start short.
+command is made: this is what keeps a start short. The help of a group reads the docstrings of its
+commands from the compiled modules, without running them.
 """
 
 from __future__ import annotations
@@ -9,20 +10,44 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from importlib import import_module
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, NoReturn, cast, get_args
+from importlib.util import find_spec
+from types import CodeType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    NamedTuple,
+    NoReturn,
+    cast,
+    get_args,
+)
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
 from memoriter.core.errors import InputError
-from memoriter.doors.cli.declare import Command, spread
-from memoriter.doors.cli.options import Completion
-from memoriter.doors.cli.output import FAILED, INTERRUPTED, discard_output, report
-from memoriter.doors.cli.usage import ExtraArguments, UnknownCommand
+from memoriter.doors.cli.output import (
+    FAILED,
+    INTERRUPTED,
+    ExtraArguments,
+    UnknownCommand,
+    discard_output,
+    report,
+)
+
+if TYPE_CHECKING:
+    from memoriter.doors.cli.declare import Command
+    from memoriter.doors.cli.options import Completion
 
 _ABOUT: Final = "A memory engine for agents that explains every answer."
+
+
+_HOME: Final = "memoriter.doors.cli."
 
 
 class Listed(NamedTuple):
@@ -34,7 +59,14 @@ class Listed(NamedTuple):
     def load(self) -> Command:
         """The command; only its own module is imported."""
         module, _, name = self.place.partition(".")
-        return cast("Command", getattr(import_module(f"memoriter.doors.cli.{module}"), name))
+        return cast("Command", getattr(import_module(_HOME + module), name))
+
+    def about(self) -> str:
+        """The first paragraph of the docstring of its function."""
+        module, _, name = self.place.partition(".")
+        functions = (each for each in _code(module).co_consts if isinstance(each, CodeType))
+        own = next(each for each in functions if each.co_name == name)
+        return _first_line(str(own.co_consts[0]))
 
 
 class Branch(NamedTuple):
@@ -53,7 +85,7 @@ class Branch(NamedTuple):
         if not self.more:
             return {}
         module, _, name = self.more.partition(".")
-        find = getattr(import_module(f"memoriter.doors.cli.{module}"), name)
+        find = getattr(import_module(_HOME + module), name)
         return cast("Callable[[], Mapping[str, Command]]", find)()
 
 
@@ -61,12 +93,28 @@ Panels = Mapping[str, tuple[Listed | Branch, ...]]
 """Commands and groups by the panel of the help that shows them."""
 
 
-def _plain_flags(params: Sequence[Any]) -> list[Any]:
-    """The parameters; a flag takes no value, so its help shows no type beside it."""
+def _plain(params: Sequence[Any]) -> list[Any]:
+    """The parameters, whose help shows no type beside a flag, and which read what needs reading."""
     for param in params:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
+        if "process_value" not in vars(param):
+            param.process_value = partial(_process_value, param, param.process_value)
     return list(params)
+
+
+def _process_value(param: Any, read: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    """The value of a parameter; one that needs no reading is taken as it is.
+
+    That is a text, a default, an option that was not given. typer would load pydantic and build a
+    validator for each, which takes longer than a search.
+    """
+    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    single = not param.multiple and param.nargs == 1
+    if not (value is None and not param.required) and not (single and type(value) is kind):
+        return read(ctx, value)
+    value = () if value is None and param.multiple else value
+    return value if param.callback is None else param.callback(ctx, param, value)
 
 
 class PlainCommand(TyperCommand):
@@ -87,7 +135,7 @@ class PlainCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, `--help` too."""
-        return _plain_flags(super().get_params(ctx))
+        return _plain(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options by the panel that they belong to."""
@@ -165,12 +213,12 @@ class PlainGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, `--help` too."""
-        return _plain_flags(super().get_params(ctx))
+        return _plain(super().get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the names of the commands and the first line about each."""
         own = [(each.name, _about(each)) for each in self.listed]
-        other = [(name, _first_line(each.run)) for name, each in self.more().items()]
+        other = [(name, _first_line(each.run.__doc__)) for name, each in self.more().items()]
         with formatter.section("Commands"):
             formatter.write_dl([*own, *other])
 
@@ -269,6 +317,8 @@ def _no_options() -> None:
 
 
 def _made_command(each: Command) -> Any:
+    from memoriter.doors.cli.declare import spread  # noqa: PLC0415  # help of a group needs it not
+
     label = "Example: " if len(each.examples) == 1 else "Examples:\n\n"
     epilog = label + "\n\n".join(each.examples)
     run = spread(each.run)
@@ -290,12 +340,19 @@ def _numbers(run: Callable[..., object]) -> dict[str, type]:
 
 
 def _about(each: Listed | Branch) -> str:
-    return each.about if isinstance(each, Branch) else _first_line(each.load().run)
+    return each.about if isinstance(each, Branch) else each.about()
 
 
-def _first_line(run: Callable[..., object]) -> str:
+@cache
+def _code(module: str) -> CodeType:
+    """The compiled code of a module, which is not run."""
+    spec: Any = find_spec(_HOME + module)
+    return spec.loader.get_code(spec.name)
+
+
+def _first_line(docstring: str | None) -> str:
     """The first paragraph of a docstring, on one line."""
-    return " ".join((run.__doc__ or "").split("\n\n")[0].split())
+    return " ".join((docstring or "").split("\n\n")[0].split())
 
 
 # --- start and end of a process ----------------------------------------------------------------

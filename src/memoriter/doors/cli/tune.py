@@ -17,9 +17,9 @@ from memoriter.doors.cli.output import print_json, show
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.cli.options import (
     complete_protocol,
     complete_recipe,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -13,6 +13,7 @@ import typer
 from memoriter.core.clock import SystemClock
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record_fields import RecordFields
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from memoriter.core.errors import Forbidden, InputError, Misdirected, NotJson
+from memoriter.core.lazy_dataclass import dataclass
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _HOST: Final = re.compile(

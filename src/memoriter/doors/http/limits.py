@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, cast
 
 from memoriter.core.attributes import GROUPS
 from memoriter.core.errors import InputError, TooLarge, TooMany
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.json_bodies import DEPTH
 from memoriter.doors.sizes import BATCH, RECEIPTS
 from memoriter.lanes.port import Lane

@@ -9,7 +9,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memoriter.core.errors import Forbidden, InputError, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.headers import LOOPBACK, HostPolicy
 from memoriter.doors.http.limits import Limits

@@ -16,10 +16,11 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeVar
 
 from memoriter.core.errors import TooMany, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.http.limits import Limits
 
 _T = TypeVar("_T")

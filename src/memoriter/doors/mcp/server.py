@@ -6,7 +6,6 @@ later call may send. `mcp/stdio` and `mcp/http` connect it to a client.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 
 import anyio.to_thread
@@ -18,6 +17,7 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 
 from memoriter import __version__
 from memoriter.core.errors import Forbidden, MemoriterError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import JsonObject
 from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields

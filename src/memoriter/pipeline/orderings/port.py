@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context, Ready, Skipped
