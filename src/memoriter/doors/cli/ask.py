@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from memoriter.core.errors import InputError
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.private_file import write_private
@@ -20,16 +18,17 @@ from memoriter.doors.cli.options import (
     setting,
 )
 from memoriter.doors.cli.output import print_json, show
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.memory import options
 
 if TYPE_CHECKING:
     from memoriter.why.result import Result
 
 QueryArgument = Annotated[
-    str, typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)
+    str, CliArgument(metavar="QUERY", help="What to look for.", show_default=False)
 ]
 ExplainOption = Annotated[
-    bool, typer.Option("--explain", help="Break down every score, and show the plan.")
+    bool, CliOption("--explain", help="Break down every score, and show the plan.")
 ]
 
 
@@ -51,18 +50,18 @@ class AnswerOptions:
 
     explain: ExplainOption = False
     every: Annotated[
-        bool, typer.Option("--all", help="Also print hits that do not seem relevant.")
+        bool, CliOption("--all", help="Also print hits that do not seem relevant.")
     ] = False
     context: Annotated[
-        bool, typer.Option("--context", help="Print the answer as a block for a prompt.")
+        bool, CliOption("--context", help="Print the answer as a block for a prompt.")
     ] = False
     receipt: Annotated[
         Path | None,
-        typer.Option("--receipt", metavar="FILE", help="Save the receipt of the answer here."),
+        CliOption("--receipt", metavar="FILE", help="Save the receipt of the answer here."),
     ] = None
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Save the answer here as a web page."),
+        CliOption("--html", metavar="FILE", help="Save the answer here as a web page."),
     ] = None
 
 
@@ -100,7 +99,7 @@ def bundles(
     ask: QueryOptions,
     at: ScopedOptions,
     offset: Annotated[
-        int, typer.Option("--offset", metavar="N", help="How many bundles to skip.")
+        int, CliOption("--offset", metavar="N", help="How many bundles to skip.")
     ] = 0,
 ) -> None:
     """Find memories by their words, each with the memories linked to it; no reranker is asked."""
@@ -114,7 +113,7 @@ def reflections(
     at: ScopedOptions,
     ask: QueryOptions,
     query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)
+        str, CliArgument(metavar="QUERY", help="What to look for.", show_default=False)
     ] = "",
     *,
     explain: ExplainOption = False,

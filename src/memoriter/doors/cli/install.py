@@ -10,19 +10,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from memoriter.core.errors import InputError, Unsupported, install_hint
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import JsonOption, complete_words
 from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.doors.hosts import HOST_NAMES, Host, host_of
 from memoriter.doors.installing import FileChange, plan_install, plan_uninstall
 
 _STORE: Final = "~/.memoriter.db"
 HostArgument = Annotated[
     str,
-    typer.Argument(
+    CliArgument(
         metavar="HOST",
         help=f"The host: {', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
         show_default=False,
@@ -31,13 +30,11 @@ HostArgument = Annotated[
 ]
 ProjectOption = Annotated[
     bool,
-    typer.Option(
+    CliOption(
         "--project", help="Change the settings of this project, not those in your home folder."
     ),
 ]
-DryOption = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would change; change nothing.")
-]
+DryOption = Annotated[bool, CliOption("--dry-run", help="Show what would change; change nothing.")]
 
 
 @command(
@@ -49,7 +46,7 @@ def mcp_install(
     host: HostArgument,
     store: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--store", metavar="FILE", help="The store that the MCP server and the hooks use."
         ),
     ] = _STORE,
@@ -57,7 +54,7 @@ def mcp_install(
     project: ProjectOption = False,
     hooks: Annotated[
         bool,
-        typer.Option("--hooks/--no-hooks", help="Also install the hooks that recall and capture."),
+        CliOption("--hooks/--no-hooks", help="Also install the hooks that recall and capture."),
     ] = True,
     dry_run: DryOption = False,
     as_json: JsonOption = False,

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 import sys
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final
 
-from memoriter.doors.cli.tree import Branch, Listed, Panels, tree_of
+from memoriter.doors.cli.listing import Branch, Listed, Panels
+from memoriter.doors.cli.output import leave, run_and_exit
+from memoriter.doors.cli.params import plain_values
+
+if TYPE_CHECKING:
+    import typer
 
 PANELS: Final[Panels] = {
     "Start": (Listed("init", "store.init"), Listed("demo", "demo.demo")),
@@ -140,11 +148,11 @@ PANELS: Final[Panels] = {
 """Every command of the root, in the order that its help shows."""
 
 
-app: Final = tree_of(PANELS)
-
-
 _SHORT: Final = ("recall", "keywords", "hooks", "plan", "get", "version", "--help", "-h")
-"""Commands that end at once, and make less garbage than looking for it would cost."""
+"""Commands that end at once. They make less garbage than looking for it would cost, and when they
+end, everything is written and closed: to take down module by module would only cost time."""
+_COMPLETING: Final = "_MEMORITER_COMPLETE"
+"""Set by the shell when it asks how a word goes on."""
 
 
 def run() -> None:
@@ -152,7 +160,55 @@ def run() -> None:
     # A start makes many objects that stay: looking for garbage among them every 700, and for
     # plugins of pydantic among the installed packages, would only cost time.
     gc.set_threshold(10_000)
-    if sys.argv[1:2] and sys.argv[1] in _SHORT:
+    short = sys.argv[1:2] and sys.argv[1] in _SHORT
+    if short:
         gc.disable()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    app()
+    try:
+        run_and_exit(None, _run)
+    except SystemExit as end:
+        if short:
+            leave(end.code)
+        raise
+
+
+def _run(argv: list[str]) -> object:
+    """Run a plain command line at once; typer reads, completes or refuses any other."""
+    call = None if _COMPLETING in os.environ else plain_call(argv)
+    return typer_app()() if call is None else call()
+
+
+def plain_call(argv: Sequence[str]) -> Callable[[], object] | None:
+    """The command that a plain command line names, with its values; None if it is not plain."""
+    listed: Mapping[str, Listed | Branch] = {
+        each.name: each for commands in PANELS.values() for each in commands
+    }
+    words, named = list(argv), None
+    while words and words[0] in listed:
+        named = listed[words.pop(0)]
+        listed = {each.name: each for each in named.commands} if isinstance(named, Branch) else {}
+    if not isinstance(named, Listed):
+        return None
+    from memoriter.doors.cli.declare import spread  # noqa: PLC0415  # help needs no options
+
+    call = spread(named.load().run)
+    values = plain_values(list(inspect.signature(call).parameters.values()), words)
+    return None if values is None else partial(call, **values)
+
+
+@cache
+def typer_app() -> typer.Typer:
+    """The command line as typer reads it."""
+    from memoriter.doors.cli.tree import tree_of  # noqa: PLC0415  # loads typer
+
+    return tree_of(PANELS)
+
+
+if TYPE_CHECKING:
+    app = typer_app()
+else:
+
+    def __getattr__(name: str) -> object:
+        if name == "app":  # made when somebody asks for it
+            return typer_app()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,9 +20,8 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-import typer
-
 from memoriter.core.errors import InputError, MemoriterError
+from memoriter.doors.cli.params import CommandExit
 
 INTERRUPTED: Final = 130
 _FAILED: Final = 1
@@ -160,7 +159,7 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
     if isinstance(error, BrokenPipeError):
         _discard_output()
         return _FAILED
-    if isinstance(error, typer.Abort):
+    if type(error).__name__ == "Abort":  # of typer, which this module does not load
         note("")
         return INTERRUPTED
     if isinstance(error, MemoriterError):
@@ -215,6 +214,22 @@ def _discard_output() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
 
 
+def run_and_exit(args: Sequence[str] | None, run: Callable[[list[str]], object]) -> NoReturn:
+    """Run a command and end the process; an error becomes a message and an exit code."""
+    argv = arguments(args)
+    use_utf8()
+    try:
+        check_arguments(argv)
+        code = run(argv)
+    except CommandExit as end:
+        code = end.code
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except Exception as error:
+        code = report(error, argv)
+    exit_process(code if isinstance(code, int) else 0)
+
+
 def exit_process(code: int) -> NoReturn:
     """Flush stdout and end the process."""
     try:
@@ -223,3 +238,11 @@ def exit_process(code: int) -> NoReturn:
         _discard_output()
         code = code or _FAILED
     sys.exit(code)
+
+
+def leave(code: object) -> None:
+    """End the process without taking it down, if all its output can be written."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 0)

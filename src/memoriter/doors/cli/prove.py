@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 import memoriter
 from memoriter.core.errors import Corrupt, Expired, InputError, NotFound
 from memoriter.core.lazy_dataclass import dataclass
@@ -24,6 +22,7 @@ from memoriter.doors.cli.options import (
     setting,
 )
 from memoriter.doors.cli.output import show
+from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
@@ -31,15 +30,15 @@ if TYPE_CHECKING:
     from memoriter.why.verify import Verified
 
 QueryOption = Annotated[
-    str | None, typer.Option("--query", metavar="QUERY", help="A question to ask now.")
+    str | None, CliOption("--query", metavar="QUERY", help="A question to ask now.")
 ]
 ReceiptOption = Annotated[
     Path | None,
-    typer.Option("--receipt", metavar="FILE", help="The receipt of a search, instead of --query."),
+    CliOption("--receipt", metavar="FILE", help="The receipt of a search, instead of --query."),
 ]
 ReceiptArgument = Annotated[
     Path,
-    typer.Argument(
+    CliArgument(
         metavar="RECEIPT", help="A receipt that `recall --receipt` saved.", show_default=False
     ),
 ]
@@ -83,7 +82,7 @@ def explain(
     of: WhichAnswer,
     versus: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--versus", metavar="ID", help="The id of another hit: show what separates the two."
         ),
     ] = None,
@@ -146,7 +145,7 @@ def verify(
     receipt: ReceiptArgument,
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="List every checked part, not only how many there are.")
+        bool, CliOption("--all", help="List every checked part, not only how many there are.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -158,7 +157,7 @@ def verify(
     data = {"receipt": str(receipt), **verified.to_dict()}
     show(data, lambda: "\n".join(_lines(verified, every=every)), as_json=as_json)
     if not verified.ok:
-        raise typer.Exit(Corrupt.exit_code)
+        raise CommandExit(Corrupt.exit_code)
 
 
 def _lines(verified: Verified, *, every: bool) -> list[str]:
@@ -183,14 +182,14 @@ def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
         replayed = memory.replay(receipt)
     show(replayed.to_dict(), lambda: render.proof.replay_card(replayed), as_json=at.json)
     if not replayed.same:
-        raise typer.Exit(Expired.exit_code if replayed.forgotten else Corrupt.exit_code)
+        raise CommandExit(Expired.exit_code if replayed.forgotten else Corrupt.exit_code)
 
 
 @command("diff", "memoriter diff before.json after.json")
 def diff(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="A saved receipt.")],
+    before: Annotated[Path, CliArgument(metavar="BEFORE", help="A saved receipt.")],
     after: Annotated[
-        Path, typer.Argument(metavar="AFTER", help="The receipt to compare the first one with.")
+        Path, CliArgument(metavar="AFTER", help="The receipt to compare the first one with.")
     ],
     *,
     as_json: JsonOption = False,

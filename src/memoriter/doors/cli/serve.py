@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from memoriter.core.errors import InputError, Unsupported, install_hint
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.cli.declare import command
@@ -27,6 +25,7 @@ from memoriter.doors.cli.options import (
     shown_store,
 )
 from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.cli.params import CliOption
 
 if TYPE_CHECKING:
     from memoriter.doors.http.heap import Heap
@@ -42,7 +41,7 @@ HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 _MCP_PACKAGES: Final = ("mcp",)
 TrustOption = Annotated[
     str,
-    typer.Option(
+    CliOption(
         "--trust",
         metavar="TRUST",
         help="The highest trust that a write may have: system, learned or external.",
@@ -51,7 +50,7 @@ TrustOption = Annotated[
 ]
 ToolsOption = Annotated[
     str,
-    typer.Option(
+    CliOption(
         "--tools",
         metavar="SET",
         help="MCP tools to offer: core (six tools), full (all), or compat (core, and tools named "
@@ -67,19 +66,19 @@ class NetworkOptions:
 
     host: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--host", metavar="HOST", rich_help_panel=_PANEL, help="The address to listen on."
         ),
     ] = "127.0.0.1"
     port: Annotated[
         int,
-        typer.Option(
+        CliOption(
             "--port", metavar="PORT", rich_help_panel=_PANEL, help="The port; 0 picks a free one."
         ),
     ] = 8321
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--allow-host",
             metavar="NAME",
             rich_help_panel=_PANEL,
@@ -88,7 +87,7 @@ class NetworkOptions:
     ] = None
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--allow-origin",
             metavar="URL",
             rich_help_panel=_PANEL,
@@ -98,7 +97,7 @@ class NetworkOptions:
     ] = None
     behind_proxy: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--behind-proxy",
             rich_help_panel=_PANEL,
             help="A proxy in front of this server handles TLS.",
@@ -106,13 +105,13 @@ class NetworkOptions:
     ] = False
     tls_cert: Annotated[
         Path | None,
-        typer.Option(
+        CliOption(
             "--tls-cert", metavar="FILE", rich_help_panel=_PANEL, help="A certificate (PEM)."
         ),
     ] = None
     tls_key: Annotated[
         Path | None,
-        typer.Option(
+        CliOption(
             "--tls-key",
             metavar="FILE",
             rich_help_panel=_PANEL,
@@ -122,7 +121,7 @@ class NetworkOptions:
 
     processes: Annotated[
         int,
-        typer.Option(
+        CliOption(
             "--processes",
             metavar="COUNT",
             rich_help_panel=_PANEL,
@@ -132,7 +131,7 @@ class NetworkOptions:
 
     log: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--log",
             metavar="FORMAT",
             rich_help_panel=_PANEL,
@@ -278,12 +277,12 @@ class McpOptions:
     """Which tools to offer, how they are reached, and what they may do."""
 
     tools: ToolsOption = "core"
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Offer only the tools that read.")
-    ] = False
+    read_only: Annotated[bool, CliOption("--read-only", help="Offer only the tools that read.")] = (
+        False
+    )
     http: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--http",
             help="Serve over HTTP, as `serve` does, not over stdin and stdout; the tools are at"
             " /mcp.",

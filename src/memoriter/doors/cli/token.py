@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command
@@ -18,6 +16,7 @@ from memoriter.doors.cli.options import (
     store_path,
 )
 from memoriter.doors.cli.output import note, show
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.doors.cli.serve import TrustOption
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def token_create(
     at: TokenOptions,
     right: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--right",
             metavar="RIGHT",
             help="The right: read, write or admin; each includes those before it.",
@@ -49,14 +48,14 @@ def token_create(
     ] = "read",
     expires: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--expires",
             metavar="TIME",
             help="When the token expires: 30d or 12h from now, or a time (ISO 8601).",
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="A note on what the token is for.")
+        str | None, CliOption("--name", metavar="NAME", help="A note on what the token is for.")
     ] = None,
     trust: TrustOption = "learned",
 ) -> None:
@@ -87,7 +86,7 @@ def token_list(at: TokenOptions) -> None:
 
 @command("revoke", "memoriter token revoke 3f9ab2c41d07")
 def token_revoke(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a token.", show_default=False)],
+    id: Annotated[str, CliArgument(metavar="ID", help="The id of a token.", show_default=False)],
     at: TokenOptions,
 ) -> None:
     """Revoke a token; a running server refuses it from now on."""

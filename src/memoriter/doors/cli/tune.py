@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.private_file import replacing
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Command, command
 from memoriter.doors.cli.options import RECIPE_HELP, JsonOption, RecipeArgument
-from memoriter.doors.cli.output import print_json, show
+from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
@@ -96,8 +95,8 @@ def recipe_check(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None
 
 @command("diff", "memoriter recipe diff memoriter mine.toml")
 def recipe_diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help=RECIPE_HELP, show_default=False)],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help=RECIPE_HELP, show_default=False)],
+    before: Annotated[str, CliArgument(metavar="BEFORE", help=RECIPE_HELP, show_default=False)],
+    after: Annotated[str, CliArgument(metavar="AFTER", help=RECIPE_HELP, show_default=False)],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -124,19 +123,19 @@ def from_settings(system: str) -> Command:
     def recipe_from(
         file: Annotated[
             Path,
-            typer.Argument(metavar="FILE", help="The file with the settings.", show_default=False),
+            CliArgument(metavar="FILE", help="The file with the settings.", show_default=False),
         ],
-        name: Annotated[str, typer.Option("--name", help="The name of the recipe.")] = "own",
+        name: Annotated[str, CliOption("--name", help="The name of the recipe.")] = "own",
         out: Annotated[
             Path | None,
-            typer.Option(
+            CliOption(
                 "--out",
                 metavar="FILE",
                 help="Write the recipe to this file instead of printing it.",
             ),
         ] = None,
         *,
-        force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+        force: Annotated[bool, CliOption("--force", help="Replace an existing file.")] = False,
         as_json: JsonOption = False,
     ) -> None:
         """Make a recipe from the settings of another memory system."""
@@ -145,7 +144,7 @@ def from_settings(system: str) -> Command:
         made = recipe_from_settings(system, _read(file), name)
         data: dict[str, object] = {**_summary(made.recipe), "left_out": dict(made.left_out)}
         for key, why in () if as_json else made.left_out.items():
-            typer.echo(f"left out: {key}: {why}", err=True)
+            note(f"left out: {key}: {why}")
         if out is None:
             show({**data, "toml": made.text}, lambda: made.text.rstrip("\n"), as_json=as_json)
             return
@@ -229,7 +228,7 @@ class QuestionsOptions:
 
     data: Annotated[
         Path | None,
-        typer.Option(
+        CliOption(
             "--data",
             metavar="PATH",
             help="Questions with known answers: a folder with memories.jsonl and "
@@ -239,7 +238,7 @@ class QuestionsOptions:
     ] = None
     limit: Annotated[
         int | None,
-        typer.Option(
+        CliOption(
             "--limit",
             "-n",
             metavar="N",
@@ -249,7 +248,7 @@ class QuestionsOptions:
     ] = None
     protocol: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--protocol",
             metavar="NAME",
             help="The protocol, which says how the questions are asked.",
@@ -258,7 +257,7 @@ class QuestionsOptions:
     ] = "strict"
     embedder: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--embedder",
             metavar="NAMES",
             help="Embedding models, comma-separated: the first embeds the memories, all are "
@@ -268,14 +267,14 @@ class QuestionsOptions:
     ] = None
     cross: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--cross",
             help="Also ask each store the questions of the other stores, which it cannot answer.",
         ),
     ] = False
     remove_gold: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--remove-gold",
             help="Ask a question again without the memories that answer it, if they were among"
             " the first ten hits.",
@@ -304,7 +303,7 @@ def evaluate(
     asked: QuestionsOptions,
     recipe: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--recipe",
             metavar="NAME",
             help="A recipe to measure, by name or .toml file; may be repeated.",
@@ -314,7 +313,7 @@ def evaluate(
     *,
     without: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--without",
             metavar="LABEL",
             help="Also measure each recipe without this lane or boost; may be repeated.",
@@ -322,7 +321,7 @@ def evaluate(
     ] = None,
     reliability: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--reliability",
             help="Also print how often an answer of a given relevance is right, and how often"
             " each store answers that nothing is relevant.",
@@ -340,7 +339,7 @@ def evaluate(
         without=list(without or ()),
         reliability=reliability,
     )
-    raise typer.Exit(done)
+    raise CommandExit(done)
 
 
 @command(
@@ -358,4 +357,4 @@ def recipe_compare(
     """Ask two recipes the same questions and test whether the results differ, by question type."""
     from memoriter.evaluate.command import run_compare  # noqa: PLC0415  # loads the engine
 
-    raise typer.Exit(run_compare(asked.to_eval(), first, second, json_out=as_json))
+    raise CommandExit(run_compare(asked.to_eval(), first, second, json_out=as_json))
