@@ -27,7 +27,6 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
 from memoriter.why.receipt import CHANGED, Receipt, sealed
 from memoriter.why.result import Result
-from memoriter.why.verify import NotAReceipt, check_version
 
 ReceiptLike = Receipt | Result | str | Path | Mapping[str, object]
 """A receipt, the result it belongs to, the path of a saved one, or its data."""
@@ -39,9 +38,11 @@ def receipt_from(what: ReceiptLike) -> Receipt:
 
     Raises BadQuery if it is not a receipt of this version, and Corrupt if the digest is wrong.
     """
-    if isinstance(what, str | Path):
-        from memoriter.why.read_receipt import read_receipt  # noqa: PLC0415  # loads the verifier
+    # Every search imports this module, and none needs the verifier.
+    from memoriter.why.read_receipt import read_receipt  # noqa: PLC0415
+    from memoriter.why.verify import NotAReceipt, check_version  # noqa: PLC0415
 
+    if isinstance(what, str | Path):
         return read_receipt(what)
     receipt = what.receipt if isinstance(what, Result) else what
     body = receipt.body if isinstance(receipt, Receipt) else receipt

@@ -13,6 +13,7 @@ from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import ScopedOptions, opened_memory, store_path
 from memoriter.doors.cli.output import console, print_note, show
+from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 from memoriter.memory import options
 from memoriter.text.safe import one_line
 
@@ -33,7 +34,7 @@ class ForgetOptions:
     """A filter instead of ids, and whether to ask first."""
 
     declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
+    yes: Annotated[bool, CliOption("--yes", "-y", help="Do not ask for confirmation.")] = False
 
 
 @command(
@@ -47,7 +48,7 @@ def forget(
     how: ForgetOptions,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID", help="The ids of memories to forget.", show_default=False),
+        CliArgument(metavar="ID", help="The ids of memories to forget.", show_default=False),
     ] = None,
 ) -> None:
     """Forget memories for good: hidden at once, from every past view too, then erased from files.
@@ -75,7 +76,7 @@ def forget(
                 return
             if not (how.yes or _confirmed(records, preview, by_ids=bool(ids))):
                 print_note("nothing was forgotten")
-                raise typer.Exit(1)
+                raise CommandExit(1)
         rest = {name: value for name, value in how.declared.items() if name != "where"}
         erasure = memory.forget(chosen, **rest)
     on_server = erasure.state == "erased" and "://" in store_path(at)

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final, cast
 
-import typer
-
 from memoriter.core.errors import InputError, MemoriterError
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.strict_json import DuplicateKey, strict_json
@@ -24,6 +22,7 @@ from memoriter.doors.cli.options import (
     setting,
 )
 from memoriter.doors.cli.output import print_json, print_note
+from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 from memoriter.doors.hosts import HOST_NAMES, host_of
 
 LONGEST_PROMPT: Final = 16 * 1024 * 1024
@@ -32,7 +31,7 @@ _FAILED: Final = 1
 """Not 2: agents that run hooks take 2 as an order to drop the prompt."""
 UrlOption = Annotated[
     str | None,
-    typer.Option(
+    CliOption(
         "--url",
         metavar="URL",
         help="The address of a running server, to use instead of a store; MEMORITER_TOKEN holds"
@@ -48,7 +47,7 @@ class HookOptions:
     url: UrlOption = None
     budget_tokens: Annotated[
         int,
-        typer.Option(
+        CliOption(
             "--budget-tokens",
             metavar="N",
             help="How many tokens the printed block may have at most.",
@@ -57,7 +56,7 @@ class HookOptions:
     limit: LimitOption = None
     recipe: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--recipe",
             metavar="NAME",
             help="The recipe to use (default: memoriter).",
@@ -88,7 +87,7 @@ def hooks_recall(at: ScopedOptions, how: HookOptions) -> None:
         block = _block(prompt, at, how, tagged=payload is not None)
     except MemoriterError as error:
         print_note(f"memoriter: {error.message}")
-        raise typer.Exit(_FAILED) from None
+        raise CommandExit(_FAILED) from None
     if payload is not None or at.json:
         print_json(_hook_reply(payload or {}, block))
     elif block:
@@ -185,7 +184,7 @@ def hooks_capture(
     *,
     facts: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--facts",
             help="Also store facts that the configured language model finds in the turns.",
         ),
@@ -211,7 +210,7 @@ def hooks_capture(
         report = _captured(at, url, heard.messages, {**options, "facts": facts})
     except MemoriterError as error:
         print_note(f"memoriter: {error.message}")
-        raise typer.Exit(_FAILED) from None
+        raise CommandExit(_FAILED) from None
     for refused in report["refused"]:
         print_note(f"memoriter: a turn was not stored: it holds {_listed(refused['kinds'])}")
     if report["problem"]:
@@ -243,7 +242,7 @@ def _listed(kinds: list[str]) -> str:
 def hooks_show(
     agent: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="AGENT",
             help="The host, the program that runs the agent: "
             f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from memoriter.core.errors import InputError, Unsupported, install_hint
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.cli.declare import command
@@ -26,6 +24,7 @@ from memoriter.doors.cli.options import (
     setting,
 )
 from memoriter.doors.cli.output import print_json, print_note
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.doors.cli.serve import (
     HTTP_PACKAGES,
     NetworkOptions,
@@ -46,12 +45,12 @@ class McpOptions:
     """Which tools to offer, how they are reached, and what they may do."""
 
     tools: ToolsOption = "core"
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Offer only the tools that read.")
-    ] = False
+    read_only: Annotated[bool, CliOption("--read-only", help="Offer only the tools that read.")] = (
+        False
+    )
     http: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--http",
             help="Serve over HTTP, as `serve` does, not over stdin and stdout; the tools are at"
             " /mcp.",
@@ -113,7 +112,7 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, offer: McpOptions) -> 
 _STORE: Final = "~/.memoriter.db"
 HostArgument = Annotated[
     str,
-    typer.Argument(
+    CliArgument(
         metavar="HOST",
         help="The host, the program that runs the agent: "
         f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
@@ -123,13 +122,11 @@ HostArgument = Annotated[
 ]
 ProjectOption = Annotated[
     bool,
-    typer.Option(
+    CliOption(
         "--project", help="Change the settings of this project, not those in your home folder."
     ),
 ]
-DryOption = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would change; change nothing.")
-]
+DryOption = Annotated[bool, CliOption("--dry-run", help="Show what would change; change nothing.")]
 
 
 @command(
@@ -141,7 +138,7 @@ def mcp_install(
     host: HostArgument,
     store: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--store",
             metavar="FILE",
             help="The store that the MCP server and the hooks use: a file, or an address.",
@@ -151,7 +148,7 @@ def mcp_install(
     project: ProjectOption = False,
     hooks: Annotated[
         bool,
-        typer.Option("--hooks/--no-hooks", help="Also install the hooks that recall and capture."),
+        CliOption("--hooks/--no-hooks", help="Also install the hooks that recall and capture."),
     ] = True,
     dry_run: DryOption = False,
     as_json: JsonOption = False,

@@ -13,8 +13,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-import typer
-
 from memoriter.core.errors import MemoriterError
 from memoriter.text.safe import safe, safe_json
 
@@ -133,7 +131,7 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
     if isinstance(error, BrokenPipeError):
         discard_output()
         return FAILED
-    if isinstance(error, typer.Abort):
+    if type(error).__name__ == "Abort":  # of typer, which this module does not load
         print_note("")
         return INTERRUPTED
     if isinstance(error, MemoriterError):

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from memoriter.core.errors import Unsupported, install_hint
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
@@ -29,6 +27,7 @@ from memoriter.doors.cli.options import (
     store_path,
 )
 from memoriter.doors.cli.output import print_json, print_note, show
+from memoriter.doors.cli.params import CliArgument, CliOption
 
 if TYPE_CHECKING:
     from memoriter.doors.http.heap import Heap
@@ -42,7 +41,7 @@ _PANEL: Final = "Network"
 HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 TrustOption = Annotated[
     str,
-    typer.Option(
+    CliOption(
         "--trust",
         metavar="TRUST",
         help="The highest trust that a write may have: system, learned or external.",
@@ -51,7 +50,7 @@ TrustOption = Annotated[
 ]
 ToolsOption = Annotated[
     str,
-    typer.Option(
+    CliOption(
         "--tools",
         metavar="SET",
         help="MCP tools to offer: core (six tools), full (all), or compat (core, and tools named "
@@ -67,19 +66,19 @@ class NetworkOptions:
 
     host: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--host", metavar="HOST", rich_help_panel=_PANEL, help="The address to listen on."
         ),
     ] = "127.0.0.1"
     port: Annotated[
         int,
-        typer.Option(
+        CliOption(
             "--port", metavar="PORT", rich_help_panel=_PANEL, help="The port; 0 picks a free one."
         ),
     ] = 8321
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--allow-host",
             metavar="NAME",
             rich_help_panel=_PANEL,
@@ -88,7 +87,7 @@ class NetworkOptions:
     ] = None
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--allow-origin",
             metavar="URL",
             rich_help_panel=_PANEL,
@@ -98,7 +97,7 @@ class NetworkOptions:
     ] = None
     behind_proxy: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--behind-proxy",
             rich_help_panel=_PANEL,
             help="A proxy in front of this server handles TLS.",
@@ -106,13 +105,13 @@ class NetworkOptions:
     ] = False
     tls_cert: Annotated[
         Path | None,
-        typer.Option(
+        CliOption(
             "--tls-cert", metavar="FILE", rich_help_panel=_PANEL, help="A TLS certificate (PEM)."
         ),
     ] = None
     tls_key: Annotated[
         Path | None,
-        typer.Option(
+        CliOption(
             "--tls-key",
             metavar="FILE",
             rich_help_panel=_PANEL,
@@ -122,7 +121,7 @@ class NetworkOptions:
 
     processes: Annotated[
         int,
-        typer.Option(
+        CliOption(
             "--processes",
             metavar="COUNT",
             rich_help_panel=_PANEL,
@@ -132,7 +131,7 @@ class NetworkOptions:
 
     log: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--log",
             metavar="FORMAT",
             rich_help_panel=_PANEL,
@@ -290,7 +289,7 @@ def token_create(
     at: TokenOptions,
     right: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--right",
             metavar="RIGHT",
             help="The right: read, write or admin; each includes those before it.",
@@ -299,14 +298,14 @@ def token_create(
     ] = "read",
     expires: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--expires",
             metavar="TIME",
             help="When the token expires: 30d or 12h from now, or a time (ISO 8601).",
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="A note on what the token is for.")
+        str | None, CliOption("--name", metavar="NAME", help="A note on what the token is for.")
     ] = None,
     trust: TrustOption = "learned",
 ) -> None:
@@ -339,7 +338,7 @@ def token_list(at: TokenOptions) -> None:
 def token_revoke(
     id: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="ID", help="The id of a token, as `token list` shows it.", show_default=False
         ),
     ],

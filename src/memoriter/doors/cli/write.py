@@ -8,8 +8,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
-import typer
-
 from memoriter.core.clock import SystemClock
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord
@@ -26,6 +24,7 @@ from memoriter.doors.cli.options import (
     store_exists,
 )
 from memoriter.doors.cli.output import print_note, show, shows_progress
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.memory import options
 from memoriter.text.safe import one_line
 
@@ -55,7 +54,7 @@ class RecordOptions:
 def remember(
     text: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="TEXT", help="What to remember; - reads it from stdin.", show_default=False
         ),
     ],
@@ -63,7 +62,7 @@ def remember(
     new: RecordOptions,
     on_similar: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--on-similar",
             metavar="WHAT",
             help="What becomes of similar memories: keep (do not look for any), skip (store no "
@@ -74,7 +73,7 @@ def remember(
     *,
     check: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--check",
             help="Store nothing; show which memories this one would copy, contradict or replace.",
         ),
@@ -131,14 +130,14 @@ def _stdin() -> str:
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(
+        CliArgument(
             metavar="FILE", help="Files, or folders of Markdown notes.", show_default=False
         ),
     ],
     at: ScopedOptions,
     format: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--format",
             metavar="NAME",
             help="The format of the files; auto recognises it.",
@@ -147,7 +146,7 @@ def import_(
     ] = "auto",
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be imported; write nothing.")
+        bool, CliOption("--dry-run", help="Show what would be imported; write nothing.")
     ] = False,
 ) -> None:
     """Import memories from files; makes the store if there is none.
@@ -197,18 +196,18 @@ class UpdateOptions:
     changes: Annotated[dict[str, Any], Flags(options.UpdateKwargs, panel=_PANEL)]
     to_agent: Annotated[
         str | None,
-        typer.Option("--to-agent", metavar="NAME", help="Move the memory to this agent."),
+        CliOption("--to-agent", metavar="NAME", help="Move the memory to this agent."),
     ] = None
     to_user: Annotated[
-        str | None, typer.Option("--to-user", metavar="NAME", help="Move the memory to this user.")
+        str | None, CliOption("--to-user", metavar="NAME", help="Move the memory to this user.")
     ] = None
     to_session: Annotated[
         str | None,
-        typer.Option("--to-session", metavar="NAME", help="Move the memory to this session."),
+        CliOption("--to-session", metavar="NAME", help="Move the memory to this session."),
     ] = None
     clear: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--clear",
             metavar="FIELD",
             help="Remove a field that may be absent, such as title; may be repeated.",
@@ -247,7 +246,7 @@ class LinkOptions:
     declared: Annotated[dict[str, Any], Flags(options.LinkKwargs)]
     kind: Annotated[
         str,
-        typer.Option("--kind", metavar="KIND", help="How the first memory relates to the second."),
+        CliOption("--kind", metavar="KIND", help="How the first memory relates to the second."),
     ] = "related_to"
 
 
@@ -256,7 +255,7 @@ def link(
     source: IdArgument,
     target: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="ID", help="The id of the memory that the link points to.", show_default=False
         ),
     ],
@@ -276,7 +275,7 @@ def expire(
     at: ScopedOptions,
     when: Annotated[
         str | None,
-        typer.Option("--at", metavar="TIME", help="When the memory expires (default: now)."),
+        CliOption("--at", metavar="TIME", help="When the memory expires (default: now)."),
     ] = None,
 ) -> None:
     """Make a memory expire: searches no longer return it. `update --clear expires` undoes it."""
@@ -295,7 +294,7 @@ class ReflectOptions:
     declared: Annotated[dict[str, Any], Flags(options.ReflectKwargs)]
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show which reflections would be written; write nothing."),
+        CliOption("--dry-run", help="Show which reflections would be written; write nothing."),
     ] = False
 
 
