@@ -11,7 +11,7 @@ from memoriter.core.private_file import replacing
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Command, command
 from memoriter.doors.cli.options import RECIPE_HELP, JsonOption, RecipeArgument
-from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.output import print_json, print_note, show
 from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def from_settings(system: str) -> Command:
         made = recipe_from_settings(system, _read(file), name)
         data: dict[str, object] = {**_summary(made.recipe), "left_out": dict(made.left_out)}
         for key, why in () if as_json else made.left_out.items():
-            note(f"left out: {key}: {why}")
+            print_note(f"left out: {key}: {why}")
         if out is None:
             show({**data, "toml": made.text}, lambda: made.text.rstrip("\n"), as_json=as_json)
             return
