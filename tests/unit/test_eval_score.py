@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from memoriter.evaluate.command import comparison_lines, figure_lines
 from memoriter.evaluate.compare import compare_runs
 from memoriter.evaluate.data import EvalQuestion
 from memoriter.evaluate.run import EvalOutcome, EvalReply, EvalRun
 from memoriter.evaluate.score import CROSS, REMOVED, abstention_signal, score_run
-from memoriter.evaluate.tables import comparison_lines, figure_lines
 from memoriter.pipeline.load import recipe_of
 
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.kernel.library import native_library
+from memoriter.lanes.bm25_native import NativeBm25
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
-from memoriter.lanes.word_race import NativeBm25
 
 _FEW: Final = 16
 """Rows are looked up in a posting list that is this many times longer, instead of reading it."""

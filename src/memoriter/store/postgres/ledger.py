@@ -182,7 +182,7 @@ class PostgresLedger:
                 if table == "chain":
                     end.chain = some[-1:]
         _move(db, tenant, head)
-        mark_erased(db, tenant, head.seq)  # an export holds nothing that was forgotten
+        record_erased(db, tenant, head.seq)  # an export holds nothing that was forgotten
         return end
 
     def append(self, part: Dump) -> SequencedBatch:
@@ -279,7 +279,7 @@ def _erase(db: Wire, tenant: str, new: SequencedBatch) -> None:
         )
 
 
-def mark_erased(db: Wire, tenant: str, upto: int) -> None:
+def record_erased(db: Wire, tenant: str, upto: int) -> None:
     """Record that what was forgotten up to a number is erased."""
     db.execute(
         "INSERT INTO memoriter.erasures VALUES (%s,%s,%s) "
