@@ -12,6 +12,7 @@ from typing import Any
 
 from anthropic.tools import BetaAbstractMemoryTool, ToolError
 
+from memoriter.core.errors import MemoriterError
 from memoriter.integrations.anthropic_files import FILE, FOLDER, MemoryFiles, file_text
 from memoriter.integrations.anthropic_texts import (
     ROOT,
@@ -31,6 +32,13 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
     def __init__(self, memory: Memory, **options: Any) -> None:
         super().__init__(**options)
         self._files = MemoryFiles(memory)
+
+    def execute(self, command: Any) -> Any:
+        """Run a command; what the memory refuses is an error of the tool, which the model reads."""
+        try:
+            return super().execute(command)
+        except MemoriterError as error:
+            raise ToolError(error.message) from None
 
     def recall(self, query: str, limit: int | None = None) -> Result:
         """The files that answer a question, best first, and why."""

@@ -206,7 +206,8 @@ def hooks_capture(
         note(f"memoriter: a turn was not stored: it holds {_listed(refused['kinds'])}")
     if report["problem"]:
         note(f"memoriter: {report['problem']}")
-    print_json(report if at.json or not heard.host else {})
+    from_agent = heard.host or "transcript_path" in payload
+    print_json({} if from_agent and not at.json else report)
 
 
 def _captured(
