@@ -124,5 +124,11 @@ def test_clearing_forgets_the_files_alone() -> None:
         tool.call({"command": "view", "path": "/memories/a"})
 
 
+def test_what_the_memory_refuses_is_an_error_of_the_tool() -> None:
+    tool = MemoriterMemoryTool(memoriter.open(":memory:"))
+    with pytest.raises(ToolError, match="lone surrogate"):
+        tool.call({"command": "create", "path": "/memories/a", "file_text": "\ud800"})
+
+
 def test_the_examples_of_the_page_run() -> None:
     run_page("anthropic")

@@ -69,6 +69,12 @@ def test_documents_are_filtered_and_explained() -> None:
     assert store.similarity_search("ssh") == []
 
 
+def test_a_query_without_words_matches_nothing() -> None:
+    store = MemoriterVectorStore.from_texts(["tea"], ids=["t"])
+    assert [score for _, score in store.similarity_search_with_score("🙂")] == [0.0]
+    assert MemoriterRetriever(memory=memoriter.open(":memory:")).invoke("") == []
+
+
 def test_a_store_of_texts_may_bring_its_own_embedding() -> None:
     store = MemoriterVectorStore.from_texts(
         ["tea for Ann", "port 49222"], DeterministicFakeEmbedding(size=8), ids=["t", "p"]

@@ -153,6 +153,12 @@ def test_two_scopes_of_one_tenant_do_not_meet() -> None:
     assert (ann.get(("a",), "k").value, len(tom.search(("a",)))) == ({"text": "of Ann"}, 1)
 
 
+def test_a_query_without_words_ranks_nothing() -> None:
+    store = MemoriterStore(memoriter.open(":memory:"))
+    store.put(("a",), "k", {"text": "tea"})
+    assert [(each.key, each.score) for each in store.search(("a",), query="🙂")] == [("k", None)]
+
+
 def test_what_the_framework_refuses_is_refused() -> None:
     store = MemoriterStore(memoriter.open(":memory:"))
     with pytest.raises(InvalidNamespaceError):

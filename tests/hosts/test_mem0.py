@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -69,7 +69,8 @@ def test_a_search_is_explained_and_its_receipt_verified(m: Memory) -> None:
     [
         ({"n": 1}, 1), ({"n": {"gte": 1}}, 2), ({"n": {"in": [0, 2]}}, 2), ({"n": {"ne": 1}}, 2),
         ({"AND": [{"n": {"gt": 0}}, {"n": {"lt": 2}}]}, 1), ({"OR": [{"n": 0}, {"n": 2}]}, 2),
-        ({"NOT": [{"n": 0}]}, 2), ({"kind": {"icontains": "TE"}}, 3), ({"n": "*"}, 3),
+        ({"NOT": [{"n": 0}]}, 2), ({"n": {"gt": "x"}}, 0), ({"n": {"in": None}}, 0),
+        ({"kind": {"icontains": "TE"}}, 3), ({"n": "*"}, 3),
         ({"absent": "*"}, 0),
     ],
 )  # fmt: skip
@@ -79,6 +80,11 @@ def test_filters_on_metadata(m: Memory, condition: dict[str, Any], count: int) -
     filters = {"user_id": "u", **condition}
     assert len(m.get_all(filters=filters)["results"]) == count
     assert len(m.search("tea", filters=filters, threshold=0.0)["results"]) == count
+
+
+def test_a_query_without_words_finds_nothing(m: Memory) -> None:
+    m.add("tea", user_id="u")
+    assert m.search("", filters={"user_id": "u"}) == {"results": [], "receipt": None}
 
 
 def test_a_filter_comes_before_the_ranking(m: Memory) -> None:
@@ -107,6 +113,7 @@ def test_times_that_mem0_refuses_are_honoured(m: Memory) -> None:
 
 
 def test_wrong_calls_raise_what_mem0_raises(m: Memory) -> None:
+    m.add("y", user_id="u")
     for call in (
         lambda: m.add("x"),
         lambda: m.search("x"),
@@ -116,6 +123,10 @@ def test_wrong_calls_raise_what_mem0_raises(m: Memory) -> None:
         lambda: m.delete("nope"),
         m.delete_all,
         lambda: m.add(5, user_id="u"),
+        lambda: m.add(["x"], user_id="u"),
+        lambda: m.add("x", user_id="u", metadata=cast("Any", [1])),
+        lambda: m.get_all(filters=cast("Any", "u")),
+        lambda: m.get_all(filters={"user_id": "u", "AND": {"n": 1}}),
     ):
         with pytest.raises(ValueError, match=r"."):
             call()

@@ -132,6 +132,9 @@ def test_a_line_that_is_still_being_written_is_left_for_later(tmp_path: Path) ->
         ({}, "neither `messages` nor"),
         ({"transcript_path": None}, "neither `messages` nor"),
         ({"transcript_path": "/"}, "cannot be read"),
+        ({"transcript_path": "/dev/zero"}, "it is no file"),
+        ({"transcript_path": "~no-such-user/t"}, "cannot be read"),
+        ({"transcript_path": "a\0b"}, "cannot be read"),
     ],
 )
 def test_a_payload_that_leads_nowhere_is_refused(payload: Row, says: str) -> None:
@@ -149,3 +152,9 @@ def test_a_file_that_is_no_transcript_is_refused(tmp_path: Path) -> None:
     path = lines(tmp_path / "t.jsonl", [{"type": "other"}])
     with pytest.raises(InputError, match="unknown format"):
         transcript_messages(path)
+
+
+def test_a_line_that_is_nested_too_deeply_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text("[" * 100_000)
+    assert transcript_messages(path) == ("", [])

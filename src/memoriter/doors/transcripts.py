@@ -18,7 +18,9 @@ from memoriter.core.errors import InputError
 from memoriter.text.messages import parse_message
 
 TAIL_BYTES: Final = 4 * 1024 * 1024
-"""How much of a transcript is read after a turn; at the end of a session all of it is."""
+"""How much of a transcript is read after a turn."""
+WHOLE_BYTES: Final = 64 * 1024 * 1024
+"""How much is read at the end of a session: what was said before was captured after its turn."""
 _WHOLE: Final = frozenset({"PreCompact", "PreCompress", "SessionEnd"})
 _ADDED: Final = re.compile(
     r"<(system-reminder|environment_context|user_instructions|permissions instructions|ide_\w+"
@@ -57,7 +59,7 @@ def conversation_of(payload: Mapping[str, Any]) -> Conversation:
             hint='use this command in a Stop hook; by hand, send {"session": "s1", "messages":'
             ' [{"role": …}]}',
         )
-    host, messages = transcript_messages(Path(path).expanduser(), whole=event in _WHOLE)
+    host, messages = transcript_messages(Path(path), whole=event in _WHOLE)
     return Conversation(host, _text(payload.get("session_id")), messages)
 
 
@@ -82,30 +84,35 @@ def transcript_messages(path: Path, *, whole: bool = True) -> tuple[str, list[di
 
 def _rows(path: Path, *, whole: bool) -> Iterator[Any]:
     """The JSON values of a file: one a line, or a single one."""
+    lines = _lines(path, WHOLE_BYTES if whole else TAIL_BYTES)
+    values = [line for line in lines if line.strip()]
+    if lines and lines[0].strip() == b"{":
+        values.append(b"\n".join(lines))
+    for value in values:
+        try:
+            yield json.loads(value)
+        except (ValueError, RecursionError):
+            continue
+
+
+def _lines(path: Path, most: int) -> list[bytes]:
+    """The lines at the end of a file; none if there is no file."""
     try:
+        path = path.expanduser()
+        if path.exists() and not path.is_file():  # a pipe or a device may never end
+            raise InputError(f"the transcript {path} cannot be read: it is no file")
         with path.open("rb") as file:
-            size = file.seek(0, 2)
-            skipped = 0 if whole else max(0, size - TAIL_BYTES)
+            skipped = max(0, file.seek(0, 2) - most)
             file.seek(skipped)
             lines = file.read().split(b"\n")
     except FileNotFoundError:  # a session that ended before anything was said
-        return
-    except OSError as error:
+        return []
+    except (OSError, RuntimeError, ValueError) as error:  # a path may name no user, or be none
         raise InputError(
-            f"the transcript {path} cannot be read: {error.strerror}", hint="check its permissions"
+            f"the transcript {path} cannot be read: {error}", hint="check its permissions"
         ) from None
     # The first line of a tail is a part of one, and the last may still be written.
-    for line in lines[1 if skipped else 0 :]:
-        if line.strip():
-            try:
-                yield json.loads(line)
-            except ValueError:
-                continue
-    if lines and lines[0].strip() == b"{":
-        try:
-            yield json.loads(b"\n".join(lines))
-        except ValueError:
-            return
+    return lines[1:] if skipped else lines
 
 
 def _cleaned(message: dict[str, Any]) -> dict[str, Any] | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.errors import NotFound
+from memoriter.core.errors import NotFound, NothingToRun
 from memoriter.core.record import Record
 from memoriter.doors.tenant_session import Receipts
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
 from memoriter.why.receipt import Receipt
+from memoriter.why.result import Result
 
 _PAGE: Final = 1000
 _VALUES: Final = 10_000
@@ -45,6 +46,21 @@ class Adapter:
     def _forget(self, ids: list[str]) -> None:
         if ids:
             self._memory.forget(ids)
+
+
+def recalled(memory: Memory, query: str, limit: int | None, **options: Any) -> Result | None:
+    """The answer of a recall; None if the query has no words, where a host expects no error."""
+    try:
+        return memory.recall(query, limit, **options)
+    except NothingToRun:
+        return None
+
+
+def checked_filter(given: object) -> Mapping[str, Any]:
+    """A host's filter, empty if there is none; raises ValueError if it is no mapping."""
+    if not isinstance(given, Mapping | None):
+        raise ValueError(f"filter: expected a mapping, got {type(given).__name__}")  # noqa: TRY004  # what hosts catch
+    return cast("Mapping[str, Any]", given or {})
 
 
 def adapter_id(memory: Memory, *parts: object) -> str:

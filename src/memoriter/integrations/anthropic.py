@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from anthropic.tools import BetaAbstractMemoryTool, ToolError
 
+from memoriter.core.errors import MemoriterError
 from memoriter.core.record import Record
 from memoriter.integrations.answers import every_record
 from memoriter.memory.facade import Memory
@@ -25,6 +26,13 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
     def __init__(self, memory: Memory, **options: Any) -> None:
         super().__init__(**options)
         self._files = MemoryFiles(memory)
+
+    def execute(self, command: Any) -> Any:
+        """Run a command; what the memory refuses is an error of the tool, which the model reads."""
+        try:
+            return super().execute(command)
+        except MemoriterError as error:
+            raise ToolError(error.message) from None
 
     def recall(self, query: str, limit: int | None = None) -> Result:
         """The files that answer a question, best first, and why."""

@@ -13,6 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, PrivateAttr
 
 from memoriter.doors.tenant_session import Receipts
+from memoriter.integrations.answers import recalled
 from memoriter.memory.facade import Memory
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Hit
@@ -38,7 +39,9 @@ class MemoriterRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         del run_manager
-        answer = self.memory.recall(query, k or self.k, **self.options)
+        answer = recalled(self.memory, query, self.k if k is None else k, **self.options)
+        if answer is None:
+            return []
         handle = self._receipts.keep(answer)
         return [
             Document(hit.record.text, id=hit.id, metadata=hit_metadata(hit, handle))

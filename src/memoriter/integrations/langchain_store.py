@@ -16,7 +16,14 @@ from langchain_core.vectorstores import VectorStore
 
 import memoriter
 from memoriter.core.record import Record
-from memoriter.integrations.answers import Adapter, adapter_id, every_record, only
+from memoriter.integrations.answers import (
+    Adapter,
+    adapter_id,
+    checked_filter,
+    every_record,
+    only,
+    recalled,
+)
 from memoriter.integrations.langchain import hit_metadata
 
 KIND: Final = "document"
@@ -37,6 +44,9 @@ class MemoriterVectorStore(Adapter, VectorStore):
         """Write documents; one whose id is known becomes a new version."""
         del kwargs
         listed = list(texts)
+        for name, row in (("ids", ids), ("metadatas", metadatas)):
+            if row and len(row) != len(listed):
+                raise ValueError(f"{name}: {len(row)} for {len(listed)} texts")
         given = [each or str(uuid.uuid4()) for each in ids or [""] * len(listed)]
         news: dict[str, dict[str, Any]] = {}
         for text, meta, id in zip(listed, metadatas or [{}] * len(listed), given, strict=True):
@@ -70,12 +80,12 @@ class MemoriterVectorStore(Adapter, VectorStore):
 
         `filter` holds values that the metadata must have; `explain=True` adds the receipt.
         """
-        wanted: Mapping[str, Any] = kwargs.get("filter") or {}
+        wanted = checked_filter(kwargs.get("filter"))
         passing = [each for each in self._all() if _passes(wanted, each)] if wanted else None
         where = {"kind": KIND} if passing is None else only(passing)
-        answer = self._memory.recall(query, k, where=where)
-        ranked = {hit.id: (_document(hit.record), hit.score) for hit in answer}
-        if kwargs.get("explain"):
+        answer = recalled(self._memory, query, k, where=where)
+        ranked = {hit.id: (_document(hit.record), hit.score) for hit in answer or ()}
+        if answer is not None and kwargs.get("explain"):
             handle = self._receipts.keep(answer)
             for hit in answer:
                 ranked[hit.id][0].metadata["memoriter"] = hit_metadata(hit, handle)

@@ -26,7 +26,7 @@ from langgraph.store.base import (
 from langgraph.store.memory import _compare_values, _does_match  # pyright: ignore[reportPrivateUsage]  # its own rules of filters
 
 from memoriter.core.record import Record
-from memoriter.integrations.answers import Adapter, adapter_id, every_record, only
+from memoriter.integrations.answers import Adapter, adapter_id, every_record, only, recalled
 
 KIND: Final = "langgraph-item"
 _OWN: Final = "langgraph"
@@ -97,9 +97,9 @@ class MemoriterStore(Adapter, BaseStore):
             where = only(every)
         handle, ranked = None, dict[str, tuple[Record, float | None]]()
         if op.query:
-            answer = self._memory.recall(op.query, max(1, min(_MOST, stop)), where=where)
-            handle = self._receipts.keep(answer)
-            ranked |= {hit.id: (hit.record, hit.score) for hit in answer}
+            answer = recalled(self._memory, op.query, max(1, min(_MOST, stop)), where=where)
+            handle = None if answer is None else self._receipts.keep(answer)
+            ranked |= {hit.id: (hit.record, hit.score) for hit in answer or ()}
         if len(ranked) < stop:
             for record in every:
                 ranked.setdefault(record.id, (record, None))

@@ -18,7 +18,7 @@ import memoriter
 from memoriter.core.errors import NotFound, Unavailable
 from memoriter.core.record import Record
 from memoriter.integrations import mem0_items as items
-from memoriter.integrations.answers import Adapter, every_record, only
+from memoriter.integrations.answers import Adapter, every_record, only, recalled
 from memoriter.integrations.mem0_filters import has_conditions, passing, scope_of
 from memoriter.memory.facade import Memory
 from memoriter.memory.facts import FactReader
@@ -71,7 +71,7 @@ class Mem0Memory(Adapter):
         *,
         top_k: int = 20,
         filters: dict[str, Any] | None = None,
-        threshold: float = 0.1,
+        threshold: float | None = 0.1,
         explain: bool = False,
         reference_date: Any = None,
         **options: Any,
@@ -80,10 +80,11 @@ class Mem0Memory(Adapter):
         scope = self._scoped(filters, options)
         when = {} if reference_date is None else {"now": reference_date}
         where = only(passing(scope, filters)) if has_conditions(filters) else None
-        answer = scope.recall(query.strip(), top_k, where=where, **when)
-        found = [items.hit_item(hit, explain=explain) for hit in answer]
-        results = [item for item in found if item["score"] >= threshold]
-        return {"results": results, "receipt": self._receipts.keep(answer)}
+        answer = recalled(scope, query, top_k, where=where, **when)
+        found = [items.hit_item(hit, explain=explain) for hit in answer or ()]
+        results = [item for item in found if item["score"] >= (threshold or 0.0)]
+        handle = None if answer is None else self._receipts.keep(answer)
+        return {"results": results, "receipt": handle}
 
     def get_all(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from memoriter.core.record import Record
-from memoriter.integrations.answers import every_record
+from memoriter.integrations.answers import checked_filter, every_record
 from memoriter.integrations.mem0_items import mem0_item
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
@@ -18,10 +18,10 @@ _TESTS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "ne": operator.ne,
     "in": lambda value, want: operator.contains(want, value),
     "nin": lambda value, want: not operator.contains(want, value),
-    "gt": lambda value, want: value is not None and operator.gt(value, want),
-    "gte": lambda value, want: value is not None and operator.ge(value, want),
-    "lt": lambda value, want: value is not None and operator.lt(value, want),
-    "lte": lambda value, want: value is not None and operator.le(value, want),
+    "gt": operator.gt,
+    "gte": operator.ge,
+    "lt": operator.lt,
+    "lte": operator.le,
     "contains": lambda value, want: str(want) in str(value or ""),
     "icontains": lambda value, want: str(want).lower() in str(value or "").lower(),
 }
@@ -32,6 +32,7 @@ def scope_of(ids: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, st
     for name in _SCOPE:
         if name in options:
             raise ValueError(f"pass filters={{'{name}': …}} instead of {name}=…")
+    ids = checked_filter(ids)
     scope = {ours: str(ids[name]).strip() for name, ours in _SCOPE.items() if ids.get(name)}
     if not scope:
         raise ValueError("At least one of user_id, agent_id, run_id is required.")
@@ -57,7 +58,9 @@ def _passes_all(filters: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
 
 def _passes(name: str, want: Any, item: Mapping[str, Any]) -> bool:
     if name in ("AND", "OR", "NOT"):
-        parts = [_passes_all(part, item) for part in cast("list[Mapping[str, Any]]", want)]
+        if not isinstance(want, list):
+            raise ValueError(f"filters: {name}: expected a list")  # as mem0
+        parts = [_passes_all(checked_filter(each), item) for each in cast("list[object]", want)]
         return all(parts) if name == "AND" else any(parts) if name == "OR" else not any(parts)
     own = cast("dict[str, Any]", item.get("metadata") or {})
     value: Any = own.get(name, item.get(name))
@@ -69,4 +72,12 @@ def _passes(name: str, want: Any, item: Mapping[str, Any]) -> bool:
     if unknown := set(conditions) - set(_TESTS):
         known = ", ".join(_TESTS)
         raise ValueError(f"filters: no operator {min(unknown)!r} for {name}; known: {known}")
-    return all(_TESTS[test](value, wanted) for test, wanted in conditions.items())
+    return all(_holds(test, value, wanted) for test, wanted in conditions.items())
+
+
+def _holds(test: str, value: Any, want: Any) -> bool:
+    """Whether a test passes; what cannot be compared does not."""
+    try:
+        return _TESTS[test](value, want)
+    except TypeError:
+        return False

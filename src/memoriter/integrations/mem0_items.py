@@ -28,7 +28,10 @@ def turns_of(messages: object) -> list[Message]:
         messages = [cast("object", messages)]
     if not isinstance(messages, list):
         raise ValueError("messages must be str, dict, or list[dict]")  # noqa: TRY004  # as mem0
-    turns = [parse_message(row) for row in cast("list[dict[str, Any]]", messages)]
+    rows = cast("list[object]", messages)
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("messages must be str, dict, or list[dict]")
+    turns = [parse_message(row) for row in cast("list[dict[str, Any]]", rows)]
     return [turn for turn in turns if turn.text and turn.role != "system"]
 
 
@@ -38,9 +41,12 @@ def with_metadata(record: Record, metadata: dict[str, Any]) -> dict[str, Any]:
     return {OWN: {**own, "metadata": {**own.get("metadata", {}), **metadata}}}
 
 
-def turn_draft(turn: Message, metadata: dict[str, Any] | None, options: dict[str, Any]) -> Any:
+def turn_draft(turn: Message, metadata: Any, options: dict[str, Any]) -> Any:
     """The draft of a message, with the times among the options of `add`."""
-    own = {"role": turn.role, "actor": turn.speaker, "metadata": metadata or {}}
+    if not isinstance(metadata, dict | None):
+        raise ValueError("metadata must be a dict")  # noqa: TRY004  # as mem0
+    kept = cast("dict[str, Any]", metadata or {})
+    own = {"role": turn.role, "actor": turn.speaker, "metadata": kept}
     times = {"created": options.get("timestamp"), "expires": options.get("expiration_date")}
     dated = {name: time for name, time in times.items() if time is not None}
     return {"text": turn.text, "role": turn.role or "user", "metadata": {OWN: own}, **dated}

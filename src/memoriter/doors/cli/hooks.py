@@ -215,7 +215,8 @@ def hooks_capture(
         print_note(f"memoriter: a turn was not stored: it holds {_listed(refused['kinds'])}")
     if report["problem"]:
         print_note(f"memoriter: {report['problem']}")
-    print_json(report if at.json or not heard.host else {})
+    from_agent = heard.host or "transcript_path" in payload
+    print_json({} if from_agent and not at.json else report)
 
 
 def _captured(
