@@ -210,7 +210,13 @@ def _dfs(view: View, tokens: Sequence[int]) -> list[int]:
     for segment, seen in zip(view.segments, view.seen, strict=True):
         rows = segment.windows.rows
         whole = seen.count == seen.mask.size
+        absent: set[int] = set()  # all at once: in a small segment it is nearly all of them
+        if fresh := [token for token in tokens if ("kin", token) not in seen.counted]:
+            first, last = segment.windows.spans(np.array(fresh, np.int64))
+            absent = {fresh[at] for at in np.flatnonzero(last == first).tolist()}
         for at, token in enumerate(tokens):
+            if token in absent:
+                continue
             counts[at] += seen.number(
                 ("kin", token),
                 lambda seen=seen, rows=rows, token=token, whole=whole: (
