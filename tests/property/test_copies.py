@@ -54,6 +54,28 @@ def test_the_ends_of_a_text_are_the_ends_of_its_words(text: str, alike: float) -
     assert last == words[-len(last) :]
 
 
+# What a text may begin or end with so that its words are not simply what stands between spaces.
+_PIECES = """
+    is are Is ARE: isn't isn aren't can't cannot don't x.is (is) is. also Really please the
+    The THE a aB Ann's 's 5-6 ! ? - * # .. ... word, port and
+"""
+pieces = st.lists(
+    st.sampled_from([*_PIECES.split(), "\u2019s", "\t", "\n", "\r", "\x1c"]), max_size=9
+)
+
+
+@given(pieces, st.sampled_from([" ", "", "\n"]), shares)
+@settings(max_examples=5 * EXAMPLES)
+def test_the_ends_of_pieces_are_the_ends_of_their_words(
+    parts: list[str], between: str, alike: float
+) -> None:
+    text = between.join([" ".join(parts[:3]), " ".join(parts[3:])])
+    words = compared_text(text).words
+    first, last = end_words(text, alike)
+    assert first == words[: len(first)]
+    assert last == words[-len(last) :]
+
+
 few_words = st.lists(st.sampled_from(["tea", "milk", "cup"]), min_size=1, max_size=12)
 
 

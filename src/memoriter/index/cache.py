@@ -22,7 +22,8 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.background import Background
 from memoriter.index.erase import erase
 from memoriter.index.pace import Pace
-from memoriter.index.tenant import IndexSpaces, TenantIndex
+from memoriter.index.spaces import IndexSpaces
+from memoriter.index.tenant import TenantIndex
 from memoriter.index.upkeep import FLUSH_ROWS, UpkeepTask, keep_up, sweep, unread_records
 from memoriter.index.view import View
 from memoriter.store.port import Log, Manifest
@@ -87,9 +88,9 @@ class IndexCache:
 
     def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
         """The index of a tenant, by default under the store's own analyzer."""
-        return self._index(
-            tenant, replace(self._spaces, analyzer=analyzer or self._spaces.analyzer)
-        )
+        own = analyzer is None or analyzer is self._spaces.analyzer
+        spaces = self._spaces if own else replace(self._spaces, analyzer=analyzer)
+        return self._index(tenant, spaces)
 
     def _index(self, tenant: str, spaces: IndexSpaces) -> TenantIndex:
         self._log.check()  # before the lock: after a fork it may be held for ever

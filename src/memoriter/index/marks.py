@@ -7,16 +7,18 @@ that is rewritten, because a record in it was forgotten, starts without any.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
+from memoriter.index.segment import Segment
 from memoriter.index.view import View
 
 Marks = NDArray[np.uint32]
 """(rows, 2): two numbers for each row; 0 is unknown."""
+_MARKS: Final = "marks"
 
 
 def row_marks(
@@ -31,10 +33,10 @@ def row_marks(
         places, here = segment.places(rows)
         if not places.size:
             continue
-        known = cast("Marks | None", segment.memo.get(("marks", what)))
+        known = cast("Marks | None", segment.memo.get((_MARKS, what)))
         if known is None:
             known = np.zeros((len(segment), 2), np.uint32)
-            segment.remember(("marks", what), known)
+            segment.remember((_MARKS, what), known)
         own = known[places]
         fresh = np.flatnonzero(own[:, 0] == 0)
         if fresh.size:
@@ -42,3 +44,12 @@ def row_marks(
             known[places[fresh]] = own[fresh]
         out[here] = own
     return out
+
+
+def carry_marks(before: Segment, grown: Segment) -> None:
+    """Keep the marks of a segment for the one that begins with the same rows."""
+    for key, marks in before.memo.items():
+        if isinstance(key, tuple) and key[0] == _MARKS:
+            more = np.zeros((len(grown), 2), np.uint32)
+            more[: len(before)] = marks
+            grown.remember(cast("tuple[object, ...]", key), more)

@@ -7,7 +7,6 @@ ones from then on, forgotten ones for every view. Used by `cache` and `upkeep`.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import threading
 from collections.abc import Iterator, Sequence
@@ -24,51 +23,25 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Content, Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
-from memoriter.embed.port import Deriver, Kindred, TokenTable
+from memoriter.embed.port import TokenTable
 from memoriter.index.checked import MappedArrays
 from memoriter.index.file import IndexOwner, load_segment
 from memoriter.index.growing import GrowingSegment, LogPart, grown
 from memoriter.index.log_arrays import Derivation
 from memoriter.index.merge import due, merge
+from memoriter.index.registry import Registry
 from memoriter.index.segment import GONE, Segment
+from memoriter.index.spaces import IndexSpaces
 from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb
 from memoriter.store.segments import Segments
 from memoriter.text.default import DefaultAnalyzer
-from memoriter.text.port import Analyzer
 from memoriter.text.tokenized import TokenAnalyzer
 
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
 """How many tail segments of one size make one of the next; files use `merge.FACTOR`."""
-SEGMENT_FORMAT: Final = 7
-"""Version of the segment files; with another one they are built again from the log."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexSpaces:
-    """What the arrays of an index depend on: analyzer, vector space and kin table."""
-
-    analyzer: Analyzer
-    vectors: str
-    kin: Kindred | None
-    deriver: Deriver | None = None
-    """What computes the vectors that the log only notes; None if nothing here does."""
-
-    @property
-    def name(self) -> str:
-        """A fingerprint of all of them, and of the segment format."""
-        parts = f"{SEGMENT_FORMAT}\n{self.analyzer.fingerprint}\n{self.vectors}\n{self._kin}"
-        return hashlib.sha256(parts.encode()).hexdigest()[:16]
-
-    @property
-    def _kin(self) -> str:
-        return "none" if self.kin is None else self.kin.fingerprint
-
-    def differs_only_in_analyzer(self, other: IndexSpaces) -> bool:
-        """Whether vector space and kin table are those of another."""
-        return (self.vectors, self._kin) == (other.vectors, other._kin)
 
 
 class TenantIndex:
@@ -76,6 +49,7 @@ class TenantIndex:
 
     def __init__(self, log: Log, tenant: str, spaces: IndexSpaces, home: Segments | None) -> None:
         self._log = log
+        self._registry = Registry(partial(log.agents, tenant))
         self.tenant = tenant
         self.spaces = spaces
         self._analyzer, self._space, self._kin = spaces.analyzer, spaces.vectors, spaces.kin
@@ -136,6 +110,12 @@ class TenantIndex:
 
         Raises Expired if `seq` lies before the floor of the published segments.
         """
+        current, segments = self._current, self._segments
+        if seq is None and current.segments is segments:
+            head = self._log.head(self.tenant)
+            # Most searches find nothing new, and then no thread waits for another one.
+            if (head.seq, head.published) == (current.seq, self._published):
+                return current
         with self.lock:
             head = self._catch_up()
             if seq is None or seq == head.seq:
@@ -150,7 +130,7 @@ class TenantIndex:
             return self._view(seq)
 
     def _view(self, seq: int) -> View:
-        agents = partial(self._log.agents, self.tenant, seq)
+        agents = partial(self._registry.at, seq)
         fields, graph = self._analyzer.fields, self._current.built_graph
         return View(seq, self._segments, fields, agents, graph, space=self._space)
 
@@ -264,6 +244,7 @@ class TenantIndex:
         after, tokens = self.seq, self._tokens(delta)
         rows, ends = self._ended(delta)
         self._met_tombs |= bool(delta.tombs)
+        self._registry.read_on(after, delta)
         derived = self._derived(delta, tokens)
         part = LogPart(
             delta, self._words(delta), tokens, derived, self._births(delta), ended=rows, ends=ends

@@ -85,9 +85,7 @@ class KinLane(Lane):
         """Ready if there is a word table and the query has words of it."""
         if ctx.wording.kin is None:
             return Skipped("a memory without an embedder has no table of words")
-        words = list(
-            map(ctx.wording.kin.word, dict.fromkeys(ctx.wording.kin.tokens(ctx.query.text)))
-        )
+        words = list(map(ctx.wording.kin.word, _tokens(ctx, ctx.wording.kin)))
         if not words:
             return Skipped("no word of the query is in the table")
         options = {"neighbours": self.neighbours, "min_cosine": self.min_cosine}
@@ -169,7 +167,7 @@ class KinLane(Lane):
     def _words(self, ctx: Context) -> list[QueryWord]:
         """The distinct words of the query, weighted by norm · idf in the view."""
         kin = cast("Kindred", ctx.wording.kin)
-        tokens = list(dict.fromkeys(kin.tokens(ctx.query.text)))
+        tokens = _tokens(ctx, kin)
         dfs = _dfs(ctx.view, tokens)
         idfs = [idf(ctx.view.total, df) for df in dfs]
         norms = [_norm(kin, token) for token in tokens]
@@ -191,6 +189,14 @@ class KinLane(Lane):
                 tokens, dfs, idfs, norms, weights, pairs, shares, strict=True
             )
         ]
+
+
+def _tokens(ctx: Context, kin: Kindred) -> list[int]:
+    """The distinct words of the query, in its order; plan and search ask for them."""
+    known = ctx.memo.get("kin tokens")
+    if known is None:
+        known = ctx.memo["kin tokens"] = list(dict.fromkeys(kin.tokens(ctx.query.text)))
+    return cast("list[int]", known)
 
 
 @lru_cache(maxsize=16_384)
@@ -215,7 +221,13 @@ def _dfs(view: View, tokens: Sequence[int]) -> list[int]:
     for segment, seen in zip(view.segments, view.seen, strict=True):
         rows = segment.windows.rows
         whole = seen.count == seen.mask.size
+        absent: set[int] = set()  # all at once: in a small segment it is nearly all of them
+        if fresh := [token for token in tokens if ("kin", token) not in seen.counted]:
+            first, last = segment.windows.spans(np.array(fresh, np.int64))
+            absent = {fresh[at] for at in np.flatnonzero(last == first).tolist()}
         for at, token in enumerate(tokens):
+            if token in absent:
+                continue
             counts[at] += seen.number(
                 ("kin", token),
                 lambda seen=seen, rows=rows, token=token, whole=whole: (

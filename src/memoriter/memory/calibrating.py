@@ -20,7 +20,7 @@ from memoriter.embed.calibrate import calibration_of, probes
 from memoriter.embed.port import Side
 from memoriter.embed.vector_space import VectorSpace
 from memoriter.index.calibrations import CalibrationEntry
-from memoriter.index.tenant import IndexSpaces
+from memoriter.index.spaces import IndexSpaces
 from memoriter.index.vectors import embedded_rows, part_vectors
 from memoriter.index.view import View
 from memoriter.memory.embedders import deriver_of, embedder_of, vector_space

@@ -23,7 +23,7 @@ from memoriter.embed.callable import EmbedFunction
 from memoriter.embed.port import Embedder
 from memoriter.embed.vector_space import AgentRegistry, VectorSpace
 from memoriter.index.cache import IndexCache, UpkeepOptions
-from memoriter.index.tenant import IndexSpaces
+from memoriter.index.spaces import IndexSpaces
 from memoriter.index.upkeep import FLUSH_ROWS
 from memoriter.kernel.library import kernel_choice
 from memoriter.memory.analyzers import added_analyzers

@@ -19,7 +19,7 @@ from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.embed.static import Static, read_failed
 from memoriter.embed.vector_space import VectorSpace, parse_space
-from memoriter.index.tenant import IndexSpaces
+from memoriter.index.spaces import IndexSpaces
 from memoriter.index.view import View
 from memoriter.lanes.port import AskReranker, Context, Effects, InSpace, Skipped, Wording, in_space
 from memoriter.memory.embedders import deriver_of, embedder_of, kin_of

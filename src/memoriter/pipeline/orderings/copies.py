@@ -174,9 +174,11 @@ class CopiesOrdering(Ordering):
             return [(0, 0) if each is None else self._end_marks(each) for each in records]
 
         marks = row_marks(ctx.view, rows, ("copies", self.alike, self.same), read_ends)
-        ends = [tuple(enumerate(both)) for both in marks.tolist()]
-        often = Counter(end for both in ends for end in both if end[1])
-        return [at for at, both in enumerate(ends) if any(often[end] > 1 for end in both)]
+        ends: list[tuple[int, int]] = marks.tolist()
+        firsts = Counter(first for first, _ in ends if first)
+        lasts = Counter(last for _, last in ends if last)
+        shared = ((firsts[first] > 1 or lasts[last] > 1) for first, last in ends)
+        return [at for at, may in enumerate(shared) if may]
 
     def _end_marks(self, record: Record) -> tuple[int, int]:
         first, last = end_words(record.titled, self.alike)
