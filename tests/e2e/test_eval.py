@@ -184,7 +184,7 @@ def test_a_single_store_has_no_other_to_ask(everyday: Path, tmp_path: Path) -> N
     assert "single store" in result.stderr
     result = CliRunner().invoke(app, ["recipe", "compare", "lexical", "lexical"])
     assert result.exit_code == 2
-    assert "with itself" in result.stderr
+    assert "nothing to compare" in result.stderr
 
 
 def test_one_file_is_asked_by_the_program_itself(tmp_path: Path) -> None:

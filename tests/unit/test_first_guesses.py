@@ -164,7 +164,7 @@ def test_async_code_has_every_verb_and_property(memory: Memory) -> None:
 def test_an_opened_memory_may_be_awaited_and_says_so() -> None:
     async def main() -> None:
         opening = memoriter.aopen()
-        with pytest.raises(AttributeError, match="await it first"):
+        with pytest.raises(AttributeError, match="before it is awaited"):
             _ = opening.remember  # pyright: ignore[reportAttributeAccessIssue]  # as people try it
         memory = await opening
         await memory.close()

@@ -163,7 +163,7 @@ class Slate:
         for column in columns.values():
             if column.shape != shape:
                 raise InvariantError(
-                    "internal error: a step of the search did not give one value per candidate"
+                    "internal error: a search step did not give one value per candidate"
                 )
 
     def _with(

@@ -57,12 +57,12 @@ class AroundBoost(Boost):
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
-        "shares that a record gains of the better score of the two turns 1 away, 2 away and so on",
+        "shares of the score of turns 1, 2, … places away that a record gains (of two, the better)",
         (0.3, 0.2, 0.1),
         max_length=10,
     )
     nearby: TurnShare = option(
-        "share that a record gains of the best score among the turns nearby (see `turns`)", 0.1
+        "share of the best score among nearby turns (see `turns`) that a record gains", 0.1
     )
     turns: int = option("how many turns before and after a record count as nearby", 5, ge=1, le=10)
     words: int = option(

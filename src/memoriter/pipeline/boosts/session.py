@@ -37,7 +37,7 @@ class SessionBoost(Boost):
 
     kind: Literal["session"]
     weight: float = option(
-        "share that a record gains of the better score of its two neighbours in the session",
+        "share of its neighbour's score that a record gains (of the two, the better)",
         0.3,
         ge=0.0,
         le=1000.0,
