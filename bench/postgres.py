@@ -1,4 +1,4 @@
-"""The same memory on PostgreSQL and in a file: recall, writes, bulk, a first meeting.
+"""The same memory on PostgreSQL and in a file: recall, writes, bulk, a first meeting, tenants.
 
 The server is the one of the tests, from a wheel, on this machine and with fsync. CPU is that of our
 process; "server" is that of all processes of PostgreSQL. The stores are asked in turn.
@@ -12,15 +12,18 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import psycopg
+from tests.inside import engine_of
+from tests.postgres.forked import Child
 from tests.postgres.server import Server, new_server
 
 import memoriter
 from bench.tools import Corpus, Options, Spent, folder, median, table, timed
 from memoriter.core.batch import Batch, RegisterAgent
 from memoriter.memory.facade import Memory
+from memoriter.memory.tenants import Tenants
 from memoriter.store.postgres.store import Postgres
 
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -35,6 +38,7 @@ def run(options: Options) -> None:
         for count in (2_000,) if options.small else (10_000, 100_000, *options.more):
             _reads(server, place / f"m{count}.db", count, 20 if options.small else 40)
         _writers(server, 1.0 if options.small else 5.0)
+        _tenants(server, (20, 60) if options.small else (100, 1_000, 10_000))
     server.stop()
 
 
@@ -138,11 +142,7 @@ def _reads(server: Server, path: Path, count: int, asked: int) -> None:
             rows.append((f"  upkeep, {name}", *_spent(spent, 0.0), ""))
         answers = _recalls(file, remote, questions)
         rows += answers
-    for name, where in (("file", path), ("PostgreSQL, cached", url)):
-        rows.append(_met(name, where, questions[0]))
-    for each in Path(os.environ["MEMORITER_CACHE"]).glob("*"):
-        each.unlink()
-    rows.append(_met("PostgreSQL, not cached", url, questions[0]))
+    rows += _meetings(path, url, questions[0])
     table([f"{count:,} records", "CPU ms", "wall ms", "server CPU ms", ""], rows)
 
 
@@ -168,15 +168,43 @@ def _recalls(file: Memory, remote: Memory, questions: Sequence[str]) -> list[tup
     ]
 
 
-def _met(name: str, place: str | Path, question: str) -> tuple[str, ...]:
-    """A process meets the store for the first time: open and answer."""
+def _meetings(path: Path, url: str, question: str) -> list[tuple[str, ...]]:
+    """New processes meet the store: open and answer; in turn, the median of three."""
+    cache = Path(os.environ["MEMORITER_CACHE"])
+    places: dict[str, str | Path] = {
+        "file": path,
+        "PostgreSQL, cached": url,
+        "PostgreSQL, not cached": url,
+    }
+    spent: dict[str, list[Spent]] = {name: [] for name in places}
+    for _ in range(3):
+        for name, place in places.items():
+            if name.endswith("not cached"):
+                for each in cache.glob("*"):
+                    each.unlink()
+            child = Child(partial(_meet, place, question))
+            assert child.join() == 0
+            spent[name].append(Spent(*map(float, child.lines[0].split())))
+    middles = {name: median(each) for name, each in spent.items()}
+    return [
+        (
+            f"open and first recall, {name}",
+            _ms(each.cpu),
+            _ms(each.wall),
+            "",
+            "" if name == "file" else f"{each.cpu / middles['file'].cpu:.2f} × the file",
+        )
+        for name, each in middles.items()
+    ]
 
+
+def _meet(place: str | Path, question: str, out: TextIO) -> None:
     def meet() -> None:
         with _opened(place) as memory:
             assert len(memory.recall(question)) > 0
 
     _, spent = timed(meet)
-    return (f"open and first recall, {name}", _ms(spent.cpu), _ms(spent.wall), "", "")
+    out.write(f"{spent.wall} {spent.cpu}\n")
 
 
 # -- many writers -------------------------------------------------------------------------------
@@ -216,6 +244,43 @@ def _commits(url: str, tenants: Sequence[str], seconds: float) -> float:
     for memory in memories.values():
         memory.close()
     return sum(done) / seconds
+
+
+# -- many tenants -------------------------------------------------------------------------------
+
+
+def _tenants(server: Server, counts: Sequence[int]) -> None:
+    """Recalls of tenants that nobody asked before, when there are few tenants and when many."""
+    rows: list[tuple[str, ...]] = []
+    for count in counts:
+        child = Child(partial(_asked_tenants, server.database(), count))
+        assert child.join() == 0
+        cold, warm, held, memory = child.lines[0].split()
+        rows.append((f"{count:,}", cold, warm, held, memory))
+    table(
+        ["tenants of 20 records", "first recall, CPU ms", "next, CPU ms", "indexes MB", "RSS MB"],
+        rows,
+    )
+
+
+def _asked_tenants(url: str, count: int, out: TextIO) -> None:
+    with Tenants(url, embedder=None, memory_limit=2**20, maintenance="manual") as tenants:
+        for n in range(count):
+            tenants.memory(f"t{n}").remember_many(f"port {k} of tenant {n}" for k in range(20))
+    cold, warm, held = list[Spent](), list[Spent](), 0
+    with Tenants(url, embedder=None, memory_limit=2**20, maintenance="manual") as tenants:
+        for n in range(0, count, max(1, count // 100)):
+            ask = partial(tenants.memory(f"t{n}").recall, "port 7", 1)
+            cold.append(timed(ask)[1])
+            warm.append(timed(ask)[1])
+            held = max(held, engine_of(tenants.memory(f"t{n}")).index_cache.held)
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    figures = (_ms(median(cold).cpu), _ms(median(warm).cpu), _mb(held), _mb(resident))
+    out.write(" ".join(figures) + "\n")
+
+
+def _mb(size: int) -> str:
+    return f"{size / 2**20:.1f}"
 
 
 def _spent(spent: Spent, server: float) -> tuple[str, str, str]:

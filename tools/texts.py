@@ -20,13 +20,26 @@ _SHORTEST: Final = 12
 def every_text() -> Iterator[tuple[str, str]]:
     """(place, text) of every error with its hint, every help text and every command's docstring."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = _with_constants(ast.parse(path.read_text(encoding="utf-8")))
         for node, beside in _with_names(tree, ()):
             text = _read_by_people(node)
             # One word is a code, such as the type of an error.
             if len(text) >= _SHORTEST and " " in text:
                 named = _part(node) if isinstance(node, ast.Raise) else _named(beside)
                 yield f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}{named}", text
+
+
+def _with_constants(tree: ast.Module) -> ast.Module:
+    """The module with the texts themselves where a hint names a constant of the module."""
+    named = {
+        node.target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and isinstance(node.value, ast.Name):
+            node.value = named.get(node.value.id, node.value)
+    return tree
 
 
 def _read_by_people(node: ast.AST) -> str:

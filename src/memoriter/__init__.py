@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from memoriter.memory.opening import open_memory as open  # the public name
     from memoriter.memory.options import DraftFields
     from memoriter.why.diff import diff
-    from memoriter.why.receipt import Receipt, verify
+    from memoriter.why.read_receipt import verify
+    from memoriter.why.receipt import Receipt
     from memoriter.why.result import Hit, Result
     from memoriter.why.verify import Verified
 
@@ -73,7 +74,7 @@ _LAZY = {
     "diff": "memoriter.why.diff",
     "open": "memoriter.memory.opening",
     "restore": "memoriter.memory.backups",
-    "verify": "memoriter.why.receipt",
+    "verify": "memoriter.why.read_receipt",
 }
 """Names and their modules, imported on first use, so that `import memoriter` stays fast."""
 

@@ -943,11 +943,9 @@ def test_a_reflection_is_read_as_its_summary_and_forgetting_names_it(opened: Ope
         tab.run("location.hash = '#/memory/trip-1'")
         tab.sees("consolidated_from")
         tab.click(".doing > button.danger")
-        tab.wait("document.querySelector('dialog[open] .stays')")
-        assert tab.texts("dialog .stays") == [
-            f"Its words stay in the reflection {made.id}: forget that too if they must go."
-        ]
-        tab.click("dialog .stays a")
+        tab.wait("document.querySelector('dialog[open] .goes')")
+        assert tab.texts("dialog .goes") == [f"The reflection {made.id} quotes it and goes too."]
+        tab.click("dialog .goes a")
         tab.wait("document.querySelector('h1').innerText === 'A reflection'")
 
 

@@ -234,7 +234,7 @@ def test_en_39_without_hidden_records_the_scaling_is_done_anew(change: dict[str,
 
 
 def test_en_39_retired_reflections_are_in_no_answer_unless_asked_for(dreamt: Memory) -> None:
-    dreamt.forget("m20")
+    dreamt.forget("m20", keep_reflections=True)
     done = dream(dreamt)
     assert done.retired == (R0,)
     assert ids(dreamt.reflections(vector=VECTOR)) == [R1]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.claims.corpus import open_corpus
+from tests.unit.language_models import data_of, writes
 from tests.unit.servers import KEY, Behaviour, Server, says, served
-from tests.unit.test_language_model import data_of, writes
 
 from memoriter.core.errors import InputError
 from memoriter.doors.port import foreign_tools

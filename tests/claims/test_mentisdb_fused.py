@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.claims.corpus import close, open_empty
+from tests.claims.corpus import open_empty
+from tests.claims.mentisdb_asking import asked, near, totals
 from tests.sound import sound
 
 import memoriter
@@ -18,23 +19,9 @@ from memoriter import rank
 from memoriter.core.errors import BadQuery
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import CountedEntropy, HandClock
-from memoriter.why.result import Result
 
 GRAPH = {"graph": True}
 RERANK = {"enable_reranking": True}
-
-
-def asked(memory: Memory, text: str, limit: int = 50, **ask: Any) -> list[tuple[str, float]]:
-    return totals(memory.recall(text, limit, recipe="mentisdb", **ask))
-
-
-def totals(result: Result) -> list[tuple[str, float]]:
-    return [(hit.id, hit.score) for hit in sound(result)]
-
-
-def near(expected: list[tuple[str, float]]) -> list[tuple[str, Any]]:
-    """MentisDB counts in 32 bits: its figures hold to 1e-4."""
-    return close(expected, 1e-4)
 
 
 def tie(target: str, kind: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.claims.corpus import close, ids, open_empty
-from tests.claims.test_mentisdb_fused import asked, near
+from tests.claims.mentisdb_asking import asked, near
 
 import memoriter
 from memoriter.embed.callable import FunctionEmbedder

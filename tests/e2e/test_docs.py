@@ -9,26 +9,15 @@ from pathlib import Path
 
 import mcp.client.stdio  # noqa: F401  # first here: it keeps the stderr of its first import, and a CliRunner's has no file
 import pytest
+from tests.e2e.doc_blocks import run
 from tests.hosts.counts import host_of_block
 from tests.pages import DOCS, README, Block, anchors, blocks, broken, docs, links, name
 from typer.testing import CliRunner
 
 from memoriter.doors.cli.main import app
-from memoriter.memory.facade import Memory
 
 PYTHON = [block for page in (README, *docs()) for block in blocks(page, "python")]
 CONSOLE = [block for page in docs() for block in blocks(page, "console")]
-
-
-def run(block: Block) -> None:
-    """Run an example as if it were pasted into a new Python."""
-    names: dict[str, object] = {"__name__": "__main__"}
-    try:
-        exec(compile(block.text, str(block), "exec", dont_inherit=True), names)  # noqa: S102  # our own page
-    finally:
-        for each in names.values():
-            if isinstance(each, Memory):
-                each.close()
 
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from tests.e2e.test_docs import run
+from tests.e2e.doc_blocks import run
 from tests.pages import README, ROOT, Block, blocks
 from typer.testing import CliRunner
 

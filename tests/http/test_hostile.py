@@ -97,10 +97,10 @@ def test_reflect_counts_the_pairs_it_compares(monkeypatch: pytest.MonkeyPatch) -
     with memoriter.open(":memory:") as memory:
         memory.remember_many([f"the same words {n % 2}" for n in range(60)])
         # 60² pairs; ten of them all near, in twenty rounds, and their pairs once more in a cluster
-        monkeypatch.setattr(reflect, "STEPS", 3600 + 20 * 60 * 59 + 16 * 60**2)
+        monkeypatch.setattr(reflect, "MOST_STEPS", 3600 + 20 * 60 * 59 + 16 * 60**2)
         assert memory.reflect(similarity=0.5, dry_run=True).considered == 60
-        monkeypatch.setattr(reflect, "STEPS", 3599)
-        with pytest.raises(TooCostly, match="reflect: needs more than 3,599 steps"):
+        monkeypatch.setattr(reflect, "MOST_STEPS", 3599)
+        with pytest.raises(TooCostly, match="reflect: needs more than the limit of 3,599 steps"):
             memory.reflect(similarity=0.5, dry_run=True)
 
 
@@ -181,7 +181,7 @@ def test_lists_objects_and_fields_have_a_length() -> None:
         {f"k{n}": 1 for n in range(100)},
         {"lists": {"given": [["a", 0.5]] * 16_385}},
     ):
-        with pytest.raises(InputError, match="the limit is"):
+        with pytest.raises(InputError, match="the limit for one request is"):
             parse_request(model, {"query": "x", **more})
 
 

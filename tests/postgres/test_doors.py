@@ -1,9 +1,9 @@
-"""The command line and the HTTP server on a store on PostgreSQL."""
+"""Addresses, tokens, the HTTP server and the MCP server on a store on PostgreSQL."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,37 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from tests.e2e.test_mcp import session
 
 import memoriter
 from memoriter.doors.tokens import Tokens
-
-EXAMPLE = "postgresql://"
-
-
-def ran(url: str, *words: str, code: int = 0, say: str | None = None) -> str:
-    """What a command prints."""
-    env = {**os.environ, "MEMORITER_STORE": url, "HOME": os.environ["MEMORITER_CACHE"]}
-    command = [sys.executable, "-m", "memoriter", *words]
-    done = subprocess.run(  # noqa: S603  # ours
-        command, capture_output=True, text=True, env=env, input=say, check=False
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout + done.stderr
-
-
-def test_the_commands_work_as_on_a_file(url: str, tmp_path: Path) -> None:
-    assert "exists already" in ran(url, "init")
-    ran(url, "remember", "the port of the cache is 6379", "--id", "a")
-    ran(url, "remember", "ssh listens on 22", "--id", "b")
-    assert '"id": "a"' in ran(url, "recall", "port of the cache", "--json", "--limit", "1")
-    status = json.loads(ran(url, "status", "--json"))
-    assert (status["records"], status["bytes"]) == (2, {})
-    assert status["store"].startswith(EXAMPLE)
-    assert "sound" in ran(url, "doctor")
-    ran(url, "export", str(tmp_path / "out.jsonl"))
-    ran(url, "forget", "b", "--yes", "--now")
-    assert "pg_dump" in ran(url, "backup", str(tmp_path / "b.db"), code=11)
 
 
 def test_what_an_address_gets_wrong_is_said(url: str) -> None:
@@ -69,6 +44,20 @@ def test_tokens_are_the_same_on_every_machine(url: str) -> None:
     with pytest.raises(memoriter.MemoriterError, match="unknown"):
         here.find(text)
     assert here.find(other).right == "read"
+
+
+def test_a_client_over_stdio_remembers_recalls_explains_and_forgets(url: str, cache: Path) -> None:
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "memoriter", "mcp", "--store", url],
+        env={"MEMORITER_CACHE": str(cache)},
+    )
+
+    async def run() -> None:
+        async with Client(stdio_client(server)) as client:
+            await session(client)
+
+    asyncio.run(run())
 
 
 def asked(url: str, token: str, path: str, body: dict[str, Any]) -> Any:

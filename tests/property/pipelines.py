@@ -279,7 +279,7 @@ _ORDERINGS = st.one_of(
     ),
     st.fixed_dictionaries(
         {"kind": _kind("orderings", "copies"), "head": one_of([2, 50]),
-         "alike": one_of([0.5, 0.9, 1.0])},
+         "alike": one_of([0.5, 0.9, 1.0]), "less_trusted": st.booleans()},
         optional={"same": one_of([[], ["session"], ["created", "agent"]])},
     ),
     st.fixed_dictionaries({"kind": _kind("orderings", "cap"), "share": one_of([0.0, 0.3, 1.0])}),

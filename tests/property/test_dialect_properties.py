@@ -8,8 +8,8 @@ from itertools import product
 import apsw
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from tests.unit.test_dialects import PLAIN, leaves, satisfies
-from tests.unit.test_spellings import similar_words
+from tests.unit.query_trees import PLAIN, leaves, satisfies
+from tests.unit.spellings import similar_words
 
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.inside import clock_of
+from tests.property.histories import changes, lived
 from tests.property.strategies import EXAMPLES, queries, wheres
-from tests.property.test_words_oracle import changes, lived
 from tests.property.worlds import LIMIT, expected, open_toy
 
 from memoriter.core.errors import NothingToRun

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.strategies import conditions, drafts, wheres
 from tests.property.worlds import open_toy
-from tests.unit.test_verify import resealed
+from tests.unit.receipts import resealed
 
 import memoriter
 

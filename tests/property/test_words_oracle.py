@@ -9,23 +9,21 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.inside import clock_of, engine_of, log_of
+from tests.property.histories import changes, lived
 from tests.property.strategies import (
     AGENTS,
     EXAMPLES,
     WORDS,
     drafts,
-    fields,
     queries,
     texts,
     wheres,
 )
-from tests.property.test_laws_views import change
-from tests.property.worlds import LIMIT, expected, open_toy, world_of
+from tests.property.worlds import LIMIT, expected, world_of
 
 from memoriter.core.errors import NothingToRun
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import PhrasePattern
-from memoriter.memory.facade import Memory
 from memoriter.text.analyzers import analyzer, analyzer_names
 
 OWN_FIELDS = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
@@ -76,24 +74,6 @@ aliases = st.dictionaries(
     max_size=2,
 )
 edits = st.lists(st.tuples(st.sampled_from(AGENTS), texts), max_size=2)
-changes = st.lists(
-    st.tuples(
-        st.sampled_from(["update", "forget", "link", "remember"]), st.integers(0, 7), fields(3)
-    ),
-    max_size=6,
-)
-
-
-def lived(place: Path, history: tuple[Any, Any, Any]) -> Memory:
-    """A memory after some writes, upkeep, and more writes."""
-    corpus, done, registry = history
-    memory = open_toy(place / "m.db")
-    ids = list(memory.remember_many(corpus).ids)
-    memory.maintain()
-    for agent, text in registry:
-        memory.agents.describe(agent, text)
-    change(memory, clock_of(memory), done, ids)
-    return memory
 
 
 histories = st.tuples(st.lists(drafts(), min_size=1, max_size=7), changes, edits)

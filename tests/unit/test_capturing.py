@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from tests.unit.planted_secrets import PLANTED
 from tests.unit.servers import Behaviour, served
-from tests.unit.test_secrets import PLANTED
 
 import memoriter
 from memoriter.core.errors import BadRecord, InputError

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from itertools import product
 
 import pytest
+from tests.unit.query_trees import PLAIN, leaves, satisfies
 
 import memoriter
 from memoriter.core.errors import BadRecipe
-from memoriter.core.words import RecordWords
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain
 from memoriter.text import stops
@@ -36,72 +35,6 @@ from memoriter.text.tree import (
 OWN = DefaultAnalyzer()
 
 
-class Plain:
-    """Lower-cased runs of letters, digits, `_` and `-`: no stems, nothing stacked."""
-
-    name = about = fingerprint = "plain"
-    fields = ("text", "essence")
-
-    def analyse(self, texts: Mapping[str, Sequence[str]]) -> RecordWords:
-        raise NotImplementedError
-
-    def terms(self, text: str) -> list[str]:
-        return list(dict.fromkeys(self.split(text)))
-
-    def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
-        return [(word, at) for at, word in enumerate(self.split(text))]
-
-    def split(self, text: str) -> list[str]:
-        return re.findall(r"[\w-]+", text.lower())
-
-
-PLAIN = Plain()
-Row = Mapping[str, str]
-
-
-def satisfies(node: Node | None, row: Row) -> bool:
-    """Whether a row of fields is what the tree asks for, by its definition."""
-    match node:
-        case None:
-            return False
-        case Term(term):
-            return any(term in PLAIN.split(text) for text in row.values())
-        case Leaf():
-            return any(starts(node, row, field) for field in node.fields or row)
-        case NearLeaves(leaves, distance):
-            return any(stand_near(leaves, distance, row, field) for field in row)
-        case And(parts):
-            return all(satisfies(part, row) for part in parts)
-        case Or(parts):
-            return any(satisfies(part, row) for part in parts)
-        case Without(keep, drop):
-            return satisfies(keep, row) and not satisfies(drop, row)
-
-
-def starts(leaf: Leaf, row: Row, field: str) -> list[tuple[int, int]]:
-    """Where the leaf stands in a field: (start, end) of each occurrence."""
-    if leaf.fields and field not in leaf.fields:
-        return []
-    words, wanted = PLAIN.split(row[field]), PLAIN.split(leaf.text)
-    last = len(wanted) - 1
-
-    def fits(at: int) -> bool:
-        return all(
-            word == want or (leaf.prefix and nth == last and word.startswith(want))
-            for nth, (word, want) in enumerate(zip(words[at:], wanted, strict=False))
-        )
-
-    return [(at, at + last + 1) for at in range(len(words) - last) if fits(at)]
-
-
-def stand_near(leaves: Iterable[Leaf], distance: int, row: Row, field: str) -> bool:
-    for places in product(*(starts(leaf, row, field) for leaf in leaves)):
-        latest = max(start for start, _ in places)
-        if all(latest - end <= distance for _, end in places):
-            return True
-    return False
-
-
 def rows_matched(
     dialect: str, text: str, rows: Iterable[str], options: Options | None = None
 ) -> list[str]:
@@ -110,22 +43,6 @@ def rows_matched(
 
 
 FOO_BAR_BAZ = ["foo", "bar", "baz", "foo bar", "foo baz", "bar baz", "foo bar baz"]
-
-
-def leaves(node: Node | None) -> list[str]:
-    match node:
-        case None:
-            return []
-        case Term(term):
-            return [term]
-        case Leaf(text):
-            return [text]
-        case NearLeaves(inside, _):
-            return [leaf.text for leaf in inside]
-        case And(parts) | Or(parts):
-            return [text for part in parts for text in leaves(part)]
-        case Without(keep, drop):
-            return leaves(keep) + leaves(drop)
 
 
 # --- what holds for all ------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.compat.make_receipts import filled
-from tests.unit.test_verify import ALL, copied, resealed
+from tests.unit.receipts import ALL, copied, resealed
 
 import memoriter
 from memoriter.core.canonical import canonical

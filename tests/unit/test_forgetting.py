@@ -171,16 +171,6 @@ def test_searches_go_on_while_segments_are_merged(
         assert len(memory.recall("port", 20)) == 10
 
 
-def test_reflections_that_quote_what_goes_are_named() -> None:
-    with memoriter.open(":memory:") as memory:
-        for n in range(3):
-            memory.remember(f"Marta surfed at Nazaré in October {n}", id=f"s{n}")
-        (made,) = memory.reflect(min_size=3, similarity=0.5).created
-        assert memory.forget("s1", dry_run=True).reflections == (made.id,)
-        assert memory.forget(["s1", made.id]).reflections == ()
-        assert "reflections" not in memory.forget("s2").to_dict()
-
-
 def _erased(memory: Memory, tenant: str) -> bool:
     """Whether nothing is left to erase; upkeep has some time for it."""
     for _ in range(3000):

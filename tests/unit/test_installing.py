@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from memoriter.core.errors import InputError
 from memoriter.doors.cli.main import app
-from memoriter.doors.hosts import HOST_NAMES, host_of
+from memoriter.doors.hosts import HOST_NAMES, without_own
+from memoriter.doors.installing import FileChange
 
 OTHERS: dict[str, dict[str, Any]] = {
     "claude-code": {
@@ -124,7 +126,11 @@ def test_another_store_replaces_the_one_before(tmp_path: Path) -> None:
     [
         (".gemini/settings.json", "{ // a comment\n}", "not plain JSON"),
         (".gemini/settings.json", "[]", "expected a JSON object"),
+        (".gemini/settings.json", '{"mcpServers": []}', "mcpServers is not an object"),
+        (".gemini/settings.json", '{"hooks": "x"}', "hooks is not an object"),
+        (".gemini/settings.json", '{"hooks": {"AfterAgent": {}}}', "AfterAgent is not a list"),
         (".codex/config.toml", "a = = 1", "not TOML"),
+        (".codex/config.toml", "mcp_servers = {memoriter = {}}", "cannot be edited"),
     ],
 )
 def test_settings_that_cannot_be_edited_are_left_alone(
@@ -151,6 +157,41 @@ def test_an_unknown_host_is_refused_with_those_that_are_known() -> None:
 
 
 def test_hooks_of_others_that_name_us_only_in_passing_are_kept() -> None:
-    host = host_of("claude-code")
-    assert not host.is_own({"hooks": [{"command": "echo memoriter"}]})
-    assert host.is_own({"hooks": [{"command": "/opt/x/bin/memoriter hooks recall --store y"}]})
+    theirs = {"command": "echo memoriter"}
+    ours = {"command": "/opt/x/bin/memoriter hooks recall --store y"}
+    assert list(without_own([{"hooks": [theirs]}, {"hooks": [ours]}])) == [{"hooks": [theirs]}]
+    mixed = {"matcher": "*", "hooks": [ours, theirs]}
+    assert list(without_own([mixed, ours])) == [{"matcher": "*", "hooks": [theirs]}]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "dots").mkdir()
+    (tmp_path / ".gemini").mkdir()
+    real, link = tmp_path / "dots" / "gemini.json", tmp_path / ".gemini" / "settings.json"
+    text = '{\n  "theme": "dark"\n}\n'
+    real.write_text(text)
+    link.symlink_to(real)
+    assert run("install", "gemini")[0] == 0
+    assert link.is_symlink()
+    assert json.loads(real.read_text())["mcpServers"]["memoriter"]
+    assert run("uninstall", "gemini")[0] == 0
+    assert (link.is_symlink(), real.read_text()) == (True, text)
+
+
+def test_a_file_that_may_only_be_read_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.write_text("{}")
+    settings.chmod(0o444)
+    code, _, err = run("install", "claude-code")
+    assert (code, "may only be read" in err) == (2, True)
+    assert settings.read_text() == "{}"
+    assert not (tmp_path / ".claude.json").exists()
+
+
+def test_a_file_that_changes_in_the_meantime_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    change = FileChange(path, None, "ours")
+    path.write_text("theirs")
+    with pytest.raises(InputError, match="has changed in the meantime"):
+        change.check()

@@ -7,10 +7,11 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from tests.sound import sound
+from tests.unit.language_models import data_of, writes
 from tests.unit.servers import (
     KEY,
     Behaviour,
@@ -36,19 +37,6 @@ Patient = partial(LanguageModel, seconds=60)
 """As the product makes it, and patient: on a busy machine an answer may take its time."""
 PATIENT = 60_000
 TEXTS = ("Berlin: weather cold", "Paris: weather warm", "Rome: weather hot")
-
-
-def data_of(body: dict[str, Any]) -> dict[str, Any]:
-    """The JSON that stands between the marks of a prompt."""
-    (inside,) = re.findall(r"<data>(.*)</data>", body["messages"][1]["content"])
-    return cast("dict[str, Any]", json.loads(inside))
-
-
-def writes(text: str, **more: Any) -> Behaviour:
-    """A server whose model replies with a text."""
-    message = {"role": "assistant", "content": text}
-    answer = {"id": "1", "choices": [{"index": 0, "message": message, **more}]}
-    return lambda to, _: to.reply(200, json.dumps(answer).encode())
 
 
 def marks(mark: Callable[[str], Any]) -> Behaviour:

@@ -190,6 +190,12 @@ def test_a_reader_may_not_write_even_by_a_name_that_it_was_not_shown(
     assert BY_NAME["status"].run(tenant_session, {})["records"] == 2
 
 
+def test_reflect_says_why_nothing_came_together(tenant_session: TenantSession) -> None:
+    reply = call(tenant_session, "reflect", choice="full")
+    assert reply.structured_content["remark"] == "there are fewer than 3 memories to compare"
+    assert "fewer than 3 memories" in text(reply)
+
+
 @pytest.mark.parametrize(
     ("name", "right"), [("delete", "forget"), ("search", "recall"), ("count", "status")]
 )

@@ -10,7 +10,8 @@ import pytest
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt
 from memoriter.memory.facade import Memory
-from memoriter.why.receipt import read_receipt, sealed
+from memoriter.why.read_receipt import read_receipt
+from memoriter.why.receipt import sealed
 
 
 def test_the_envelope(memory: Memory) -> None:

@@ -49,19 +49,24 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "it is lost, as if the lane scored 0",
         "it goes to the other lanes",
     )
-    assert shown["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
+    assert shown["Lanes"]["which common words (stop words) of a question are ignored (stop)"] == (
+        "no word is ignored",
+        "English stop words are ignored",
+    )
     assert shown["Lanes"]["listing"] == (
-        "all records, ordered by an attribute; attribute to order by, smallest first; a leading - "
-        "puts the largest first: cycle, largest first; whether every record scores 0, so that only "
-        "the order counts: yes; "
-        "tie-breaking attributes, in order: position, largest first",
+        "all records, ordered by an attribute; attribute to order by, smallest first (with a "
+        "leading -, largest first): cycle, largest first; whether every record scores 0, so "
+        "that only the order counts: yes; "
+        "attributes that order records with an equal `by` (only with `flat` = true): position, "
+        "largest first",
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
-        "share for each priority, 0 to 1: P1 1, P2 0.6, P3 0.3, P4 0; weight in the fusion: 0.05"
+        "share of a record by its priority, from 0 to 1: P1 1, P2 0.6, P3 0.3, P4 0; weight in "
+        "the fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
-    assert shown["Order"]["1."][1].endswith("the newest, at the rank of the best")
+    assert shown["Order"]["1."][1].endswith("the newest, which take the best ranks of the group")
     assert shown["Final"][
         "minimum score of a hit after the first pass; None: no minimum (min_score)"
     ] == (
@@ -72,14 +77,20 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
 
 def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
     shown = _compared("engrava", "comis")["Boosts"]
-    assert shown["age at which the share is ½, in cycles or seconds (half_life)"] == ("50", "—")
+    assert shown[
+        "age at which the share is ½, in cycles or seconds as `unit` says (half_life)"
+    ] == ("50", "—")
     assert (
-        "share of the value that a link passes on: 0.5; maximum links of a record"
+        "factor of the value that a link passes on (the weight of the link is another): 0.5; "
         in shown["graph"][0]
     )
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
-    assert "how many of the best rows of each lane are seeds: 20" in walk
-    assert "worth of a link by its kind; the best link on a path counts: continues_from 0.6" in walk
+    assert (
+        "how many of the best candidates of each lane in `seeds` this lane starts from: 20" in walk
+    )
+    assert (
+        "score of a link by its kind (0 for others), of which the best on a path counts: " in walk
+    )
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
     assert recipe_sections(one, two, (one, two)) == recipe_sections(
         one, two

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.capture import QUESTIONS, capture, ranks, turns
-from tests.unit.test_secrets import PLANTED
+from tests.unit.planted_secrets import PLANTED
 
 import memoriter
 

@@ -48,10 +48,15 @@ def test_another_subject_is_no_other_value(new: str, old: str) -> None:
 
 CHANGED = [
     ("Here recycling is collected Mondays", "Recycling goes out Wednesday nights", "Wednesday"),
-    ("Moved CI to Buildbot with two runners", "CI runs on Jenkins", ""),
+    ("Moved CI to Buildbot with two runners", "CI runs on Jenkins", "Jenkins"),
     ("Cancelled the gym; too far away", "Joined the gym: 48 euros a month", ""),
     ("Python 3.13 from now on", "Runtime is Python 3.11 everywhere", "3.11"),
     ("deploy.sh is dead", "Deploy with ./scripts/deploy.sh", ""),
+    ("Zdenka left; Ida takes over the printers", "Zdenka looks after the printers", ""),
+    ("The boathouse key is with Olga", "Zdenka has the key of the boathouse", "Zdenka"),
+    ("Insurance: 90 euros from May", "Insurance for the boat: 70 euros, paid in spring", "70"),
+    ("Membership costs 9 euros", "Members pay 7 euros a year", "7"),
+    ("Ledger moved from the spreadsheet", "Accounts are in a spreadsheet on his laptop", ""),
 ]
 UNCHANGED = [
     ("Ann drinks tea now", "Ann lives in Hull"),
@@ -59,6 +64,9 @@ UNCHANGED = [
     ("The audit is on 14 July", "The audit is on 14 July, stage 2 in October"),
     ("Tom Hall took over the till in May", "Tom Hall moved to Leeds in June"),
     ("Set-up fee is 250 euros per shop", "List price is 79 euros per shop"),
+    ("Alarm code is 0452", "Door code is 7731"),
+    ("Saddle posts of 27 mm cost 12 euros", "Saddle posts of 31 mm cost 14 euros"),
+    ("Ida takes over the printers", "Mailing list has 212 addresses"),
 ]
 
 
@@ -77,10 +85,10 @@ def test_another_thing_of_the_same_person_or_kind_is_no_change(new: str, old: st
     assert likeness_of(new, old, loosely=True) is None
 
 
-def test_half_of_the_changes_in_a_notebook_are_named_and_few_others() -> None:
-    marked = [each.marked for each in named(notebook())]
-    assert sum(marked) >= 11
-    assert len(marked) - sum(marked) <= 9
+def test_most_changes_in_a_notebook_are_named_and_few_others() -> None:
+    marked = [each.marked for each in named(notebook("workshop"))]
+    assert sum(marked) >= 16
+    assert len(marked) - sum(marked) <= 4
 
 
 def test_what_only_may_be_replaced_is_reported_and_not_superseded() -> None:
@@ -88,7 +96,7 @@ def test_what_only_may_be_replaced_is_reported_and_not_superseded() -> None:
         memory.remember("CI runs on Jenkins", id="old")
         commit = memory.remember("Moved CI to Buildbot", on_similar="supersede", id="new")
         (near,) = commit.near
-        assert near.why == "both are about CI, and this announces a change: 'Moved'"
+        assert near.why == "both are about CI; it says 'Jenkins', this says 'Buildbot'"
         assert {"old", "new"} <= {hit.id for hit in memory.recall("where does CI run?")}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.unit.test_verify import resealed
+from tests.unit.receipts import resealed
 
 import memoriter
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.unit.test_objects import MADE, stored
+from tests.unit.objects import MADE, stored
 from typer.testing import CliRunner
 
 import memoriter

@@ -387,6 +387,27 @@ def test_poison_that_lifts_itself_does_not_reach_the_first_five(memory: Memory) 
     assert memory.recall(question, 5, overrides=before)[0].record.trust == "external"
 
 
+def test_planted_copies_of_a_trusted_memory_do_not_lift_it(memory: Memory) -> None:
+    question = "Where is the deploy key of the second floor kept?"
+    memory.remember("The office plants are watered on Fridays", id="plants")
+    memory.remember("The deploy key is in the safe of the second floor", id="key")
+    words = question.split()
+    for n in range(5):
+        memory.remember(
+            f"{question} {n}", trust="external", session="x", title=question, tags=words
+        )
+        memory.remember(
+            "The office plants are watered on Fridays", trust="external", session="x", tags=words,
+            concepts=words, summary=question,
+        )  # fmt: skip
+    result = memory.recall(question)
+    assert result[0].id == "key"
+    assert memoriter.verify(result.receipt).ok
+    lifted = memory.recall(question, overrides={"order.0.less_trusted": True})
+    assert lifted[0].id == "plants"
+    assert memoriter.verify(lifted.receipt).ok
+
+
 def test_poison_does_not_reach_the_first_five(memory: Memory) -> None:
     """The attack in small: `python -m bench poison` has the figures."""
     for n, month in enumerate(("May", "June", "July", "August", "September", "October")):

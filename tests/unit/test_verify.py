@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -13,28 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.compat.make_receipts import filled, receipts
+from tests.compat.make_receipts import filled
+from tests.unit.receipts import ALL, Data, copied, resealed
 
 import memoriter
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadQuery
 from memoriter.pipeline.load import recipe_of
 from memoriter.why import verify as alone
-from memoriter.why.receipt import receipt_columns, sealed
-
-Data = dict[str, Any]
-ALL = {name: json.loads(body) for name, body in receipts().items()}
-
-
-def resealed(body: Data) -> Data:
-    """The receipt under a digest and a fingerprint that fit again."""
-    rest = {key: value for key, value in body.items() if key != "digest"}
-    rest["recipe"]["fingerprint"] = hashlib.sha256(canonical(rest["recipe"]["data"])).hexdigest()
-    return dict(sealed(rest).body)
-
-
-def copied(name: str) -> Data:
-    return json.loads(canonical(ALL[name]))
+from memoriter.why.read_receipt import receipt_columns
+from memoriter.why.receipt import sealed
 
 
 @pytest.fixture(params=list(ALL))

@@ -10,7 +10,7 @@ from memoriter.core.errors import BadQuery, BadRecipe, NothingToRun, Unavailable
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import parse_recipe
 from memoriter.pipeline.waves import waves_of
-from memoriter.why.receipt import receipt_columns
+from memoriter.why.read_receipt import receipt_columns
 
 WORDS = {"kind": "bm25", "pool": 9, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0}}
 

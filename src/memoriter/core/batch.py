@@ -6,11 +6,12 @@ batch is built; `store.sequence` checks the rest inside one transaction, all or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Final, Literal
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import Json
 from memoriter.core.other_words import Hinting
 from memoriter.core.record import Content

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Self
 
 from memoriter.core.errors import BadQuery
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import integer
 
 LARGEST: Final = 2**31 - 1

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Self, cast
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import shown
 
 LEVELS: Final = (0.5, 0.9, 0.99, 0.999, 0.9999)

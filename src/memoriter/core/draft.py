@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import datetime
 from numbers import Real
 from typing import Final, cast
@@ -18,6 +18,7 @@ from memoriter.core.edge import REPLACING
 from memoriter.core.errors import BadRecord, InputError
 from memoriter.core.fields import LATER, TIMES, Source
 from memoriter.core.foreign import attribute_meant
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import metadata, name, names, number
 from memoriter.core.other_words import right_word
 from memoriter.core.record import FIELDS, FIXED, Content
@@ -251,7 +252,7 @@ def parse_vector(
     # Fast path: comparing exact types is much cheaper than isinstance(…, Real) on each number.
     plain = {float, int}.issuperset(map(type, raw))
     if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in raw):
-        raise error(f"{field}: expected a list of numbers only", field=field)
+        raise error(f"{field}: expected a list of numbers; one entry is no number", field=field)
     try:
         items = tuple(float(cast("float", item)) for item in raw)
     except OverflowError:

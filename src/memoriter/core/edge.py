@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import Json
 from memoriter.core.other_words import Hinting
 from memoriter.core.shown import named, plain, shown

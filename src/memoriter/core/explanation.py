@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, drawn, plain, shown
 

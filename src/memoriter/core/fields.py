@@ -7,10 +7,11 @@ Validation, signatures, request models, command-line options and help are derive
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final, cast
 
 from memoriter.core.errors import BadRecord
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import (
     EXACT_INT,
     LABEL_LIMIT,

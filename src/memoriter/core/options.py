@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Final, ForwardRef, TypeVar
 
 from memoriter.core.errors import InputError
 from memoriter.core.fields import Field
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import right_word
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, cast
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.draft import parse_vector
 from memoriter.core.errors import BadQuery, BadRecipe
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import EXACT_INT, LIST_LIMIT, Json, integer, metadata, name, names, text
 from memoriter.core.scope import Scope
 from memoriter.core.times import iso, micros
@@ -90,10 +91,12 @@ class Query:
         """Read what `to_dict` wrote and validate it again; raises BadQuery."""
         parts = _object(data, "query")
         if unknown := set(parts) - _WRITTEN:
-            raise BadQuery(f"query: a recorded query has no field {min(unknown)!r}", field="query")
+            raise BadQuery(
+                f"query: the query of a receipt has no field {min(unknown)!r}", field="query"
+            )
         if missing := _ALWAYS - set(parts):
             raise BadQuery(
-                f"query: the recorded query lacks the field {min(missing)!r}", field="query"
+                f"query: the query of the receipt lacks the field {min(missing)!r}", field="query"
             )
         more = {key: _READ[key](value) for key, value in parts.items() if key in _READ}
         more["budget"] = Budget.of(parts.get("budget_tokens"), parts.get("budget_chars"))

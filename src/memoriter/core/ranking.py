@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted, plain, quoted, shown
 
 Rows = NDArray[np.int64]
@@ -106,7 +107,7 @@ class Ranking:
     """The tries, if the lane made more than one."""
     parts: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
     """The named addends of the scores, if the lane has more than one."""
-    noted: Mapping[str, object] = field(default_factory=dict[str, object])
+    shows: Mapping[str, object] = field(default_factory=dict[str, object])
     """Facts that the plan shows after the lane ran."""
     coverage: Knots | None = None
     """From a score to the share of the question that it covers, 0 to 1, whatever the other rows
@@ -130,16 +131,18 @@ class Ranking:
     def _check(self) -> None:
         if self.rows.shape != self.scores.shape or self.rows.ndim != 1:
             raise InvariantError(
-                "a lane returned rows and scores that are not two vectors of equal length"
+                "internal error: a lane returned rows and scores of unequal length"
             )
         if not np.isfinite(self.scores).all():
-            raise InvariantError("a lane returned a score that is NaN or infinite")
+            raise InvariantError("internal error: a lane returned a score that is NaN or infinite")
         if (np.diff(self.scores) > 0).any():
             raise InvariantError(
-                "a lane returned rows that are not ordered from the highest score to the lowest"
+                "internal error: a lane returned rows that are not ordered by falling score"
             )
         ordered = np.sort(self.rows)
         if (ordered[1:] == ordered[:-1]).any():
-            raise InvariantError("a lane returned the same row twice")
+            raise InvariantError("internal error: a lane returned the same row twice")
         if self.parts and not np.array_equal(sum(self.parts.values()), self.scores):
-            raise InvariantError("a lane returned scores that are not the sum of their parts")
+            raise InvariantError(
+                "internal error: a lane returned scores that are not the sum of their parts"
+            )

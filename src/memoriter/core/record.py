@@ -7,7 +7,7 @@ log is the canonical JSON of the content; fields that have their default are lef
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from datetime import datetime
 from operator import attrgetter
 from typing import Annotated, Final, cast, get_type_hints
@@ -37,6 +37,7 @@ from memoriter.core.fields import (
     Source,
     one_of,
 )
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import Json
 from memoriter.core.other_words import Hinting
 from memoriter.core.shown import named, quoted, shown

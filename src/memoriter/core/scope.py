@@ -6,10 +6,10 @@ Tenants share nothing. Agent, user and session filter reads and are stamped on w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, cast
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import name
 from memoriter.core.shown import named, shown
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Record
 from memoriter.core.shown import named, quoted, shown
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, cast
 
@@ -30,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Matrix, Rows, Scores
 
 Op = Literal["sum", "product", "max", "min"]
@@ -199,7 +199,7 @@ class Slate:
             out = np.where(absent, self.columns[step.out], out)
         return out
 
-    def noting(self, new: Mapping[str, Scores]) -> Slate:
+    def with_details(self, new: Mapping[str, Scores]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := [name for name in new if name in self.columns]:
             raise InvariantError(
@@ -214,7 +214,7 @@ class Slate:
 
     def scored(self, step: Step, new: Mapping[str, Scores]) -> Slate:
         """Add columns, and the score column that a step computes; the order stays."""
-        columns = self.noting(new)._kept
+        columns = self.with_details(new)._kept
         if step.out in columns:
             raise InvariantError(
                 f"internal error: two steps of the search give the score {step.out}"

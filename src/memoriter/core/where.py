@@ -22,7 +22,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, cast
 
@@ -30,6 +29,7 @@ from memoriter.core.attributes import BOUNDS, GROUPS, OPERATORS, SHORT, Attribut
 from memoriter.core.errors import BadFilter
 from memoriter.core.fold import fold
 from memoriter.core.foreign import no_key
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import EXACT_INT, flag, names, number, text
 from memoriter.core.times import micros
 from memoriter.core.where_meant import several
@@ -130,7 +130,7 @@ def parse_where(
         raise mistake.explain(_fits) from None
     if (size := _size(tree)) > tests:
         raise BadFilter(
-            f"{at}: has {size:,} tests, at most {tests:,} are allowed",
+            f"{at}: has {size:,} conditions, at most {tests:,} are allowed",
             hint='to compare one attribute with many values, write {"in": [...]}',
             field=at,
         )
@@ -179,7 +179,7 @@ def _check_depth(at: str, depth: int) -> None:
     if depth == 0:
         raise BadFilter(
             f"{at}: is nested more than {DEPTH_LIMIT} levels deep",
-            hint="use fewer groups within groups",
+            hint="put fewer groups inside each other",
             field=at,
         )
 
@@ -369,7 +369,7 @@ def _range(kind: AttributeType, bounds: dict[str, object], at: str) -> Range:
     clean = {key: _scalar(kind, value, f"{at}.{key}") for key, value in bounds.items()}
     types = {str if isinstance(value, str) else float for value in clean.values()}
     if any(value is None or isinstance(value, bool) for value in clean.values()) or len(types) > 1:
-        raise BadFilter(f"{at}: bounds must be all numbers or all texts", field=at)
+        raise BadFilter(f"{at}: the bounds must be all numbers or all texts", field=at)
     return Range(**clean)
 
 

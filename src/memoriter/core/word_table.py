@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.words import Sketch
 
 

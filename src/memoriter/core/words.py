@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import Corrupt
+from memoriter.core.lazy_dataclass import dataclass
 
 _HEAD: Final = struct.Struct("<BBBBIIII")
 _FORMAT: Final = 1

@@ -23,7 +23,7 @@ from memoriter.pipeline.load import library, overridden, recipe_of
 from memoriter.pipeline.numbers import numbers_of
 from memoriter.why.diff import diff as diff_receipts
 from memoriter.why.drawing import draw_answer
-from memoriter.why.receipt import verify as verify_receipt
+from memoriter.why.read_receipt import verify as verify_receipt
 from memoriter.why.result import Hit, Result
 from memoriter.why.strengths import judgement
 from memoriter.why.versus import Versus
@@ -149,7 +149,7 @@ def _versus(hits: Mapping[str, Hit], id: str, hit: Hit) -> Versus:
     if id not in hits:
         raise NotFound(
             f"versus: {id!r} is not a hit of this answer",
-            hint="why_not says what kept it out",
+            hint="ask why_not for the reason",
             field="versus",
         )
     return hit.versus(hits[id])

@@ -150,7 +150,10 @@ class Hook:
         try:
             HookAnswer.of(reply, "")  # only to check its shape here, where a failure has a cause
         except (TypeError, KeyError):
-            raise Unavailable("the reply of the server is not a block for a prompt") from None
+            raise Unavailable(
+                "the server did not reply to `context` as a Memoriter server does",
+                hint="check the address, and that the server has the same version",
+            ) from None
         return reply
 
 
@@ -210,7 +213,7 @@ def _server(address: object, token: str | None, seconds: float) -> RemoteMemory:
     if not isinstance(address, str) or "://" not in address:
         raise InputError(
             f"memory: {address!r} is neither an open memory nor the address of a server",
-            hint='memoriter.open("agent.db"), or "http://127.0.0.1:8321"',
+            hint='pass memoriter.open("agent.db"), or an address such as "http://127.0.0.1:8321"',
             field="memory",
         )
     from memoriter.doors.remote import RemoteMemory  # noqa: PLC0415  # with a server only

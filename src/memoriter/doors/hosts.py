@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 
 _OWN: Final = re.compile(r"memoriter\S* hooks (?:recall|capture)\b")
 _PATIENCE: Final = 60
@@ -67,10 +68,6 @@ class Host:
         timeout = 20_000 if self.milliseconds else 20
         return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
 
-    def is_own(self, entry: object) -> bool:
-        """Whether an entry of its hooks is one of ours."""
-        return isinstance(entry, dict) and _OWN.search(json.dumps(entry)) is not None
-
 
 HOSTS: Final = (
     Host(
@@ -109,3 +106,18 @@ def host_of(name: str) -> Host:
         hint=f"known: {', '.join(HOST_NAMES)}",
         field="host",
     )
+
+
+def without_own(entries: Sequence[Any]) -> Iterator[Any]:
+    """The entries of an event without our commands; a group that has no other goes too."""
+    for entry in entries:
+        if not _is_own(entry):
+            yield entry
+        elif isinstance(entry.get("hooks"), list):
+            others = [each for each in entry["hooks"] if not _is_own(each)]
+            if others:
+                yield {**entry, "hooks": others}
+
+
+def _is_own(entry: Any) -> bool:
+    return isinstance(entry, dict) and _OWN.search(json.dumps(entry)) is not None

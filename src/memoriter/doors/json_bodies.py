@@ -39,7 +39,9 @@ def parse_body(body: bytes, depth: int = DEPTH) -> object:
     except ValueError as error:
         if "nested" in str(error):
             raise _too_deep(depth) from None
-        raise InputError(f"the body is not JSON: {error}", hint="send one JSON value") from None
+        raise InputError(
+            f"the body is not JSON: {error}", hint="send one complete JSON value"
+        ) from None
     # Counting brackets is fast and never too low, so most bodies need no walk through the value.
     if body.count(b"[") + body.count(b"{") > depth and _deeper(value, depth):
         raise _too_deep(depth)

@@ -7,9 +7,9 @@ command line with it. A new operation is a request model, a handler and a line h
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import handlers, replies, requests, write_replies
 from memoriter.doors.port import Right
 from memoriter.doors.requests import Request, parse_request

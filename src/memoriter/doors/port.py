@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, cast, runtime_checkable
 
 from memoriter.core import plugins
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request, parse_request
 from memoriter.doors.tenant_session import TenantSession

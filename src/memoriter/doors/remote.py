@@ -37,7 +37,8 @@ class RemoteMemory:
             body = json.dumps(request, allow_nan=False).encode()
         except (TypeError, ValueError) as error:
             raise InputError(
-                f"an option cannot be sent as JSON: {error}", hint="give plain values"
+                f"an option cannot be sent as JSON: {error}",
+                hint="give text, numbers, booleans, lists and dicts only",
             ) from None
         with _RemotePost(self._server, self._key, self._seconds, tries=2) as post:
             content = post.send(BY_NAME[operation].path, body)
@@ -46,7 +47,10 @@ class RemoteMemory:
         except ValueError:
             reply = None
         if not isinstance(reply, dict):
-            raise Unavailable("the reply of the server is not a JSON object")
+            raise Unavailable(
+                "the reply of the server is not a JSON object",
+                hint="check that the address is that of a Memoriter server",
+            )
         return reply  # pyright: ignore[reportUnknownVariableType]  # of a server of ours
 
 

@@ -51,7 +51,7 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(description="brief: texts and ranks; full: also all numbers; drawn: also the drawing."),
+    Field(description="brief: texts and ranks; full: also all numbers; drawn: also pictures."),
 ]
 
 
@@ -155,7 +155,7 @@ class ContextQuestion(QuestionRequest):
 
     include: Annotated[
         Literal["relevant", "all"],
-        Field(description="all: also include hits without evidence that they are relevant."),
+        Field(description="relevant: only hits that seem relevant; all: every hit."),
     ] = "relevant"
 
 
@@ -215,7 +215,7 @@ class DifferRequest(Request):
 class BrowseArguments(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
-    sort: Annotated[Literal["newest", "oldest"], Field(description="The order by date.")] = "newest"
+    sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
     cursor: Annotated[
         str | None,
         Field(description="Continue after this cursor, which the previous page returned."),
@@ -313,7 +313,7 @@ LinkRequest = request_model("Link", LinkArguments, options.LinkKwargs)
 class ForgetArguments(ScopedRequest):
     """Which memories to erase: ids, or a filter."""
 
-    id: Annotated[str | list[str] | None, Field(description="The id of a memory, or ids.")] = None
+    id: Annotated[str | list[str] | None, Field(description="One id, or a list of ids.")] = None
 
 
 ForgetRequest = request_model("Forget", ForgetArguments, options.ForgetKwargs)
@@ -331,7 +331,7 @@ ReflectRequest = request_model("Reflect", ReflectArguments, options.ReflectKwarg
 class ReviewRequest(ScopedRequest):
     """How much of the review list."""
 
-    limit: Annotated[int, Field(description="How many claims at most.")] = 100
+    limit: Annotated[int, Field(description="How many claims to return at most.")] = 100
 
 
 class DecideRequest(ScopedRequest):
@@ -374,7 +374,7 @@ class CalibrateRequest(Request):
 
     space: Annotated[
         str | None,
-        Field(description="The name of a space or of its embedder (default: the one in use)."),
+        Field(description="Name of a vector space, or of its embedder (default: that in use)."),
     ] = None
 
 
@@ -386,7 +386,7 @@ def parse_request(model: type[RequestT], data: object, *, spelled: bool = False)
     if not isinstance(data, Mapping):
         lists = [name for name in model.model_fields if name == "memories"]
         example = f': {{"{lists[0]}": […]}}' if lists and isinstance(data, list) else ""
-        raise InputError("expected an object", hint=f"send the fields as one JSON object{example}")
+        raise InputError("expected a JSON object", hint=f"send the fields in one object{example}")
     fields = dict(cast("Mapping[str, Any]", data))
     check_sizes(fields)
     try:

@@ -71,7 +71,7 @@ def _inside(path: str, value: object) -> Iterator[tuple[str, object]]:
 def _check_length(path: str, count: int, most: int, what: str) -> None:
     if count > most:
         raise InputError(
-            f"{path}: has {count:,} {what}; the limit is {most:,}",
+            f"{path}: has {count:,} {what}; the limit for one request is {most:,}",
             hint="split it into several requests",
             field=path,
         )

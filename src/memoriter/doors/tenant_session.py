@@ -99,7 +99,7 @@ class Receipts:
         made = self._shared.find(handle) if self._shared is not None else None
         if made is None:
             raise NotFound(
-                f"no receipt is kept under {handle[:80]!r}",
+                f"no receipt is kept under the handle {handle[:80]!r}",
                 hint="recall again and use the handle of that answer, or send the whole receipt",
                 field="receipt",
             )

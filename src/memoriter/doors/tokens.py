@@ -18,7 +18,7 @@ import os
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
@@ -26,12 +26,13 @@ from typing import Any, Final, Protocol, cast
 from memoriter.core.clock import Clock, Entropy, SystemClock, SystemEntropy
 from memoriter.core.errors import Corrupt, Forbidden, InputError, NotFound, Unauthenticated
 from memoriter.core.fields import TRUST
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, name
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, iso, micros, to_datetime, to_micros
 from memoriter.doors.port import RIGHTS, Right
-from memoriter.memory.places import is_address, open_note
+from memoriter.memory.places import is_address, open_document
 from memoriter.write.ceiling import USUAL
 
 try:
@@ -138,7 +139,7 @@ class Tokens:
         if str(store) == ":memory:":
             return cls()
         if is_address(store):
-            return cls(open_note(str(store), "tokens"))
+            return cls(open_document(str(store), "tokens"))
         # Two paths of one store, one through a symbolic link, must not have two sets of tokens.
         real = Path(os.path.realpath(Path(store).expanduser()))
         return cls(real.with_name(real.name + ".tokens"))
@@ -162,7 +163,9 @@ class Tokens:
             ends = micros(expires, "expires", InputError, lambda: now, ahead=True)
         if ends is not None and ends <= now:
             raise InputError(
-                "expires: must be in the future", hint="name a later time", field="expires"
+                "expires: the time is not in the future",
+                hint="give a later time, such as 30d",
+                field="expires",
             )
         credential = Credential(
             self._entropy.draw(_ID_BYTES).hex(),
@@ -184,7 +187,7 @@ class Tokens:
             if id not in entries:
                 raise NotFound(
                     f"there is no token {id[:80]!r}",
-                    hint="memoriter token list shows the ids",
+                    hint="memoriter token list shows the ids of all tokens",
                     field="id",
                 )
             return entries.pop(id).credential
@@ -202,7 +205,9 @@ class Tokens:
         # In constant time, and for an unknown id too: how long it takes must not tell anything.
         same = hmac.compare_digest(_hash(secret), entry.hash if entry else _NO_SECRET)
         if entry is None or not same or prefix != _PREFIX:
-            raise Unauthenticated("the token is unknown", hint="memoriter token create makes one")
+            raise Unauthenticated(
+                "the token is unknown, or was revoked", hint="memoriter token create makes one"
+            )
         ends = entry.credential.expires
         if ends is not None and to_micros(ends) <= self._clock.now():
             raise Unauthenticated("the token has expired", hint="memoriter token create makes one")
@@ -303,8 +308,8 @@ def _typed_errors(path: Path) -> Generator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"{path}: {error.strerror}",
-            hint="tokens are in a file next to the store: check the permissions of its folder",
+            f"the file of tokens {path} cannot be used: {error.strerror}",
+            hint="check the permissions of the file and of its folder",
         ) from None
 
 
@@ -327,7 +332,8 @@ def _parsed(home: TokenHome) -> dict[str, _Entry]:
         return {fields["id"]: _entry(dict(fields)) for fields in entries}
     except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         raise Corrupt(
-            f"{home.name} cannot be read", hint="remove it and create the tokens again"
+            f"the tokens in {home.name} cannot be read",
+            hint="remove it and create the tokens again",
         ) from error
 
 

@@ -75,7 +75,8 @@ def transcript_messages(path: Path, *, whole: bool = True) -> tuple[str, list[di
     if not rows:
         return "", []
     raise InputError(
-        "the transcript has an unknown format", hint="known: Claude Code, Codex and Gemini"
+        f"the transcript {path} has an unknown format",
+        hint="known formats: those of Claude Code, Codex and Gemini",
     )
 
 

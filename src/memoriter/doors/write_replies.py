@@ -44,7 +44,9 @@ class ErasureReply(Reply):
     seq: int
     state: str
     reflections: list[str] | None = None
-    """Reflections that quote them."""
+    """Those of `ids` that are reflections of the others: they quote them, so they go too."""
+    derived: list[str] | None = None
+    """Memories that stay and were made from them, by their links: they may quote them."""
 
 
 class ReflectedReply(Reply):

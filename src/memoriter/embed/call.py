@@ -9,9 +9,9 @@ cannot hang or keep a deadline themselves have `timely = True` and are called di
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.embed.port import Embedder, Side
 from memoriter.models.worker_thread import AbandonedCalls, run_in_thread
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal
 from urllib.parse import parse_qsl
@@ -11,6 +10,7 @@ from pydantic import Field
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import InputError, Unsupported
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.models.folder import (
     DEFAULT_MAX_LENGTH,
     ConfigFile,

@@ -11,12 +11,12 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from memoriter.core.errors import InputError, message_of
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.record import Content
 from memoriter.embed.call import PATIENCE, Patience, call_with_deadline

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.evaluate.compare import compare_runs
 from memoriter.evaluate.data import Dataset
 from memoriter.evaluate.find import find_datasets
@@ -128,7 +129,8 @@ def _datasets(data: EvalData, protocol: EvalProtocol) -> list[Dataset]:
         )
     if data.options.cross and all(len(dataset.cases) == 1 for dataset in adapted):
         raise InputError(
-            f"cross: {adapted[0].name} has a single store, so no other has questions to ask it",
+            "cross: each store is asked the questions of the others, but"
+            f" {adapted[0].name} has a single store",
             hint="leave out --cross, or give a data set of several stores",
             field="cross",
         )

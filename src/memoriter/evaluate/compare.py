@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.evaluate.metrics import METRICS
 from memoriter.evaluate.resampling import PairedDifference, auc_difference, paired_difference
 from memoriter.evaluate.run import EvalOutcome, EvalRun

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.times import micros
 
 _CATEGORIES: Final = range(1, 5)

@@ -8,11 +8,12 @@ comparable.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from memoriter.core import plugins
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.evaluate.data import Dataset
 from memoriter.evaluate.metrics import METRICS
 from memoriter.pipeline.foreign_names import resolved_overrides

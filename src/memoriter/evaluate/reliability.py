@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.evaluate.metrics import hit_at
 from memoriter.evaluate.resampling import Estimate, mean_estimate
 from memoriter.evaluate.run import EvalOutcome, EvalReply, EvalRun

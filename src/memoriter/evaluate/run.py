@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple, cast
 
 from memoriter.core.errors import NothingToRun
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
 from memoriter.evaluate.metrics import DEPTH, hit_at
 from memoriter.memory.facade import Memory

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.evaluate.metrics import METRICS, metrics_of
 from memoriter.evaluate.resampling import Estimate, auc_estimate, mean_estimate
 from memoriter.evaluate.run import EvalOutcome, EvalReply, EvalRun

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,8 @@ class Background:
         self._state = threading.Condition()
         self._due: dict[str, float] = {}
         """When each job is due."""
+        self._running: str | None = None
+        self._waiting = 0
         self._thread: threading.Thread | None = None
         self.closed = False
         self.over = False
@@ -41,8 +44,12 @@ class Background:
         try:
             while (job := self._next()) is not None:
                 self._work(job)
+                with self._state:
+                    self._running = None
+                    self._state.notify_all()
         finally:
             with self._state:  # also after an error that nobody expects: the next job starts anew
+                self._running = None
                 if self._thread is threading.current_thread():
                     self._thread = None
                     self._state.notify_all()
@@ -55,11 +62,30 @@ class Background:
                 left = 0.0 if self.closed else self._due[job] - time.monotonic()
                 if left <= 0:
                     del self._due[job]
+                    self._running = job
                     return job
                 self._state.wait(left)
             self._thread = None
             self._state.notify_all()
             return None
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for a job: then it need not leave time to others."""
+        return self._waiting > 0
+
+    def finish(self, job: str) -> None:
+        """Wait until a job is not running, and not due now either."""
+        with self._state:
+            self._waiting += 1
+            try:
+                self._state.wait_for(lambda: self._thread is None or not self._is_near(job))
+            finally:
+                self._waiting -= 1
+
+    def _is_near(self, job: str) -> bool:
+        """Whether a job runs, or is due; the caller holds the lock."""
+        return self._running == job or self._due.get(job, math.inf) <= time.monotonic()
 
     def close(self, seconds: float) -> None:
         """Do at once what is due later, for at most so many seconds; the rest is dropped."""

@@ -12,12 +12,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from memoriter.core.clock import Clock
 from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable, message_of
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.background import Background
 from memoriter.index.erase import erase
 from memoriter.index.pace import Pace
@@ -37,6 +38,9 @@ ERASE_AGAIN_S: Final = 10.0
 """When it tries again after a reader, or another process, prevented it."""
 ERASE_NOW_S: Final = 30.0
 """How long `erase_now` waits for readers, before it raises."""
+BEHIND: Final = 4
+"""A long load waits for upkeep that is this many times `flush_rows` behind. Whoever asks meanwhile
+reads what is not published yet into memory."""
 CLOSE_ROWS: Final = 256
 """A tail of this many rows is published when the store is closed."""
 CLOSE_S: Final = 1.0
@@ -172,10 +176,22 @@ class IndexCache:
         if count >= self._upkeep.flush_rows:
             self._start(tenant)
 
+    def loaded(self, tenant: str, rows: int) -> None:
+        """Count rows of a long load, which waits where upkeep is far behind it."""
+        self.wrote(tenant, rows)
+        most = BEHIND * max(self._upkeep.flush_rows, FLUSH_ROWS)
+        if self._publishes and self._backlog(tenant) > most:
+            self._background.finish(tenant)
+
+    @property
+    def _publishes(self) -> bool:
+        """Whether upkeep runs in the background."""
+        upkeep = self._upkeep
+        return upkeep.segments is not None and upkeep.automatic and upkeep.writable
+
     def _start(self, tenant: str, delay: float = 0.0) -> None:
         """Have upkeep done in the background."""
-        upkeep = self._upkeep
-        if upkeep.segments is not None and upkeep.automatic and upkeep.writable:
+        if self._publishes:
             self._background.ask(tenant, delay)
 
     def _keep_up_or_log(self, tenant: str) -> None:
@@ -228,9 +244,9 @@ class IndexCache:
         while not self.erase(tenant, wait=True):
             if time.monotonic() > until:
                 raise Unavailable(
-                    "the memories are hidden but not erased yet: a reader of the store still"
-                    " uses the write-ahead log",
-                    hint="upkeep tries again; status says when they are erased",
+                    "the forgotten memories are hidden, but not erased from the file yet, because"
+                    " another reader still uses the write-ahead log",
+                    hint="nothing needs to be done: upkeep erases them later; status shows when",
                 )
             time.sleep(0.05)
 
@@ -241,14 +257,19 @@ class IndexCache:
             return None
         if not self._upkeep.writable:
             raise Forbidden("the store was opened for reading only", hint="open it for writing")
-        return UpkeepTask(self._log, home, Pace(lambda: self._background.over), wait)
+        pace = Pace(lambda: self._background.over, lambda: self._background.awaited)
+        return UpkeepTask(self._log, home, pace, wait)
 
     def tidy(self, tenant: str, flush_rows: int | None = None, *, wait: bool = False) -> bool:
         """Publish and merge what is due; returns whether anything changed.
 
-        Raises Forbidden if the store is read-only.
+        With `wait`, after what this process has running. Raises Forbidden if the store is
+        read-only.
         """
         task, changed = self._task(wait=wait), False
+        if wait:
+            self._log.check()  # after a fork there is no thread to wait for
+            self._background.finish(tenant)
         if task is not None:
             for index in self._published(tenant):
                 changed |= self._tidy_index(task, index, flush_rows)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, cast, get_args
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import Corrupt, InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.store.rows import RESERVED, AgentRow
 
 _PREFIX: Final = f"{RESERVED}calibration "
@@ -70,8 +70,8 @@ def _decoded(row: AgentRow) -> CalibrationEntry:
         )
     except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
         raise Corrupt(
-            f"the calibration at entry {row.seq} cannot be read ({error})",
-            hint="calibrate the space again",
+            f"the calibration at entry {row.seq} of the log cannot be read ({error})",
+            hint="calibrate the vector space again: memoriter calibrate",
         ) from None
 
 

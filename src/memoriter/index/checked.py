@@ -97,7 +97,8 @@ class MappedArrays(dict[str, NDArray[Any]]):
     def _raise(self, name: str) -> None:
         self.on_damage()
         raise Corrupt(
-            f"segment {self._segment}: array {name} does not match its checksum",
-            hint="ask again: the answer then comes from the log; `memoriter doctor` repairs it",
+            f"index segment {self._segment} is damaged: {name} does not match its checksum",
+            hint="no memory is lost: repeat the call, which then reads the log; `memoriter doctor`"
+            " rebuilds the segment",
             field=SEGMENT,
         )

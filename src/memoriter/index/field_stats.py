@@ -8,13 +8,13 @@ joined by the agent column, so that an edit of the registry re-indexes no record
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.words import RecordWords
 from memoriter.index.columns import dictionary_of
 from memoriter.index.match import NearPattern, PhrasePattern, occurrences

@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import SUM_BYTES, checksum
 from memoriter.core.errors import Corrupt, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.checked import BLOCK_SUMS, VECTORS, MappedArray, MappedArrays, block_sums
 from memoriter.index.columns import PLAIN_COLUMNS, Arrays
 from memoriter.index.segment import Segment
@@ -35,6 +35,7 @@ from memoriter.store.segments import SUFFIX, Blob, Segments, owned_prefix
 
 _MAGIC: Final = b"MEMOSEG2"
 _ALIGN: Final = 64
+_REBUILT: Final = "no memory is lost; `memoriter doctor` rebuilds the index"
 _LENGTH: Final = 16
 """Offset at which the length of the header ends and its checksum begins."""
 _PREFIX: Final = _LENGTH + SUM_BYTES
@@ -181,25 +182,27 @@ def load_segment(
         segment = Segment(header["first"], header["last"], arrays)
         whose = header["tenant"], header["index"]
     except (OSError, ValueError, KeyError, TypeError, NotFound) as error:
-        raise Corrupt(f"segment {ref.name} cannot be read: {error}") from error
+        raise Corrupt(f"index segment {ref.name} cannot be read: {error}", hint=_REBUILT) from error
     if (ref.first, ref.last) != (segment.first, segment.last):
         raise Corrupt(
-            f"segment {ref.name} does not hold the part of the log that the manifest names"
+            f"index segment {ref.name} does not cover the entries {ref.first} to {ref.last} of the"
+            " log, for which it is listed",
+            hint=_REBUILT,
         )
     if whose != (_hashed(owner.tenant), owner.index):
-        raise Corrupt(f"segment {ref.name} belongs to another tenant or index")
+        raise Corrupt(f"index segment {ref.name} belongs to another tenant or index", hint=_REBUILT)
     return segment
 
 
 def _header(data: memoryview, name: str) -> dict[str, Any]:
     if bytes(data[:8]) != _MAGIC:
-        raise ValueError("the file is not a segment")
+        raise ValueError("it is not a segment file")
     size = int.from_bytes(data[8:_LENGTH], "little")
     header = bytes(data[_PREFIX : _PREFIX + size])
     if checksum(header) != bytes(data[_LENGTH:_PREFIX]):
-        raise ValueError("the header does not match its checksum")
+        raise ValueError("its header does not match the checksum")
     if name.removesuffix(SUFFIX).rpartition("-")[2] != _content_hash(header):
-        raise ValueError("the content of the file does not match its name")
+        raise ValueError("its content does not match the hash in its name")
     return cast("dict[str, Any]", json.loads(header))
 
 

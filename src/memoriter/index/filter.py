@@ -12,11 +12,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.matching import value_passes
+from memoriter.core.fold import fold
 from memoriter.core.names import Json
 from memoriter.core.ranking import Mask
 from memoriter.core.record import Record
-from memoriter.core.where import AllOf, AnyOf, Not, Range, Test, Where
+from memoriter.core.where import AllOf, AnyOf, Not, Range, Scalar, Test, Where
 from memoriter.index.columns import COLUMNS, NO_TIME, dictionary_of
 from memoriter.index.segment import Segment
 
@@ -95,7 +95,7 @@ def _accepted(test: Test, segment: Segment) -> Mask:
         ordinals = [dictionary.find(cast("str", value)) for value in wanted]
         out[[ordinal for ordinal in ordinals if ordinal >= 0]] = True
     else:
-        out[:-1] = [value_passes(test, value) for value in dictionary]
+        out[:-1] = [_value_passes(test, value) for value in dictionary]
     return out
 
 
@@ -178,10 +178,68 @@ def _test_record(test: Test, record: Record) -> bool:
         attribute = getattr(record, test.attribute)
         shown = list(attribute) if test.type == "numbers" else attribute
         there = bool(shown) if test.type == "numbers" else shown is not None
-        return there == test.value if test.op == "exists" else there and value_passes(test, shown)
+        return there == test.value if test.op == "exists" else there and _value_passes(test, shown)
     value: Json = record.metadata
     for key in test.path:
         if not isinstance(value, dict) or key not in value:
             return test.op == "exists" and not test.value
         value = value[key]
-    return value_passes(test, value)
+    return _value_passes(test, value)
+
+
+# --- one test on one value --------------------------------------------------------------------
+
+
+def _value_passes(test: Test, value: Json) -> bool:
+    """Whether a present value passes a test; the caller handles absent values."""
+    match test.op:
+        case "exists":
+            return bool(test.value)
+        case "any" | "all":
+            wanted = cast("tuple[Scalar, ...]", test.value)
+            items = _listed(value)
+            quantify = any if test.op == "any" else all
+            return bool(wanted) and quantify(_member(w, items, test.folded) for w in wanted)
+        case "prefix":
+            return _prefixed(test, value)
+        case "eq":
+            return _equal(cast("Scalar", test.value), value, test.folded)
+        case "in":
+            wanted = cast("tuple[Scalar, ...]", test.value)
+            return any(_equal(item, value, test.folded) for item in wanted)
+        case "range":
+            bounds = cast("Range", test.value)
+            return _comparable(bounds, value) and bounds.holds(cast("str | float", value))
+
+
+def _member(wanted: Scalar, items: list[Json], folded: bool) -> bool:  # noqa: FBT001  # carried from Test
+    return any(_equal(wanted, item, folded) for item in items)
+
+
+def _listed(value: Json) -> list[Json]:
+    """The items of a list; a single value counts as a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+def _prefixed(test: Test, value: Json) -> bool:
+    prefix = cast("str", test.value)
+    items = _listed(value)
+    texts = (fold(item) if test.folded else item for item in items if isinstance(item, str))
+    return any(item.startswith(prefix) for item in texts)
+
+
+def _equal(wanted: Scalar, value: Json, folded: bool) -> bool:  # noqa: FBT001  # carried from Test
+    if isinstance(value, str) and isinstance(wanted, str):
+        return (fold(value) if folded else value) == wanted
+    if isinstance(value, bool) or isinstance(wanted, bool):  # in Python True == 1; not here
+        return value is wanted
+    if value is None or wanted is None:
+        return value is wanted
+    return isinstance(value, int | float) and not isinstance(wanted, str) and value == wanted
+
+
+def _comparable(bounds: Range, value: Json) -> bool:
+    bound = next(b for b in (bounds.gt, bounds.gte, bounds.lt, bounds.lte) if b is not None)
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, str) if isinstance(bound, str) else isinstance(value, int | float)

@@ -8,13 +8,14 @@ was recorded by then; edges of forgotten records are left out. Read by the links
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.columns import dictionary_of
 from memoriter.index.dictionary import union

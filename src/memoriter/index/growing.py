@@ -7,12 +7,12 @@ records that are written one by one share a segment, and searches read one inste
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.word_table import WordTable
 from memoriter.embed.port import TokenTable
 from memoriter.index.build import build

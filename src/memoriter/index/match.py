@@ -7,12 +7,12 @@ phrase like a term. Phrases and NEAR are decided by token positions. Called by `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heapify, heapreplace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.segment import Postings, Segment
 
 _FIELD_BITS = 8

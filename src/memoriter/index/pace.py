@@ -21,17 +21,23 @@ class Pace:
     milliseconds, at each of its many steps.
     """
 
-    def __init__(self, is_over: Callable[[], bool]) -> None:
+    def __init__(
+        self, is_over: Callable[[], bool], is_awaited: Callable[[], bool] = lambda: False
+    ) -> None:
         self._is_over = is_over
+        self._is_awaited = is_awaited
         self._since = time.thread_time()
 
     def __call__(self) -> None:
-        """Rest if it is time to; Unavailable if the work shall end."""
+        """Rest if it is time to and nobody waits; Unavailable if the work shall end."""
         if self._is_over():
-            raise Unavailable("upkeep was ended: the store was closed")
+            raise Unavailable(
+                "upkeep ended early, because the store was closed",
+                hint="open it again; upkeep goes on",
+            )
         worked = time.thread_time() - self._since
         if worked >= SLICE_S:
-            time.sleep(worked * REST)
+            time.sleep(0.0 if self._is_awaited() else worked * REST)
             self._since = time.thread_time()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows
 from memoriter.core.where import to_data
 from memoriter.index.selection import Criteria, Selection
@@ -49,8 +49,8 @@ class Cursor:
             return cls(int(seq), int(now), int(created), int(row), str(request))
         except (ValueError, TypeError, OverflowError, binascii.Error):
             raise BadQuery(
-                "cursor: this is not a cursor of memoriter",
-                hint="begin again without it",
+                "cursor: this text is not a cursor that a page returned",
+                hint="ask for the first page, without a cursor",
                 field="cursor",
             ) from None
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows
 from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of

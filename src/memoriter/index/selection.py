@@ -9,12 +9,13 @@ replacing edges in force at the time in question; rows at their targets are mask
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows
 from memoriter.core.scope import Scope
 from memoriter.core.where import EVERYTHING, AllOf, Not, Test, Where
@@ -201,7 +202,7 @@ def _without(mask: Mask, segment: Segment, positions: NDArray[np.int64]) -> Mask
 
 def _no_fetch(_: object) -> list[None]:
     raise AssertionError(
-        "unreachable: a filter on scope, trust or kind reads columns and fetches no record"
+        "internal error: a filter on scope, trust or kind asked for a record; please report this"
     )
 
 

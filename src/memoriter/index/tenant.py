@@ -11,7 +11,6 @@ import hashlib
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
 from weakref import WeakSet
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import DERIVED
 from memoriter.core.errors import Corrupt, Expired
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Content, Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
@@ -144,7 +144,7 @@ class TenantIndex:
                 raise Expired(
                     f"the index no longer has the state at entry {seq} of the log; the oldest that"
                     f" it has is entry {self.manifest.floor}",
-                    hint="search a later time (the horizon sets how long earlier states are kept);"
+                    hint="ask for a later time (horizon_days sets how long old states are kept);"
                     " get and history still return earlier versions",
                 )
             return self._view(seq)

@@ -10,11 +10,11 @@ published.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
 from memoriter.core.errors import Corrupt
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.checked import SEGMENT
 from memoriter.index.file import load_segment, save_segment
 from memoriter.index.merge import due, merge

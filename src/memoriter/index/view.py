@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, cast
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from memoriter.core.calibration import Calibration
 from memoriter.core.edge import REPLACING
 from memoriter.core.fields import TRUST
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows
 from memoriter.embed.calibrate import packaged_calibration
 from memoriter.index.calibrations import committed_calibration

@@ -7,12 +7,12 @@ segment, and must be matched with its row. A "doc" here is an index into all row
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.segment import Segment
 from memoriter.index.view import View

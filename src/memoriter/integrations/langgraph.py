@@ -71,7 +71,7 @@ class MemoriterStore(Adapter, BaseStore):
                 return self._namespaces(op)
             case PutOp():
                 return None
-        raise ValueError(f"unknown operation: {type(op).__name__}")
+        raise ValueError(f"the operation {type(op).__name__} of LangGraph is not supported")
 
     def _write(self, op: PutOp) -> None:
         id = self._id(op.namespace, op.key)

@@ -6,19 +6,21 @@ Every one has a twin in numpy where it is used; `tests/property/test_kernel.py` 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.kernel.library import Library, address, native_library
 
 Doubles = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 FIELD_NUMBERS = 256
 """A field is a number below this."""
+_WINDOW_WORK: Final = 16
+"""Roughly what the windows of a row cost: postings of some hundred similar words."""
 
 
 class PlacedScores(NamedTuple):
@@ -137,7 +139,9 @@ def term_counts(
     lists, wanted = _Lists(postings), np.ascontiguousarray(docs, np.int32)
     out = np.empty(wanted.size)
     rows = (address(wanted), wanted.size, address(out))
-    fast.call("counts", (*lists.given, len(postings), field, *rows))
+    fast.call(
+        "counts", (*lists.given, len(postings), field, *rows), 8 * wanted.size * len(postings)
+    )
     return out
 
 
@@ -171,14 +175,16 @@ class WordLeaves:
         docs, scores = np.empty(mask.size, np.int32), np.empty(mask.size)
         inside = None if mask.all() else address(mask)
         out = (address(docs), address(scores))
-        count = fast.call("words_best", (*self._given, inside, mask.size, pool, floor, *out))
+        given = (*self._given, inside, mask.size, pool, floor, *out)
+        count = fast.call("words_best", given, 8 * self.size + mask.size)
         return PlacedScores(docs[:count].copy(), scores[:count].copy())
 
     def of(self, fast: Library, docs: NDArray[np.integer]) -> Doubles:
         """The scores of some rows, by place ascending; NaN where no leaf matches."""
         wanted = np.ascontiguousarray(docs, np.int32)
         out = np.empty(wanted.size)
-        fast.call("words_of", (*self._given, address(wanted), wanted.size, address(out)))
+        given = (*self._given, address(wanted), wanted.size, address(out))
+        fast.call("words_of", given, 8 * wanted.size)
         return out
 
 
@@ -210,7 +216,7 @@ class NearWords:
 def window_scores(fast: Library, index: WindowIndex, words: NearWords) -> Doubles:
     """The score of the best window of each row."""
     out = np.empty(index.rows)
-    fast.call("windows", (*index.given, *words.given, address(out)))
+    fast.call("windows", (*index.given, *words.given, address(out)), _WINDOW_WORK * index.rows)
     return out
 
 
@@ -224,7 +230,7 @@ def best_scores(
     docs, values = np.empty(mask.size, np.int32), np.empty(mask.size)
     inside = None if mask.all() else address(mask)
     given = (address(scores), inside, mask.size, pool, floor, address(docs), address(values))
-    count = fast.call("best", given)
+    count = fast.call("best", given, mask.size)
     return PlacedScores(docs[:count].copy(), values[:count].copy())
 
 
@@ -232,7 +238,7 @@ def spread_of(fast: Library, scores: Doubles, mask: Bits) -> tuple[int, float, f
     """(number, sum, sum of squares on the grid) of the scores inside a mask."""
     sums = np.empty(2)
     inside = None if mask.all() else address(mask)
-    count = fast.call("spread", (address(scores), inside, mask.size, address(sums)))
+    count = fast.call("spread", (address(scores), inside, mask.size, address(sums)), mask.size)
     return count, float(sums[0]), float(sums[1])
 
 
@@ -243,7 +249,8 @@ def rough_distances(
     signs, planes = np.ascontiguousarray(signs), np.ascontiguousarray(planes)
     words, vectors = signs.shape
     out = np.empty(vectors, np.uint16)
-    fast.call("rough", (address(signs), words, vectors, vectors, address(planes), address(out)))
+    given = (address(signs), words, vectors, vectors, address(planes), address(out))
+    fast.call("rough", given, signs.size)
     return out
 
 
@@ -255,7 +262,7 @@ def exact_dots(
     at, wide = np.ascontiguousarray(at, np.int64), query.astype(np.float64)
     out = np.empty(at.size)
     rows = (address(at), at.size, address(wide), address(out))
-    fast.call("dots", (address(matrix), query.size, *rows))
+    fast.call("dots", (address(matrix), query.size, *rows), at.size * query.size)
     return out
 
 
@@ -270,7 +277,8 @@ def token_sums(
     tokens, counts = np.ascontiguousarray(tokens, np.uint16), np.ascontiguousarray(counts)
     out = np.empty((counts.size, rows.shape[1]))
     table = (address(rows), address(scales), rows.shape[1])
-    fast.call("sums", (*table, address(tokens), address(counts), counts.size, address(out)))
+    given = (*table, address(tokens), address(counts), counts.size, address(out))
+    fast.call("sums", given, tokens.size * rows.shape[1])
     return out
 
 
@@ -300,7 +308,7 @@ def byte_vectors(matrix: NDArray[np.float32]) -> ByteVectors:
     codes, scales = np.empty((count, dimension), np.int8), np.empty(count, np.float32)
     rest = np.zeros(1)
     given = (address(matrix), count, dimension, address(codes), address(scales), address(rest))
-    fast.call("bytes", given)
+    fast.call("bytes", given, 8 * matrix.size)
     return ByteVectors(codes, scales, float(rest[0]))
 
 
@@ -328,6 +336,7 @@ def scan_bytes(
     """
     out = np.empty(vectors.scales.size, np.float32)
     held = (address(vectors.codes), address(vectors.scales), out.size, query.steps.size)
-    fast.call("scan_bytes", (*held, address(query.steps), query.step, address(out)))
+    given = (*held, address(query.steps), query.step, address(out))
+    fast.call("scan_bytes", given, vectors.codes.size // 2)
     # Lengths are 1 up to the grid; estimates are rounded to float32.
     return out, 1.001 * (vectors.rest + (1.0 + vectors.rest) * query.rest) + 1e-6

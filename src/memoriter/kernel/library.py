@@ -2,7 +2,8 @@
 
 The environment variable `MEMORITER_KERNEL` chooses: `auto` (the native kernel if it is installed),
 `numpy`, or `native`, which fails where the kernel is missing. Answers are the same to the last bit.
-The library is loaded by `ctypes.CDLL`, which releases the interpreter's lock during every call.
+Long calls release the interpreter's lock (`ctypes.CDLL`). Short ones keep it (`ctypes.PyDLL`): who
+releases it waits until another thread gives it back, which takes longer than the call.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import ctypes
 import importlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memoriter.core.errors import InputError, InvariantError, Unsupported
+from memoriter.core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +46,8 @@ _CALLS: Final = {
     "scan_bytes": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER, _REAL, _POINTER),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
+_LONG: Final = 1_000_000
+"""Numbers that a call reads: with more, it takes longer than some tenths of a millisecond."""
 
 
 class Library:
@@ -54,18 +57,30 @@ class Library:
         loaded = ctypes.CDLL(str(path))
         loaded.kernel_abi.restype = _COUNT
         self.abi = int(loaded.kernel_abi())
-        self._calls: dict[str, Callable[..., int]] = {}
-        for name, takes in _CALLS.items() if self.abi == ABI else ():
-            call = getattr(loaded, f"kernel_{name}")
-            call.argtypes, call.restype = takes, _COUNT
-            self._calls[name] = call
+        fits = self.abi == ABI
+        self._releasing = _functions(loaded) if fits else {}
+        self._keeping = _functions(ctypes.PyDLL(str(path))) if fits else {}
 
-    def call(self, name: str, given: Sequence[int | float | None]) -> int:
-        """Call a function; raises MemoryError if it has no memory for its work."""
-        done = int(self._calls[name](*given))
+    def call(self, name: str, given: Sequence[int | float | None], work: int) -> int:
+        """Call a function; raises MemoryError if it has no memory for its work.
+
+        `work` is roughly how many numbers it reads: a long call lets other threads run.
+        """
+        functions = self._releasing if work >= _LONG else self._keeping
+        done = functions[name](*given)
         if done < 0:
             raise MemoryError(f"the native kernel could not get enough memory for {name}")
         return done
+
+
+def _functions(loaded: ctypes.CDLL) -> dict[str, Callable[..., int]]:
+    """The functions of a loaded library by name."""
+    out: dict[str, Callable[..., int]] = {}
+    for name, takes in _CALLS.items():
+        call = getattr(loaded, f"kernel_{name}")
+        call.argtypes, call.restype = takes, _COUNT
+        out[name] = call
+    return out
 
 
 def address(array: np.ndarray[Any, Any]) -> int:

@@ -78,9 +78,8 @@ def _split(fast: Library, texts: Sequence[str], *, linked: bool) -> NumberedWord
     sizes, counts = np.empty(most, np.int32), np.empty(len(texts), np.int64)
     out = tuple(map(address, (numbers, counts, starts, sizes)))
     key = secrets.randbits(63)
-    distinct = fast.call(
-        "split", (address(text), address(ends), len(texts), int(linked), key, *out)
-    )
+    given = (address(text), address(ends), len(texts), int(linked), key, *out)
+    distinct = fast.call("split", given, 8 * text.size)
     lower = text.tobytes().decode("ascii")
     begins, lengths = starts[:distinct].tolist(), sizes[:distinct].tolist()
     words = [lower[at : at + size] for at, size in zip(begins, lengths, strict=True)]

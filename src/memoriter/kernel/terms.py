@@ -51,5 +51,5 @@ class TermIndex:
 def find_terms(fast: Library, index: TermIndex, wanted: WantedTerms) -> list[TermSpan]:
     """The span of each of the wanted terms."""
     out = np.empty((len(wanted.terms), 3), np.int64)
-    fast.call("find", (*index.given, *wanted.given, address(out)))
+    fast.call("find", (*index.given, *wanted.given, address(out)), 0)
     return [TermSpan(*each) for each in out.tolist()]

@@ -53,60 +53,90 @@ class Bm25Lane(Lane):
     fact_words: ClassVar[Mapping[str, str]] = TERM_WORDS
 
     kind: Literal["bm25"]
-    pool: int = option("maximum candidates", ge=1, le=100_000)
+    pool: int = option("how many candidates the lane returns at most", ge=1, le=100_000)
     dialect: Annotated[str, AfterValidator(known_dialect)] = option(
-        "query syntax", "bare", values=lambda name: dialect(name).about
+        "syntax in which the lane reads the question",
+        "bare",
+        values=lambda name: dialect(name).about,
     )
-    expert: bool = option("whether quotes, AND, OR, NOT, field: and * are operators", default=True)
+    expert: bool = option(
+        "whether quotes, AND, OR, NOT, field: and * in a question are read as operators",
+        default=True,
+    )
     stop: Literal["none", "latin"] = option(
-        "stop words", "none", values={"none": "none", "latin": "English ones are dropped"}
+        "which common words (stop words) of a question are ignored",
+        "none",
+        values={"none": "no word is ignored", "latin": "English stop words are ignored"},
     )
     form: Form = option(
         "how the length of a record is counted",
         "fields",
-        values={"fields": "each field by itself", "row": "all fields together"},
+        values={"fields": "each field has its own length", "row": "all fields have one length"},
     )
     score: ScoreForm = option(
-        "formula", "bm25", values={"bm25": "BM25", "tf_idf": "tf · idf", "tf": "term frequency"}
-    )
-    idf: IdfForm = option(
-        "form of the inverse document frequency",
-        "positive",
-        values={"floored": "never below a floor", "positive": "always positive"},
-    )
-    records: Among = option(
-        "which records count as documents",
-        "all",
-        values={"all": "all", "worded": "those with a word"},
-    )
-    agents: Named = option(
-        "whose registry entries are searched, as the field agent_registry",
-        "registered",
+        "formula of the score",
+        "bm25",
         values={
-            "registered": "those of the registry",
-            "every": "every agent; one without a display name is called by its id",
+            "bm25": "BM25, with `k1` and `b`",
+            "tf_idf": "term frequency times inverse document frequency",
+            "tf": "term frequency alone",
         },
     )
-    k1: float = option("term-frequency saturation", ge=0.0, le=100.0)
-    b: float = option("length normalization", ge=0.0, le=1.0)
+    idf: IdfForm = option(
+        "formula of the inverse document frequency, by which rare words count more",
+        "positive",
+        values={
+            "floored": "a word in half of the records or more counts 1e-6, as in SQLite FTS5",
+            "positive": "even a word in every record counts more than 0, as in Lucene",
+        },
+    )
+    records: Among = option(
+        "which records are counted for word frequencies and mean lengths",
+        "all",
+        values={"all": "every record", "worded": "records with a word in a searched field"},
+    )
+    agents: Named = option(
+        "agents whose names and descriptions are searched, if `fields` has agent_registry",
+        "registered",
+        values={
+            "registered": "agents of the agent registry",
+            "every": "every agent, by its id if it has no display name",
+        },
+    )
+    k1: float = option(
+        "how much a repeated word adds (0: nothing; the larger, the more)", ge=0.0, le=100.0
+    )
+    b: float = option(
+        "length normalization (0: none; 1: full, so that long records score lower)", ge=0.0, le=1.0
+    )
     fields: dict[TextField, Annotated[float, Field(ge=0.0, le=100.0)]] = option(
-        "searched fields and their weights"
+        "searched fields, each with its weight (a larger one counts more)"
     )
     least_mean: float = option(
-        "lower limit of the mean length of a field in the formula", 1.0, ge=0.0, le=1000.0
+        "lower limit of the mean field length, in words, that BM25 divides by",
+        1.0,
+        ge=0.0,
+        le=1000.0,
     )
     gate: dict[TextField, Fraction] = option(
-        "by field: a word is ignored if more than this share of the records have it",
+        "by field, the share of records (0 to 1) above which a frequent word is ignored",
         default_factory=dict[TextField, Fraction],
     )
-    gate_from: int = option("minimum number of records for `gate` to apply", 20, ge=0)
+    gate_from: int = option("number of records from which `gate` applies", 20, ge=0)
     wordless: Literal["skip", "empty"] = option(
         "what happens if a question has no words",
         "skip",
         values={"skip": "the lane is skipped", "empty": "the lane runs and finds nothing"},
     )
-    ladder: bool = option("whether similar spellings are tried if nothing matches", default=False)
-    fuzzy: float = option("minimum trigram similarity of a misspelt word", 0.3, gt=0.0, le=1.0)
+    ladder: bool = option(
+        "whether words of similar spelling are tried if no record matches", default=False
+    )
+    fuzzy: float = option(
+        "minimum trigram similarity of a word that `ladder` tries for a misspelt one",
+        0.3,
+        gt=0.0,
+        le=1.0,
+    )
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.ranking import Rows
 from memoriter.index.match import NearPattern
 from memoriter.index.segment import Postings
-from memoriter.lanes.bm25_score import BoundLeaf, Scorer, Share
+from memoriter.lanes.bm25_score import BoundLeaf, LeafScores, Scorer
 from memoriter.lanes.maxscore import BoundTree, Every, Minus, Some
 from memoriter.lanes.port import WordMatch
 from memoriter.text.figures import NodeText, short
@@ -32,13 +32,13 @@ def bm25_evidence(scorer: Scorer, tree: BoundTree, rows: Rows) -> list[Explanati
     sought = [(n, s, np.sort(s.places(rows)[0])) for n, s in enumerate(segments) if rows.size]
     for leaf in _leaves(tree) if rows.size else ():
         for n, segment, places in sought:
-            postings = scorer.stats.occurrences(n, leaf.what) if places.size else None
+            postings = scorer.stats.occurrences(n, leaf.pattern) if places.size else None
             few = None if postings is None else postings.at(places)
             for doc in () if few is None else few.docs.tolist():
                 # A match counts for AND and NOT even if it adds nothing to the score.
                 parts.setdefault((id(leaf), int(segment.rows[doc])), [])
-            for share in () if few is None else scorer.shares(n, leaf, few):
-                _note(scorer, n, leaf, share, few, parts)
+            for scored in () if few is None else scorer.leaf_scores(n, leaf, few):
+                _add_evidence(scorer, n, leaf, scored, few, parts)
     trees = _Trees(scorer, parts)
     return [trees.whole(tree, int(row)) for row in rows]
 
@@ -53,8 +53,8 @@ def _leaves(node: BoundTree) -> list[BoundLeaf]:
             return [leaf for part in node.parts for leaf in _leaves(part)]
 
 
-def _note(
-    scorer: Scorer, n: int, leaf: BoundLeaf, share: Share, few: Postings | None, parts: Parts
+def _add_evidence(
+    scorer: Scorer, n: int, leaf: BoundLeaf, scored: LeafScores, few: Postings | None, parts: Parts
 ) -> None:
     """Add to `parts` what a leaf contributes in the n-th segment, with the counts behind it."""
     stats, rows = scorer.stats, scorer.stats.view.segments[n].rows
@@ -66,16 +66,16 @@ def _note(
         common["boost"] = leaf.boost
     if leaf.times > 1:
         common["times"] = leaf.times
-    if share.field is None:
-        lengths = stats.row_lengths(n)[share.docs]
+    if scored.field is None:
+        lengths = stats.row_lengths(n)[scored.docs]
     else:
-        lengths = stats.lengths(n, share.field, share.docs)
-    mean = scorer.mean(share.field)
-    counts = (share.docs.tolist(), lengths.tolist(), share.tfs.tolist(), share.values.tolist())
+        lengths = stats.lengths(n, scored.field, scored.docs)
+    mean = scorer.mean(scored.field)
+    counts = (scored.docs.tolist(), lengths.tolist(), scored.tfs.tolist(), scored.values.tolist())
     for doc, length, tf, value in zip(*counts, strict=True):
-        if share.field is not None:
-            name = stats.names[share.field]
-            place = {"field": name, "weight": share.weight, "tf": int(tf)}
+        if scored.field is not None:
+            name = stats.names[scored.field]
+            place = {"field": name, "weight": scored.weight, "tf": int(tf)}
             label = f"{leaf.label} in {name}"
         else:
             place = {"fields": _fields(scorer, few, doc), "tf": tf}
@@ -88,7 +88,7 @@ def _note(
 
 def _tokens(leaf: BoundLeaf) -> dict[str, object]:
     """The index terms of a leaf; nothing if its label is its only term."""
-    parts = leaf.what.parts if isinstance(leaf.what, NearPattern) else (leaf.what,)
+    parts = leaf.pattern.parts if isinstance(leaf.pattern, NearPattern) else (leaf.pattern,)
     begun = [part.tokens[-1][0] for part in parts if part.prefix]
     whole = [t for part in parts for t, _ in part.tokens[: -1 if part.prefix else None]]
     if whole == [leaf.label]:
@@ -172,7 +172,7 @@ TERM_WORDS: Final = MappingProxyType(
         "times": "how often the question has it",
         "typed": "the word as it was typed",
         "word": "the word of the memory that resembles it",
-        "similarity": "the share of letter triples that both have",
+        "similarity": "the scored of letter triples that both have",
     }
 )
 """What each fact of a term means."""

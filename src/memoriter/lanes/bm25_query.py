@@ -27,8 +27,12 @@ class Binder:
             case Term():
                 return self._scorer.bound_leaf(node.term, PhrasePattern(((node.term, 0),)), 1.0)
             case Leaf():
-                what = self._sought(node)
-                return self._scorer.bound_leaf(tree_text(node), what, node.boost) if what else None
+                pattern = self._sought(node)
+                return (
+                    self._scorer.bound_leaf(tree_text(node), pattern, node.boost)
+                    if pattern
+                    else None
+                )
             case NearLeaves():
                 return self._near(node)
             case Without():
@@ -53,8 +57,8 @@ class Binder:
         if not parts:
             return None
         boost = sum(leaf.boost for leaf in node.leaves)
-        what = NearPattern(parts, node.distance, node.chained)
-        return self._scorer.bound_leaf(tree_text(node), what, boost)
+        pattern = NearPattern(parts, node.distance, node.chained)
+        return self._scorer.bound_leaf(tree_text(node), pattern, boost)
 
     def _sought(self, leaf: Leaf) -> PhrasePattern | None:
         tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
@@ -91,7 +95,7 @@ def _flat(parts: tuple[BoundTree, ...]) -> tuple[BoundTree, ...]:
             if not isinstance(one, BoundLeaf):
                 out[len(out)] = one
                 continue
-            key = (one.what, one.boost)
+            key = (one.pattern, one.boost)
             known = out.get(key)
             again = isinstance(known, BoundLeaf)
             out[key] = replace(one, times=one.times + known.times) if again else one

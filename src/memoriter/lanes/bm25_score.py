@@ -1,18 +1,18 @@
 """BM25 over posting lists: what one query leaf adds to each row that it occurs in.
 
-Here counts become scores: `Scorer.shares` applies the formula of `rank/bm25.py`,
+Here counts become scores: `Scorer.leaf_scores` applies the formula of `rank/bm25.py`,
 `Scorer.upper_bound` is what MaxScore needs. Used by `maxscore` and `bm25_evidence`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.index.segment import Postings
@@ -47,7 +47,7 @@ class BoundLeaf:
     """A query leaf bound to a view: what to look for, its document frequency and weight."""
 
     label: str
-    what: PhrasePattern | NearPattern
+    pattern: PhrasePattern | NearPattern
     boost: float
     """The factor that the query gives it (`word^2`); no boost of the recipe."""
     df: int
@@ -57,7 +57,7 @@ class BoundLeaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class LeafScores:
     """What a leaf adds to rows of a segment, in one field or (None) in the whole row."""
 
     field: int | None
@@ -75,8 +75,8 @@ class Scorer:
         self.formula = formula
         names = stats.names
         self._weights = {n: formula.weights[names[n]] for n in stats.listed}
-        self.last_race: tuple[object, object] | None = None
-        """(query tree, its race in the native kernel): rows are scored twice in a search."""
+        self.last_native: tuple[object, object] | None = None
+        """(query tree, its sum in the native kernel): rows are scored twice in a search."""
 
     def mean(self, field: int | None) -> float:
         """The mean length in the formula: of one field or (None) of whole rows."""
@@ -89,23 +89,25 @@ class Scorer:
         return self.formula.score == "bm25"
 
     @property
-    def is_plain(self) -> bool:
+    def fits_kernel(self) -> bool:
         """Whether it is BM25 over fields, the formula that the native kernel has."""
         return self.formula.score == "bm25" and self.formula.form == "fields"
 
-    def bound_leaf(self, label: str, what: PhrasePattern | NearPattern, boost: float) -> BoundLeaf:
+    def bound_leaf(
+        self, label: str, pattern: PhrasePattern | NearPattern, boost: float
+    ) -> BoundLeaf:
         """The leaf with its document frequency and idf in the view."""
-        df = self.stats.df(what)
+        df = self.stats.df(pattern)
         leaf_idf = idf(self.stats.total, df, self.formula.idf) if df else 0.0
-        return BoundLeaf(label, what, boost, df, leaf_idf)
+        return BoundLeaf(label, pattern, boost, df, leaf_idf)
 
-    def shares(self, n: int, leaf: BoundLeaf, postings: Postings) -> list[Share]:
-        """What a leaf adds in the n-th segment, by its postings; a share has each row once."""
+    def leaf_scores(self, n: int, leaf: BoundLeaf, postings: Postings) -> list[LeafScores]:
+        """What a leaf adds in the n-th segment, by its postings; each entry has a row once."""
         if self.formula.form == "row":
             return self._row(n, leaf, postings)
-        out: list[Share] = []
+        out: list[LeafScores] = []
         open_to = self.open_fields(leaf)
-        fields = [each.field for each in self.stats.extremes(n, leaf.what)]
+        fields = [each.field for each in self.stats.extremes(n, leaf.pattern)]
         for field in fields:
             weight = open_to.get(field, 0.0)
             some = postings if len(fields) == 1 else postings.take(postings.fields == field)
@@ -117,10 +119,10 @@ class Scorer:
                 values = leaf.times * self._values(
                     tfs, lengths, mean, weight * leaf.boost, leaf.idf
                 )
-                out.append(Share(field, weight, docs, tfs, values))
+                out.append(LeafScores(field, weight, docs, tfs, values))
         return out
 
-    def _row(self, n: int, leaf: BoundLeaf, postings: Postings) -> list[Share]:
+    def _row(self, n: int, leaf: BoundLeaf, postings: Postings) -> list[LeafScores]:
         weights = np.zeros(256)
         for field, weight in self.open_fields(leaf).items():
             weights[field] = weight
@@ -135,7 +137,7 @@ class Scorer:
         lengths = self.stats.row_lengths(n)[docs].astype(np.float64)
         mean = self.mean(None)
         values = leaf.times * self._values(tfs, lengths, mean, leaf.boost, leaf.idf)
-        return [Share(None, 1.0, docs, tfs, values)]
+        return [LeafScores(None, 1.0, docs, tfs, values)]
 
     def _values(
         self, tfs: Array, lengths: Array, mean: float, weight: float, leaf_idf: float
@@ -166,7 +168,9 @@ class Scorer:
         best = 0.0
         open_to = self.open_fields(leaf)
         for n in range(len(self.stats.view.segments)):
-            extremes = [each for each in self.stats.extremes(n, leaf.what) if each.field in open_to]
+            extremes = [
+                each for each in self.stats.extremes(n, leaf.pattern) if each.field in open_to
+            ]
             if self.formula.form == "row":
                 tf = sum(snap_one(open_to[each.field] * each.tf) for each in extremes)
                 length = min((each.length for each in extremes), default=0)

@@ -24,14 +24,18 @@ class ByLane(Lane):
 
     kind: Literal["by"]
     by: Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")] = option(
-        "attribute to order by, smallest first; a leading - puts the largest first"
+        "attribute to order by, smallest first (with a leading -, largest first)"
     )
     flat: bool = option(
         "whether every record scores 0, so that only the order counts", default=False
     )
-    then: tuple[str, ...] = option("tie-breaking attributes, in order", ())
-    blank: bool = option("whether the lane runs only for a blank question", default=False)
-    pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
+    then: tuple[str, ...] = option(
+        "attributes that order records with an equal `by` (only with `flat` = true)", ()
+    )
+    blank: bool = option(
+        "whether the lane finds records only if the question is empty", default=False
+    )
+    pool: int = option("how many candidates the lane returns at most", 100_000, ge=1, le=10_000_000)
 
     @model_validator(mode="after")
     def _can_be_ranked(self) -> Self:
@@ -39,7 +43,9 @@ class ByLane(Lane):
         if self.by.removeprefix("-") not in known:
             raise ValueError(f"by: {self.by!r} is not one of {', '.join(known)}")
         if self.then and not self.flat:
-            raise ValueError("then: needs flat = true; without it, the ties of the recipe decide")
+            raise ValueError(
+                "then: needs `flat = true`; without it, `ties` of the recipe orders equal scores"
+            )
         if unknown := [name for name in self.then if name.removeprefix("-") not in ATTRIBUTES]:
             raise ValueError(f"then: {unknown[0]!r} is not one of {', '.join(ATTRIBUTES)}")
         return self

@@ -26,12 +26,16 @@ class CheapestLane(DistanceLane):
     work_limits: ClassVar[Mapping[str, str]] = {"max_hops": "hops", "max_nodes": "visits"}
 
     kind: Literal["cheapest"]
-    max_nodes: int = option("maximum records visited, seeds included", ge=1, le=100_000)
-    max_cost: float | None = option("maximum total cost of a path", None, ge=0.0, le=1e9)
+    max_nodes: int = option(
+        "how many records are visited at most, seeds included", ge=1, le=100_000
+    )
+    max_cost: float | None = option(
+        "maximum total cost of a path (none: no limit)", None, ge=0.0, le=1e9
+    )
     cost: Literal["weight", "hop"] = option(
-        "cost of a link (links of negative weight are not followed)",
+        "cost of following a link (one of negative weight is not followed)",
         "weight",
-        values={"weight": "its weight", "hop": "1"},
+        values={"weight": "the weight of the link", "hop": "1 for every link"},
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

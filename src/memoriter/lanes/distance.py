@@ -7,15 +7,15 @@ reaches another. Of equal scores the older record comes first.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
 from pydantic import Field
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Ranking, Rows
-from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths, walk_notes
+from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths, walk_counts
 from memoriter.lanes.missed import too_far
 from memoriter.lanes.port import Context, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
@@ -31,13 +31,17 @@ class DistanceLane(GraphLane):
     must_start: ClassVar[bool] = True
     work_limits: ClassVar[Mapping[str, str]] = {"max_hops": "hops"}
 
-    kinds: tuple[Bare, ...] | None = option("link kinds that are followed", None)
+    kinds: tuple[Bare, ...] | None = option("kinds of links that are followed (none: all)", None)
     direction: Literal["out", "in", "both"] = option(
         "direction in which links are followed",
         "out",
-        values={"out": "source to target", "in": "target to source", "both": "both"},
+        values={
+            "out": "from source to target",
+            "in": "from target to source",
+            "both": "either way",
+        },
     )
-    max_hops: int = option("how many links a path from a seed may have", 2, ge=1, le=100)
+    max_hops: int = option("how many links a path from a seed has at most", 2, ge=1, le=100)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready: the plan has already checked that there are seeds (`must_start`)."""
@@ -56,8 +60,8 @@ class DistanceLane(GraphLane):
         order = ctx.best(scores, rows, self.pool)
         place = dict(zip(rows.tolist(), at.tolist(), strict=True))
         memo = _Reached(walk_graph, tree, place)
-        notes = walk_notes([tree], walk_graph.seeds)
-        return Ranking(rows[order], scores[order], noted=notes, memo=memo)
+        shows = walk_counts([tree], walk_graph.seeds)
+        return Ranking(rows[order], scores[order], shows=shows, memo=memo)
 
     def tree(self, walk_graph: WalkGraph) -> Tree:
         """The paths from the seeds; a subclass decides in which order they are found."""

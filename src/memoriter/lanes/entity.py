@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Literal, cast
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Ranking, Rows, Scores
 from memoriter.index.columns import dictionary_of
 from memoriter.index.segment import Segment
@@ -38,13 +38,20 @@ class EntityLane(Seeded):
     )
 
     kind: Literal["entity"]
-    pool: int = option("maximum candidates", 200, ge=1, le=100_000)
-    seed_count: int = option("how many of the best rows of each lane are seeds", 5, ge=1, le=1000)
-    alike: float = option("minimum similarity of two names of one entity", 0.6, gt=0.0, le=1.0)
+    pool: int = option("how many candidates the lane returns at most", 200, ge=1, le=100_000)
+    seed_count: int = option(
+        "how many of the best candidates of each lane in `seeds` this lane starts from",
+        5,
+        ge=1,
+        le=1000,
+    )
+    alike: float = option(
+        "minimum similarity (0 to 1) of two spellings that count as one name", 0.6, gt=0.0, le=1.0
+    )
     within: Literal["agent", "tenant"] = option(
-        "in which records a shared entity counts",
+        "which records are found by a name that they share with a seed",
         "agent",
-        values={"agent": "those of the same agent", "tenant": "all of the tenant"},
+        values={"agent": "records of the seed's agent", "tenant": "all records of the tenant"},
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
@@ -67,8 +74,8 @@ class EntityLane(Seeded):
             scores.append(join.worth[counts[hit]])
         every, values = np.concatenate(rows), np.concatenate(scores)
         order = ctx.best(values, every, self.pool)
-        noted = {"entities": len(join.clusters)}
-        return Ranking(every[order], values[order], noted=noted, memo=join)
+        shows = {"entities": len(join.clusters)}
+        return Ranking(every[order], values[order], shows=shows, memo=join)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The number and names of the entities that each row shares."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, cast
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.picture import HIDDEN, link_chain
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.graph import Graph
@@ -48,17 +49,24 @@ class GraphLane(Seeded):
         }
     )
 
-    pool: int = option("maximum candidates", 1000, ge=1, le=100_000)
-    kinds: tuple[str, ...] | None = option("link kinds that are followed", None)
+    pool: int = option("how many candidates the lane returns at most", 1000, ge=1, le=100_000)
+    kinds: tuple[str, ...] | None = option("kinds of links that are followed (none: all)", None)
     direction: Literal["out", "in", "both"] = option(
         "direction in which links are followed",
         "both",
-        values={"out": "source to target", "in": "target to source", "both": "both"},
+        values={
+            "out": "from source to target",
+            "in": "from target to source",
+            "both": "either way",
+        },
     )
     through: Literal["selection", "scope"] = option(
         "which records a path may lead through",
         "selection",
-        values={"selection": "those that may be found", "scope": "all that the caller may read"},
+        values={
+            "selection": "only records that this search may return",
+            "scope": "every record that the caller may read",
+        },
     )
 
     def walk_options(self) -> dict[str, object]:
@@ -206,7 +214,7 @@ class Walked:
         """The walks one by one, in the order of the seeds."""
         return [self.forest.tree(n) for n in range(len(self.forest))]
 
-    def noted(self) -> dict[str, object]:
+    def counts(self) -> dict[str, object]:
         """Counts of the walks, shown by the plan."""
         return {
             "started": int(self.walk_graph.seeds.size),
@@ -262,7 +270,7 @@ def _link_text(hop: Mapping[str, object]) -> str:
     return f"{kind}→" if hop["direction"] == "out" else f"←{kind}"
 
 
-def walk_notes(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:
+def walk_counts(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:
     """Counts of a walk, shown by the plan after it ran."""
     return {
         "started": int(seeds.size),

@@ -70,11 +70,16 @@ class KinLane(Lane):
     )
 
     kind: Literal["kin"]
-    pool: int = option("maximum candidates", ge=1, le=100_000)
+    pool: int = option("how many candidates the lane returns at most", ge=1, le=100_000)
     neighbours: int = option(
-        "how many similar words may match a query word, itself included", 32, ge=1, le=_NEIGHBOURS
+        "how many words similar to a query word match it, the word itself included",
+        32,
+        ge=1,
+        le=_NEIGHBOURS,
     )
-    min_cosine: float = option("minimum cosine of two words", 0.0, ge=0.0, le=1.0)
+    min_cosine: float = option(
+        "minimum cosine of a query word and a similar word that matches it", 0.0, ge=0.0, le=1.0
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if there is a word table and the query has words of it."""

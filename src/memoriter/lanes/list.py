@@ -19,7 +19,7 @@ class ListLane(Lane):
     listed: ClassVar[bool] = True
 
     kind: Literal["list"]
-    pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
+    pool: int = option("how many candidates the lane returns at most", 100_000, ge=1, le=10_000_000)
 
     @classmethod
     def for_list(cls, value: object) -> dict[str, object] | None:
@@ -39,8 +39,8 @@ class ListLane(Lane):
         rows, scores = rows[places], scores[places]
         order = ctx.best(scores, rows, self.pool)
         left_out = int((~places).sum())
-        noted = {"outside the filter": left_out} if left_out else {}
-        return Ranking(rows[order], scores[order], noted=noted)
+        shows = {"outside the filter": left_out} if left_out else {}
+        return Ranking(rows[order], scores[order], shows=shows)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The caller's score of each row."""

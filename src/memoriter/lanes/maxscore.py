@@ -10,17 +10,17 @@ answer. Any other tree is evaluated node by node.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.kernel.library import native_library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
-from memoriter.lanes.word_race import WordRace
+from memoriter.lanes.word_race import NativeBm25
 
 _FEW: Final = 16
 """Rows are looked up in a posting list that is this many times longer, instead of reading it."""
@@ -67,31 +67,31 @@ def best_rows(
     scorer: Scorer, tree: BoundTree, masks: Sequence[Mask], pool: int
 ) -> tuple[Rows, Scores]:
     """(rows, scores) inside the masks, in no order: at least all rows that belong to the pool."""
-    race = word_race(scorer, tree)
-    if race is not None:
-        return race.best(masks, pool)
+    native = native_bm25(scorer, tree)
+    if native is not None:
+        return native.best(masks, pool)
     leaves = _plain_leaves(scorer, tree)
     if leaves is None:
         return _all(scorer, tree, masks)
     return _MaxScore(scorer, leaves, masks, pool).run()
 
 
-def word_race(scorer: Scorer, tree: BoundTree) -> WordRace | None:
+def native_bm25(scorer: Scorer, tree: BoundTree) -> NativeBm25 | None:
     """The tree in the native kernel; None if numpy scores it. The last one of a scorer is kept."""
-    fast = native_library() if scorer.is_plain else None
+    fast = native_library() if scorer.fits_kernel else None
     if fast is None:
         return None
-    if scorer.last_race is None or scorer.last_race[0] is not tree:
+    if scorer.last_native is None or scorer.last_native[0] is not tree:
         leaves = _plain_leaves(scorer, tree)
-        scorer.last_race = (tree, None if leaves is None else WordRace(fast, scorer, leaves))
-    return cast("WordRace | None", scorer.last_race[1])
+        scorer.last_native = (tree, None if leaves is None else NativeBm25(fast, scorer, leaves))
+    return cast("NativeBm25 | None", scorer.last_native[1])
 
 
 def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> tuple[Rows, Scores]:
     """(rows, scores), in no order, of those of these rows that match."""
-    race = word_race(scorer, tree)
-    if race is not None:
-        return race.of(rows)
+    native = native_bm25(scorer, tree)
+    if native is not None:
+        return native.of(rows)
     masks: list[Mask] = []
     for segment in scorer.stats.view.segments:
         mask = np.zeros(len(segment), np.bool_)
@@ -195,7 +195,7 @@ class _SegmentScores:
 
     def add(self, leaf: BoundLeaf, *, only_known: bool) -> None:
         """Add a leaf to all selected rows, or only to those that are already candidates."""
-        postings = self._scorer.stats.occurrences(self._n, leaf.what)
+        postings = self._scorer.stats.occurrences(self._n, leaf.pattern)
         if postings is None:
             return
         if only_known:
@@ -209,10 +209,10 @@ class _SegmentScores:
             postings = (
                 postings.at(self._places) if few else postings.take(self._mask[postings.docs])
             )
-        for share in self._scorer.shares(self._n, leaf, postings):
-            self._scores[share.docs] += share.values
+        for scored in self._scorer.leaf_scores(self._n, leaf, postings):
+            self._scores[scored.docs] += scored.values
             if not only_known:
-                fresh = share.docs[~self._hit[share.docs]]
+                fresh = scored.docs[~self._hit[scored.docs]]
                 self._hit[fresh] = True
                 self._docs.append(fresh)
 
@@ -268,11 +268,11 @@ def _node(scorer: Scorer, node: BoundTree, n: int, mask: Mask) -> _Hits:
 def _leaf(scorer: Scorer, leaf: BoundLeaf, n: int, mask: Mask) -> _Hits:
     hit, counts = np.zeros(mask.size, np.bool_), np.zeros(mask.size, np.bool_)
     values = np.zeros(mask.size)
-    postings = scorer.stats.occurrences(n, leaf.what) if leaf.df else None
+    postings = scorer.stats.occurrences(n, leaf.pattern) if leaf.df else None
     if postings is not None:
         postings = postings.take(mask[postings.docs])
         hit[postings.docs] = True
-        for share in scorer.shares(n, leaf, postings):
-            counts[share.docs] = True
-            values[share.docs] += share.values
+        for scored in scorer.leaf_scores(n, leaf, postings):
+            counts[scored.docs] = True
+            values[scored.docs] += scored.values
     return _Hits(hit, counts, values)

@@ -41,10 +41,10 @@ class MomentLane(Lane):
     )
 
     kind: Literal["moment"]
-    pool: int = option("maximum candidates", ge=1, le=100_000)
+    pool: int = option("how many candidates the lane returns at most", ge=1, le=100_000)
     min_score: float = option(
-        "minimum nearness to the time that the question names: 1 within it, 0.5 at a distance of"
-        " its length",
+        "minimum nearness to the time that the question names (1: within it; 0.5: as far from it"
+        " as it is long)",
         0.5,
         gt=0.0,
         le=1.0,

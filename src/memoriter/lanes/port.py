@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import ClassVar, Final, cast
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.record import Record
@@ -369,12 +370,17 @@ class Seeded(Lane):
     """Whether it is an error if neither a lane nor the call provides seeds."""
 
     seeds: tuple[str, ...] = option(
-        "lanes whose best rows are the seeds that this lane starts from", ()
+        "lanes whose best candidates are the seeds, from which this lane starts", ()
     )
-    seed_count: int = option("how many of the best rows of each lane are seeds", 20, ge=1, le=1000)
+    seed_count: int = option(
+        "how many of the best candidates of each lane in `seeds` this lane starts from",
+        20,
+        ge=1,
+        le=1000,
+    )
     together: bool = option(
-        "whether the lanes in `seeds` are fused first, and the best rows of the result are the"
-        " seeds",
+        "whether the lanes in `seeds` are fused first, and the best candidates of the result are"
+        " the seeds",
         default=False,
     )
 

@@ -23,8 +23,10 @@ class SourcesLane(Seeded):
     brings: ClassVar[bool] = True
 
     kind: Literal["sources"]
-    pool: int = option("maximum candidates", 1000, ge=1, le=100_000)
-    kinds: tuple[str, ...] | None = option("kinds of records that the lane may find", None)
+    pool: int = option("how many candidates the lane returns at most", 1000, ge=1, le=100_000)
+    kinds: tuple[str, ...] | None = option(
+        "kinds of records that the lane may find (none: all)", None
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready: the reflections are known only when other lanes have run."""

@@ -53,9 +53,9 @@ class RecipePart(Spec):
 
     about: ClassVar[str] = ""
     """What it does, in one line for people."""
-    row_notes: ClassVar[tuple[str, ...]] = ()
+    row_details: ClassVar[tuple[str, ...]] = ()
     """Those of its `details` that are rows: an explanation has the ids of their records."""
-    whole_notes: ClassVar[tuple[str, ...]] = ()
+    whole_details: ClassVar[tuple[str, ...]] = ()
     """Those of its `details` that are integers."""
     fact_words: ClassVar[Mapping[str, str]] = {}
     """What each fact, and each number without facts, of its explanations means, in plain words."""

@@ -8,7 +8,6 @@ is approximate (`lanes.nearest`), and the plan says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, cast
@@ -18,6 +17,7 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, union_rows
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
@@ -57,23 +57,30 @@ class VectorLane(Lane):
     )
 
     kind: Literal["vector"]
-    pool: int = option("maximum candidates", ge=1, le=10_000_000)
+    pool: int = option("how many candidates the lane returns at most", ge=1, le=10_000_000)
     min_cosine: float = option(
-        "minimum cosine (-1: every record that has a vector)", ge=-1.0, le=1.0
+        "minimum cosine of record and question (-1: every record that has a vector)",
+        ge=-1.0,
+        le=1.0,
     )
     exact_up_to: int = option(
-        "the search is exact up to this number of vectors", 300_000, ge=0, le=2**31
+        "number of vectors up to which the search is exact (above: approximate)",
+        300_000,
+        ge=0,
+        le=2**31,
     )
     ef: int | None = option(
-        "width of the search in an HNSW graph; no graph is searched here, so it changes no answer",
+        "accepted from recipes for an HNSW index (there is none here: it changes no answer)",
         None,
         ge=1,
         le=1_000_000,
     )
     fresh: float = option(
-        "factor of a cosine while every record has a vector", 1.0, ge=0.0, le=1000.0
+        "factor of every cosine while all records have a vector", 1.0, ge=0.0, le=1000.0
     )
-    stale: float = option("factor of a cosine while vectors are missing", 1.0, ge=0.0, le=1000.0)
+    stale: float = option(
+        "factor of every cosine while some records lack their vector", 1.0, ge=0.0, le=1000.0
+    )
 
     @model_serializer(mode="wrap")
     def _without_unset_ef(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
@@ -109,12 +116,12 @@ class VectorLane(Lane):
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
         approximate = any(each.scan == "approximate" for each in hits)
-        noted: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
+        shows: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
         if any(each.is_zero for each in hits):
-            noted["vector"] = "zero, which points nowhere"
+            shows["vector"] = "zero, which points nowhere"
         rows, scores = self._ordered(ctx, hits, self.pool)
         return Ranking(
-            rows, scores, noted=noted, coverage=self._coverage(ctx), memo=hits, is_ordered=True
+            rows, scores, shows=shows, coverage=self._coverage(ctx), memo=hits, is_ordered=True
         )
 
     def _ordered(self, ctx: Context, hits: list[_SpaceHits], pool: int) -> tuple[Rows, Scores]:

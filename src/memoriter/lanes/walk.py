@@ -47,19 +47,26 @@ class WalkLane(SeedWalkLane):
     work_limits: ClassVar[Mapping[str, str]] = {"max_depth": "hops", "max_visited": "visits"}
 
     kind: Literal["walk"]
-    max_depth: int = option("how many links a path from a seed may have", 2, ge=0, le=100)
+    max_depth: int = option("how many links a path from a seed has at most", 2, ge=0, le=100)
     max_visited: int = option(
-        "maximum records visited by one walk, its seed included", 128, ge=1, le=100_000
+        "how many records one walk visits at most, its seed included", 128, ge=1, le=100_000
     )
-    include_seeds: bool = option("whether seeds are ranked too, with a score of 0", default=True)
+    include_seeds: bool = option(
+        "whether the seeds are candidates too, with a score of 0", default=True
+    )
     boosts: dict[str, LinkWorth] = option(
-        "worth of a link by its kind; the best link on a path counts",
+        "score of a link by its kind (0 for others), of which the best on a path counts",
         default_factory=lambda: dict(BOOSTS),
     )
     support: float = option(
-        "score added for each further seed from which a record is reached", 0.2, ge=0.0, le=1000.0
+        "score added for each seed, after the first, that has a path to the record",
+        0.2,
+        ge=0.0,
+        le=1000.0,
     )
-    support_most: int = option("how many further seeds count at most", 5, ge=0, le=1000)
+    support_most: int = option(
+        "how many seeds, after the first, add `support` at most", 5, ge=0, le=1000
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready: the seeds are known only when other lanes have run."""
@@ -82,7 +89,7 @@ class WalkLane(SeedWalkLane):
             rows[order],
             scores[order],
             parts={name: values[order] for name, values in parts.items()},
-            noted=walked.noted(),
+            shows=walked.counts(),
             memo=walked,
         )
 

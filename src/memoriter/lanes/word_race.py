@@ -1,4 +1,4 @@
-"""The word race in the native kernel: rows and scores of a plain OR of leaves.
+"""BM25 in the native kernel: rows and scores of a plain OR of leaves.
 
 The twin of `_MaxScore` in `lanes/maxscore.py`, which calls this where the kernel is installed.
 """
@@ -19,8 +19,8 @@ _FEW: Final = 16
 """Rows are looked up in posting lists with so many times more entries together."""
 
 
-class WordRace:
-    """Leaves of a query, added up row by row; only for BM25 over fields (`Scorer.is_plain`)."""
+class NativeBm25:
+    """Leaves of a query, added up row by row; only for BM25 over fields (`Scorer.fits_kernel`)."""
 
     def __init__(self, library: Library, scorer: Scorer, leaves: Sequence[BoundLeaf]) -> None:
         self._library = library
@@ -88,7 +88,7 @@ class WordRace:
         nth: list[int] = []
         lists: list[ListAddresses] = []
         for at, leaf in enumerate(self._leaves):
-            hits = self._stats.occurrences(n, leaf.what)
+            hits = self._stats.occurrences(n, leaf.pattern)
             if hits is not None:
                 nth.append(at)
                 lists.append(hits.addresses)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 
 from memoriter.core.batch import Commit
 from memoriter.core.errors import BadRecord, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import name
 from memoriter.core.options import check_known, explained, takes
 from memoriter.core.other_words import Hinting

@@ -8,11 +8,11 @@ be interrupted and continued, and from then on every write stores those words to
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import explained
 from memoriter.core.other_words import Hinting
 from memoriter.core.record import Record

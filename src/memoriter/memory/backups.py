@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from memoriter.core.errors import Conflict, Corrupt, InputError, NotFound, Unsupported
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.private_file import keep_mode
 from memoriter.core.shown import counted, shown
 from memoriter.memory.engine import Engine
 from memoriter.memory.opening import open_memory
+from memoriter.memory.places import is_address
 from memoriter.store.fsync import fsync_folder
 from memoriter.store.io_errors import os_errors
 from memoriter.store.sqlite.backup import copy_store, remove_copy, remove_sides, replace_store
@@ -94,7 +95,7 @@ def restore(
     """Verify a backup and put it in the place of a store; if anything fails, the store is kept.
 
     Raises Conflict if the store exists and `force` is not given, Corrupt if the backup is damaged,
-    Unavailable if another process has the store open.
+    Unavailable if another process has the store open, Unsupported if the store is on a server.
 
     Arguments:
         backup: A file that `Memory.backup` wrote.
@@ -103,6 +104,11 @@ def restore(
         progress: True for a progress bar, or a function of the pages copied so far.
 
     """
+    if is_address(store):
+        raise Unsupported(
+            "restore: a store on a server is no file that a backup could replace",
+            hint="memoriter copy brings the backup into an empty database: it is a store itself",
+        )
     source, target = (Path(os.path.realpath(Path(each).expanduser())) for each in (backup, store))
     if not source.is_file():
         raise NotFound(f"there is no backup at {source}", hint="check the path", field="backup")

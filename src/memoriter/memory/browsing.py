@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from memoriter.core.edge import Edge, edge_of
 from memoriter.core.errors import BadQuery, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, integer, name
 from memoriter.core.options import check_known
 from memoriter.core.other_words import Hinting, NotAsync

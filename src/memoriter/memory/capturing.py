@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadRecord, Unavailable
 from memoriter.core.fields import Source
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import flag
 from memoriter.core.options import check_known
 from memoriter.core.record import NOWHERE

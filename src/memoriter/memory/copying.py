@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
 from memoriter.core.errors import Corrupt, InputError, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted, shown
 from memoriter.memory.places import OpenedPlace, is_address, open_place
 from memoriter.store.port import Dump, Log

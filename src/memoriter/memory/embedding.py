@@ -11,7 +11,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 import numpy as np
@@ -27,6 +27,7 @@ from memoriter.core.errors import (
     Unavailable,
     message_of,
 )
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import explained
 from memoriter.core.other_words import Hinting
 from memoriter.core.scope import Scope

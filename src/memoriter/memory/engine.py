@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoriter.core.clock import Clock
 from memoriter.core.errors import Corrupt, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Record
 from memoriter.core.shown import named
 from memoriter.embed.port import Kindred

@@ -115,7 +115,7 @@ class Memory(OpenedMemory):
 
             def wrote(count: int) -> None:  # upkeep does not wait for the last batch
                 nonlocal before
-                index_cache.wrote(tenant, count - before)
+                index_cache.loaded(tenant, count - before)
                 before = count
                 report(count)
 

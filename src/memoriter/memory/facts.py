@@ -9,13 +9,13 @@ its turns is trusted only as much as the least trusted of all that the model has
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel, Field
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import InputError, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Record
 from memoriter.models.language_model import (
     MODEL_VARIABLE,

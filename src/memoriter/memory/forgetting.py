@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Final, NamedTuple, cast
 
-from memoriter.core.errors import BadQuery, InputError
-from memoriter.core.names import flag
+from memoriter.core.errors import BadQuery, InputError, NotFound
+from memoriter.core.names import flag, name
 from memoriter.core.options import check_known
+from memoriter.core.scope import Scope
 from memoriter.core.where import AllOf, AnyOf, Where, parse_where
 from memoriter.core.where_times import dated
+from memoriter.index.selection import Criteria, select
 from memoriter.memory.browsing import edges_at, matching_records
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import ForgetKwargs
+from memoriter.write.ceiling import MADE_FROM
 from memoriter.write.erasure import Erasure
-from memoriter.write.reflect import SOURCE
+from memoriter.write.reflect import is_ours, members_of
 from memoriter.write.writer import Writer
+
+_TRIES: Final = 5
 
 
 def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) -> Erasure:
@@ -45,10 +50,13 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
             f"id: expected a text such as hit.id, or a list of texts, got {type(id).__name__}",
             field="id",
         )
-    reflections = _reflections(engine, writer, ids)
+    keep = flag(options.get("keep_reflections", False), "keep_reflections", InputError)
     if dry_run:
-        return replace(writer.preview_forget(ids), reflections=reflections)
-    erasure = replace(writer.forget(ids, key), reflections=reflections)
+        asked = [writer.current(each).id for each in dict.fromkeys(name(id, "id") for id in ids)]
+        made = _made_from(engine, writer, ids, keep=keep)
+        every = (*asked, *made.reflections)
+        return Erasure(every, made.head, "preview", made.reflections, made.derived)
+    erasure = _forgotten(engine, writer, ids, key, keep=keep)
     if now:
         engine.index_cache.erase_now(writer.tenant)
         return erasure.erased()
@@ -57,19 +65,86 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
     return erasure
 
 
-def _reflections(engine: Engine, writer: Writer, ids: Sequence[str]) -> tuple[str, ...]:
-    """The reflections that were made from these records and do not go with them."""
+class _MadeFrom(NamedTuple):
+    """What was made from some records."""
+
+    reflections: tuple[str, ...]
+    """Reflections that go with them."""
+    derived: tuple[str, ...]
+    """Records that stay and may quote them."""
+    head: int
+    """The last entry of the log that was read."""
+
+
+def _forgotten(
+    engine: Engine, writer: Writer, ids: Sequence[str], key: str | None, *, keep: bool
+) -> Erasure:
+    """Forget records and the reflections that quote them, all or none."""
+    made = _made_from(engine, writer, ids, keep=keep)
+    for attempt in range(_TRIES):
+        try:
+            erasure = writer.forget(ids, key, made.reflections)
+            break
+        except NotFound:
+            again = _made_from(engine, writer, ids, keep=keep)
+            # Only if another writer took a reflection meanwhile is it worth another try.
+            if again.reflections == made.reflections or attempt == _TRIES - 1:
+                raise
+            made = again
+    else:
+        raise AssertionError("unreachable")
+    if not keep and erasure.seq > made.head + erasure.count:
+        # Others wrote between the reading and the commit: maybe a reflection of these records.
+        late = _late_reflections(engine, writer, ids, made.head)
+        if late:
+            more = writer.forget((), None, late)
+            erasure = replace(erasure, ids=(*erasure.ids, *late), seq=more.seq)
+            made = made._replace(reflections=(*made.reflections, *late))
+    return replace(erasure, reflections=made.reflections, derived=made.derived)
+
+
+def _made_from(engine: Engine, writer: Writer, ids: Sequence[str], *, keep: bool) -> _MadeFrom:
+    """What was made from these records and is not among them: `reflect` made it, or others did."""
     tenant, head = writer.tenant, engine.log.head(writer.tenant).seq
     going = set(filter(_is_text, ids))  # the writer refuses others
-    records = (engine.log.latest(tenant, each, head) for each in going)
-    made = (
-        edge.source
+    members = [engine.log.latest(tenant, each, head) for each in going]
+    made = {
+        (edge.source, member.agent, member.user)
+        for member in members
+        if member is not None
+        for edge in edges_at(engine, tenant, member.position)
+        if edge.kind in MADE_FROM and edge.target == member.id and edge.source not in going
+    }
+    reflections: set[str] = set()
+    derived: set[str] = set()
+    for id, agent, user in made:
+        record = engine.log.latest(tenant, id, head)
+        if record is None:
+            continue
+        # What `reflect` made has the owner of its members, so it may be taken out of any scope.
+        if is_ours(record) and (record.agent, record.user) == (agent, user) and not keep:
+            reflections.add(id)
+        elif writer.scope.contains(record):
+            derived.add(id)
+    return _MadeFrom(tuple(sorted(reflections)), tuple(sorted(derived - reflections)), head)
+
+
+def _late_reflections(
+    engine: Engine, writer: Writer, ids: Sequence[str], head: int
+) -> tuple[str, ...]:
+    """The reflections of these records that came into the log behind `head`."""
+    view = engine.view(writer.tenant, None)
+    criteria = Criteria(Scope(writer.tenant), now=engine.clock.now(), reflections="only")
+    fetch = engine.fetch(writer.tenant)
+    rows = select(view, criteria, fetch).rows(view)
+    records = fetch(rows[rows > head].tolist())
+    return tuple(
+        record.id
         for record in records
         if record is not None
-        for edge in edges_at(engine, tenant, record.position)
-        if edge.kind == SOURCE and edge.target == record.id and edge.source not in going
+        and is_ours(record)
+        and not set(ids).isdisjoint(members_of(record) or ())
     )
-    return tuple(sorted(set(made)))
 
 
 def _is_text(value: object) -> bool:

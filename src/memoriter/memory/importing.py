@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from memoriter.core.errors import (
     MemoriterError,
     NotFound,
 )
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import flag
 from memoriter.core.record import content_data
 from memoriter.core.scope import Scope
@@ -352,7 +353,7 @@ class _Run:
             self._write(acts[middle:], counts)
         else:
             counts.written += len(acts)
-            self._engine.index_cache.wrote(commit.tenant, len(acts))
+            self._engine.index_cache.loaded(commit.tenant, len(acts))
 
     def _would(self, where: str, draft: Draft) -> None:
         """Dry run: count a record as written, or as refused if its id is taken."""

@@ -11,10 +11,10 @@ from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.index.cache import CLOSE_S
 from memoriter.memory.engine import Engine
-from memoriter.memory.shared_answers import SharedAnswers
 from memoriter.write.writer import Writer
 
 if TYPE_CHECKING:
+    from memoriter.memory.shared_answers import SharedAnswers
     from memoriter.write.prepare import WriteContext
 
 
@@ -56,8 +56,11 @@ class OpenedMemory(NotAContainer):
     @property
     def shared_answers(self) -> SharedAnswers | None:
         """The answers that all machines of the store can find; None if the store keeps none."""
-        home = self._engine.answers
-        return None if home is None else SharedAnswers(home, self._engine, self._scope.tenant)
+        if self._engine.answers is None:
+            return None
+        from memoriter.memory.shared_answers import SharedAnswers  # noqa: PLC0415  # servers use it
+
+        return SharedAnswers(self._engine.answers, self._engine, self._scope.tenant)
 
     def close(self, *, wait: float = CLOSE_S) -> None:
         """Publish and erase what upkeep has to, then close the store; twice is fine.

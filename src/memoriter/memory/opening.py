@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack, cast
 
 from memoriter.core.clock import STAMPS, Clock, Stamps, SystemClock, SystemEntropy
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, flag, integer, number
 from memoriter.core.options import check_known, takes
 from memoriter.core.scope import Scope

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from memoriter.core.errors import InputError, NotFound, Unsupported, install_hint
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, text
 from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Log
-from memoriter.store.ram import Ram
 from memoriter.store.segments import FolderSegments, MemorySegments, Segments
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
 
 if TYPE_CHECKING:
-    from memoriter.store.postgres.shared_state import PostgresAnswers, PostgresNote
+    from memoriter.store.postgres.shared_state import PostgresAnswers, PostgresDocument
     from memoriter.store.postgres.store import Postgres
 
 
@@ -41,6 +40,8 @@ def open_place(place: str | Path, *, read_only: bool, durability: Durability) ->
     """Open the log at a place."""
     choice(durability, "durability", ("full", "fast"), InputError)
     if str(place) == ":memory:":
+        from memoriter.store.ram import Ram  # noqa: PLC0415  # files do not need it
+
         return OpenedPlace(Ram(), MemorySegments(), ":memory:")
     if "://" in str(place):
         return _on_server(str(place), read_only=read_only, durability=durability)
@@ -90,11 +91,11 @@ def _postgres(place: str, *, read_only: bool) -> Postgres:
     return Postgres(place, read_only=read_only)
 
 
-def open_note(place: str, name: str) -> PostgresNote:
-    """A note that all machines of a store on a server share."""
-    from memoriter.store.postgres.shared_state import PostgresNote  # noqa: PLC0415  # an extra
+def open_document(place: str, name: str) -> PostgresDocument:
+    """A document that all machines of a store on a server share."""
+    from memoriter.store.postgres.shared_state import PostgresDocument  # noqa: PLC0415  # an extra
 
-    return PostgresNote(_postgres(place, read_only=False).sessions, name)
+    return PostgresDocument(_postgres(place, read_only=False).sessions, name)
 
 
 def holds_store(place: str) -> bool:

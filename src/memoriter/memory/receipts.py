@@ -15,7 +15,7 @@ from memoriter.core.names import name
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.core.scope import Scope
-from memoriter.core.steps import Steps
+from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.embed.static import Static, read_failed
 from memoriter.embed.vector_space import VectorSpace, parse_space
@@ -118,7 +118,7 @@ def _forgotten(engine: Engine, case: Case) -> int:
     """How many records of the case's view have been forgotten since."""
     tenant = case.query.scope.tenant
     upto = engine.log.head(tenant).seq
-    Steps(ENTRIES, "replay", "recall again for a newer receipt").spend(upto - case.seq)
+    WorkLimit(ENTRIES, "replay", "recall again for a newer receipt").spend(upto - case.seq)
     return sum(
         any(row <= case.seq for row in read_tomb(tomb).rows)
         for delta in engine.log.deltas(tenant, min(case.seq, upto), upto, ("", ""))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import Batch, Vector
 from memoriter.core.errors import Conflict, InputError, NotFound, NothingToRun
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import EXACT_INT, choice, flag, integer, names, number, text
 from memoriter.core.options import check_known
 from memoriter.core.ranking import Rows
@@ -43,7 +44,7 @@ from memoriter.write.reflect import (
     find_clusters,
     is_ours,
     members_of,
-    reflect_steps,
+    reflect_limit,
     reflection_acts,
     tightest,
 )
@@ -202,11 +203,11 @@ class _Candidates:
                 owned[record.agent, record.user or ""].append(at)
         good: list[Cluster] = []
         bad: list[Rejected] = []
-        steps = reflect_steps()
+        work = reflect_limit()
         for _, places in sorted(owned.items()):
             members = [record for at in places if (record := records[at]) is not None]
             links = self._links(rows[places]) if rule.algorithm == "linked" else None
-            fine, refused = find_clusters(members, matrix[places], rule, links, steps)
+            fine, refused = find_clusters(members, matrix[places], rule, links, work)
             good, bad = good + fine, bad + refused
         considered = sum(map(len, owned.values()))
         return _Clusters(
@@ -215,9 +216,7 @@ class _Candidates:
             tuple(bad),
             considered,
             self._standing.count - considered,
-            None
-            if good or bad or not considered
-            else apart_remark(rule, self._tightest(matrix, owned)),
+            None if good or bad else apart_remark(rule, self._tightest(matrix, owned)),
         )
 
     def _tightest(

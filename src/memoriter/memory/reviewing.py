@@ -7,12 +7,11 @@ against; rejected, the link ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from memoriter.core.batch import Commit
 from memoriter.core.errors import BadQuery, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import flag, integer, name
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.record import Record

@@ -7,7 +7,6 @@ space is calibrated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, cast
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.errors import BadQuery, InputError, message_of
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import number
 from memoriter.core.query import Query
 from memoriter.core.shown import plain, shown

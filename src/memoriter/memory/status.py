@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Final, NamedTuple, cast
 
 import numpy as np
 
 from memoriter.core.errors import BadQuery
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, flag
 from memoriter.core.other_words import Hinting
 from memoriter.core.record import Record

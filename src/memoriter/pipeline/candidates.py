@@ -9,18 +9,17 @@ score is the same at any pool that contains the row. `run` calls it between lane
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Ranking, Rows, Scores, among, union_rows
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
-from memoriter.pipeline.fusing import Weighted
 from memoriter.pipeline.recipe import Recipe
-from memoriter.rank.grid import snap_one
 
 
 @dataclass(frozen=True)
@@ -132,69 +131,9 @@ def _joined(ranking: Ranking, added: Ranking, at: np.ndarray | slice = slice(Non
         np.concatenate([ranking.rows, added.rows[at]]),
         np.concatenate([ranking.scores, added.scores[at]]),
         ranking.attempts,
-        noted=ranking.noted,
+        shows=ranking.shows,
         coverage=ranking.coverage,
         spread=ranking.spread,
         memo=ranking.memo if added.memo is None else added.memo,
         is_ordered=ranking.is_ordered,
     )
-
-
-def whether_proved(
-    recipe: Recipe,
-    ctx: Context,
-    proposed: Mapping[str, Ranking],
-    scores: Scores,
-    boosts: Sequence[str],
-) -> dict[str, object]:
-    """What the plan says: whether no row outside of the pools can be among the first hits.
-
-    `scores` are those of the first pass, best first; `boosts` those that run. Without a bound
-    nothing is said.
-    """
-    limit = max(ctx.query.limit, 1)
-    if not recipe.passes[0].complete:
-        return {}
-    full = any(
-        ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf)
-        for label, ranking in proposed.items()
-    )
-    if not full:
-        return {"outside": "no other record has a score"}
-    bound = outside(recipe, ctx, proposed, float(scores[0]), boosts) if scores.size else None
-    if bound is None:
-        return {}
-    proved = scores.size >= limit and bound < float(scores[limit - 1])
-    return {"outside": f"at most {bound:.4g}", "proved": proved}
-
-
-def outside(
-    recipe: Recipe,
-    ctx: Context,
-    proposed: Mapping[str, Ranking],
-    best: float,
-    boosts: Sequence[str],
-) -> float | None:
-    """An upper bound of the score of any row outside of all pools; None if none is known.
-
-    `proposed` is what the pools hold, `best` is the highest score. A lane whose pool is not full
-    has no score for other rows. This is the threshold of Fagin's algorithm (Fagin, Lotem and Naor,
-    Optimal aggregation algorithms for middleware, 2003).
-    """
-    first = recipe.passes[0]
-    fuse = recipe.fusion(has_model=ctx.has_model)
-    if not isinstance(fuse, Weighted) or fuse.absent != "fixed" or recipe.fused:
-        return None
-    bound = 0.0
-    for label, ranking in proposed.items():
-        if not recipe.lanes[label].independent:
-            return None
-        if ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf):
-            last = fuse.scaled(label, ranking.scores, ranking.coverage)[-1:]
-            bound += snap_one(fuse.weights[label] * float(last[0]))
-    for label in (name for name in first.boosts if name in boosts or name in proposed):
-        most = recipe.boosts[label].largest_gain(best) if label in recipe.boosts else None
-        if most is None:
-            return None
-        bound += most
-    return bound

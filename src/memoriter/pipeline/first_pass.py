@@ -7,11 +7,12 @@ calls `first_pass`; the second pass uses `Boosting`, `fused` and `order_of` too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 
 import numpy as np
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores, among
 from memoriter.core.slate import FIRST, Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key
@@ -19,7 +20,7 @@ from memoriter.lanes.port import Context, RunningPart
 from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.fusing import Fused, Signals
 from memoriter.pipeline.recipe import Recipe
-from memoriter.rank.top import top
+from memoriter.rank.top import by_row, top
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Scored:
     """A scored and sorted slate, and by boost what the plan shows for it."""
 
     slate: Slate
-    noted: Mapping[str, Mapping[str, object]] = field(
+    shows: Mapping[str, Mapping[str, object]] = field(
         default_factory=dict[str, Mapping[str, object]]
     )
 
@@ -41,10 +42,10 @@ def first_pass(
 ) -> Scored:
     """Fuse lanes and weighted boosts, apply the other boosts, sort.
 
-    `boosts` are the labels of those that can run; `lap` notes the time of each, for people.
+    `boosts` are the labels of those that can run; `lap` records the time of each, for people.
     """
     rankings = candidates.rankings
-    step = recipe.passes[0]
+    pass_ = recipe.passes[0]
     fuse = recipe.fusion(has_model=ctx.has_model)
     slate = candidates.slate()
     lanes = [label for label in rankings if not recipe.lanes[label].brings]
@@ -54,14 +55,14 @@ def first_pass(
         if (made := fuse.scaled(label, slate.columns[f"{label}.score"], rankings[label].coverage))
         is not None
     }
-    slate = slate.noting(scaled)
+    slate = slate.with_details(scaled)
     # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted boost
     # alone must not lift them into the answer.
     candidate = _any(slate, [f"{label}.score" for label in lanes])
     work = Boosting(recipe, ctx, {}, candidates.counted, lap)
     fused_boosts = [label for label in recipe.fused if label in boosts]
     for label in fused_boosts:
-        slate = work.noted(slate, label, f"{label}.score", candidate)
+        slate = work.with_values(slate, label, f"{label}.score", candidate)
     labels = [*lanes, *fused_boosts]
     inputs = [f"{n}.scaled" if f"{n}.scaled" in scaled else f"{n}.score" for n in labels]
     signals = Signals(
@@ -71,7 +72,7 @@ def first_pass(
         np.array([label not in rankings or rankings[label].rows.size > 0 for label in labels]),
     )
     slate = fused(slate, FIRST, labels, fuse.fuse(signals))
-    applied = [label for label in step.boosts if label in boosts or label in rankings]
+    applied = [label for label in pass_.boosts if label in boosts or label in rankings]
     slate = work.applied(slate, FIRST, applied)
     # Rows that still have no score were added by such a lane and no boost scored them. Support was
     # scored only for the boosts.
@@ -79,7 +80,7 @@ def first_pass(
     if candidates.support:
         stays &= among(candidates.rows, slate.rows)
     slate = slate if stays.all() else slate.take(np.flatnonzero(stays))
-    return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.notes)
+    return Scored(_sorted(slate, ctx, pass_.ties or recipe.ties), work.shows)
 
 
 def _any(slate: Slate, names: Sequence[str]) -> Mask:
@@ -112,7 +113,7 @@ def fused(slate: Slate, stage: str, labels: Sequence[str], made: Fused) -> Slate
             columns={**slate.columns, stage: np.full(slate.rows.size, np.nan)},
             steps=(*slate.steps, Step(stage, "sum", (), stage)),
         )
-    return slate.noting(details).scored(Step(stage, "sum", inputs, stage), new)
+    return slate.with_details(details).scored(Step(stage, "sum", inputs, stage), new)
 
 
 class Boosting:
@@ -122,26 +123,26 @@ class Boosting:
         self,
         recipe: Recipe,
         ctx: Context,
-        notes: dict[str, Mapping[str, object]],
+        shows: dict[str, Mapping[str, object]],
         counted: Mapping[str, Rows] | None = None,
         lap: Callable[[str], None] = lambda name: None,
     ) -> None:
         self._recipe = recipe
         self._lap = lap
         self._ctx = ctx
-        self.notes = notes
+        self.shows = shows
         self._counted = counted or {}
 
-    def noted(self, slate: Slate, label: str, column: str, where: Mask) -> Slate:
+    def with_values(self, slate: Slate, label: str, column: str, where: Mask) -> Slate:
         """The slate with a boost's values, limited to some rows, and its detail columns."""
         self._lap(FIRST)  # so far
         running = RunningPart(label, counted=self._counted.get(label))
         made = self._recipe.boosts[label].boost(self._ctx.running_as(running), slate)
-        self.notes[label] = made.noted
+        self.shows[label] = made.shows
         details = {f"{label}.{key}": values for key, values in made.details.items()}
         values = np.where(where, made.values, np.nan)
         self._lap(label)
-        return slate.noting({column: values, **details})
+        return slate.with_details({column: values, **details})
 
     def applied(self, slate: Slate, stage: str, labels: Sequence[str]) -> Slate:
         """The slate after these boosts; consecutive boosts with the same operation are one step."""
@@ -155,7 +156,7 @@ class Boosting:
                     # "max" may score a row that fusion left without one (lane `sources`).
                     known = ~np.isnan(slate.columns[base])
                     where = known if op != "max" else np.ones(known.size, np.bool_)
-                    slate = self.noted(slate, label, name, where)
+                    slate = self.with_values(slate, label, name, where)
                 names.append(name)
                 counted = self._counted.get(label, slate.rows)
                 if counted is not slate.rows:  # nobody reads the others from here on
@@ -221,4 +222,4 @@ def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) ->
         return out
 
     plain = tuple(ties) == ("row",)
-    return top(scores, slate.rows, scores.size, (lambda _: ()) if plain else keys)
+    return top(scores, slate.rows, scores.size, by_row if plain else keys)

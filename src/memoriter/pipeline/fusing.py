@@ -7,13 +7,13 @@ A signal is a lane, or a boost that the recipe weights together with its lanes. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Knots, Mask, Matrix, Scores
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.fuse import (

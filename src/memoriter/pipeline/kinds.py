@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -21,6 +20,7 @@ from pydantic_core import PydanticKnownError, core_schema
 
 from memoriter.core import plugins
 from memoriter.core.errors import message_of
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.lanes.port import Lane
 from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.boosts.port import Boost

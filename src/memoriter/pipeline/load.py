@@ -58,7 +58,7 @@ def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
 
 def _unapplied(recipe: Recipe, before: Recipe) -> list[str]:
     """The boosts that overrides added and no pass names."""
-    named = {*recipe.fused, *(label for step in recipe.passes for label in step.boosts)}
+    named = {*recipe.fused, *(label for pass_ in recipe.passes for label in pass_.boosts)}
     return [label for label in recipe.boosts if label not in {*before.boosts, *named}]
 
 

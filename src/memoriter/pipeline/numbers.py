@@ -9,12 +9,13 @@ import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.lanes.port import Lane
 from memoriter.lanes.spec import meaning_of
 from memoriter.pipeline.recipe import Recipe
@@ -194,13 +195,13 @@ def _parts_of(recipe: Recipe) -> Iterator[tuple[str, BaseModel, str]]:
 
 
 def _passes_of(recipe: Recipe) -> Iterator[tuple[str, BaseModel, str]]:
-    for at, step in enumerate(recipe.passes):
-        if step.fuse is not None:
-            yield f"pass.{at}.fuse", step.fuse, f"fusion: {step.fuse.about}"
-        if step.rerank is not None:
-            yield f"pass.{at}.rerank", step.rerank, "second pass: the reranker"
-        if step.head is not None:
-            yield f"pass.{at}.head", step.head, "second pass: which candidates it reads"
+    for at, pass_ in enumerate(recipe.passes):
+        if pass_.fuse is not None:
+            yield f"pass.{at}.fuse", pass_.fuse, f"fusion: {pass_.fuse.about}"
+        if pass_.rerank is not None:
+            yield f"pass.{at}.rerank", pass_.rerank, "second pass: the reranker"
+        if pass_.head is not None:
+            yield f"pass.{at}.head", pass_.head, "second pass: which candidates it reads"
 
 
 def _numbers(group: str, part: BaseModel, title: str) -> Iterator[RecipeNumber]:

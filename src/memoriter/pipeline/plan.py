@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, cast
 
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.ranking import Attempt
@@ -297,24 +297,24 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     """The step of the second pass, if there is one."""
     if len(recipe.passes) == 1:
         return
-    step = recipe.passes[1]
-    name = "rerank" if step.rerank is not None else "again"
+    pass_ = recipe.passes[1]
+    name = "rerank" if pass_.rerank is not None else "again"
     shows: dict[str, object] = {}
-    if step.head is not None:
-        shows["head"] = step.head.count
-        shows |= {"by": list(step.head.by)} if step.head.by else {}
+    if pass_.head is not None:
+        shows["head"] = pass_.head.count
+        shows |= {"by": list(pass_.head.by)} if pass_.head.by else {}
         shows["rest"] = "below, in its former order"
-    if step.rerank is None:
+    if pass_.rerank is None:
         shows |= _fusing(recipe, 1)
     else:
-        shows |= step.rerank.shows()
-        shows |= {"boosts": list(step.boosts)} if step.boosts else {}
+        shows |= pass_.rerank.shows()
+        shows |= {"boosts": list(pass_.boosts)} if pass_.boosts else {}
     off: Skipped | None = None
-    if not step.enabled:
+    if not pass_.enabled:
         off = Skipped("switched off", idle=True)
-    elif step.rerank is not None and not recipe.mode(ctx.query.mode).rerank:
+    elif pass_.rerank is not None and not recipe.mode(ctx.query.mode).rerank:
         off = Skipped(f"mode_off: not in mode {ctx.query.mode}", idle=True)
-    elif step.rerank is not None and ctx.effects.reranker is None:
+    elif pass_.rerank is not None and ctx.effects.reranker is None:
         off = Skipped("no_reranker: this memory has none; open(…, reranker=…)", idle=True)
     yield PlanStep(name, shows) if off is None else _step(name, off)
 

@@ -211,12 +211,12 @@ class Recipe(Spec):
             )
         if not self.passes[0].enabled:
             raise ValueError("pass.0 cannot be switched off: remove its `enabled`")
-        for at, step in enumerate(self.passes):
-            if step.fuse is not None:
-                self._weighs(at, step.fuse)
-            self._applies(at, step)
-            self._columns(f"pass.{at}.ties", step.ties or ())
-            self._columns(f"pass.{at}.head.by", () if step.head is None else step.head.by)
+        for at, pass_ in enumerate(self.passes):
+            if pass_.fuse is not None:
+                self._weighs(at, pass_.fuse)
+            self._applies(at, pass_)
+            self._columns(f"pass.{at}.ties", pass_.ties or ())
+            self._columns(f"pass.{at}.head.by", () if pass_.head is None else pass_.head.by)
         self._columns("ties", self.ties)
         self._columns("scores", tuple(self.scores.values()))
         self._lanes_known()
@@ -243,8 +243,8 @@ class Recipe(Spec):
         named = {"apart": {*self.apart}, "otherwise": {*filter(None, (self.otherwise,))}}
         if self.relevance is not None:
             named["relevance.stands_out"] = {*filter(None, (self.relevance.stands_out,))}
-        for at, step in enumerate(self.passes):
-            rule = None if step.rerank is None else step.rerank.unless
+        for at, pass_ in enumerate(self.passes):
+            rule = None if pass_.rerank is None else pass_.rerank.unless
             named[f"pass.{at}.rerank.unless"] = set() if rule is None else set(rule.lanes)
         for name, mode in self.modes.items():
             named[f"modes.{name}"] = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
@@ -274,8 +274,8 @@ class Recipe(Spec):
         if first and missing:
             raise ValueError(f"pass.{at}.fuse.weights has no weight for {_listed(missing)}")
 
-    def _applies(self, at: int, step: Pass) -> None:
-        for label in step.boosts:
+    def _applies(self, at: int, pass_: Pass) -> None:
+        for label in pass_.boosts:
             if label not in {*self.lanes, *self.boosts}:
                 known = ", ".join((*self.lanes, *self.boosts))
                 raise ValueError(

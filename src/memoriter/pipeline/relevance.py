@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, NamedTuple, Self
@@ -20,6 +19,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from memoriter.core.fold import fold
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Knots, Ranking, Rows, Scores, Spread
 from memoriter.index.field_stats import distinct
 from memoriter.index.match import PhrasePattern

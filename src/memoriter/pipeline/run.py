@@ -6,20 +6,18 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from memoriter.core.errors import InvariantError
-from memoriter.core.ranking import Ranking, Rows, Scores, zero_where_absent
+from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import FIRST, Slate
-from memoriter.index.reads import text_lengths
 from memoriter.lanes.port import Context, Seeded
-from memoriter.pipeline.candidates import Candidates, complete, whether_proved
+from memoriter.pipeline.candidates import Candidates, complete
 from memoriter.pipeline.first_pass import Scored, first_pass
 from memoriter.pipeline.orderings.budget import fit_budget
 from memoriter.pipeline.orderings.port import Moved, apply_move
@@ -27,21 +25,20 @@ from memoriter.pipeline.plan import BUDGET, Plan, PlanStep, ordering_steps
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import (
     RELEVANCE,
-    Covered,
     Judged,
     QuestionFacts,
     question_facts,
-    rows_with_words,
 )
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
+from memoriter.pipeline.slate_relevance import slate_relevance
+from memoriter.pipeline.threshold import outside_pools
 from memoriter.pipeline.waves import seed_rows
-from memoriter.rank.grid import snap
 
 _MS: Final = 1000.0
 
 
 class Stopwatch:
-    """Notes the time since the last lap under a name: for people, never for the answer."""
+    """Records the time since the last lap under a name: for people, never for the answer."""
 
     def __init__(self, **before: float) -> None:
         self.laps = dict(before)
@@ -117,9 +114,9 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     question = None if rule is None else question_facts(ctx, rule, proposed)
     relevance = None
     if question is not None:
-        judged = relevance_of(plan.recipe, ctx, question, scored.slate)
+        judged = slate_relevance(plan.recipe, ctx, question, scored.slate)
         relevance = RowRelevance(scored.slate.rows, judged)
-        scored = replace(scored, slate=scored.slate.noting({RELEVANCE: judged.values}))
+        scored = replace(scored, slate=scored.slate.with_details({RELEVANCE: judged.values}))
     watch.lap(FIRST)
     plan, scored, outcomes = _second_pass(plan, ctx, scored, proposed)
     if second := next((name for name in (AGAIN, RERANK) if plan.runs(name)), None):
@@ -128,9 +125,9 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     counts |= {name: move.at.size for name, move in moves.items()}
     shown = _cut(ctx, slate, moves, counts)
     watch.lap("limit")
-    proof = whether_proved(plan.recipe, ctx, proposed, first_scores, plan.boosting)
-    notes = {**scored.noted, FIRST: proof, **{name: move.noted for name, move in moves.items()}}
-    plan = _finished(plan, counts, rankings, notes)
+    proof = outside_pools(plan.recipe, ctx, proposed, first_scores, plan.boosting)
+    shows = {**scored.shows, FIRST: proof, **{name: move.shows for name, move in moves.items()}}
+    plan = _finished(plan, counts, rankings, shows)
     return Ran(
         plan=plan,
         rankings=rankings,
@@ -202,43 +199,6 @@ def _ordered(
     return slate, moves
 
 
-def relevance_of(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Judged:
-    """The relevance of each row of a slate."""
-    if recipe.relevance is None:
-        raise InvariantError(
-            "internal error: the recipe has no relevance to compute; please report it"
-        )
-    rule = recipe.relevance.with_model(has_model=ctx.has_model)
-    fuse = recipe.fusion(has_model=ctx.has_model)
-    # Lists of the caller and walks are no measure of how much of the question is covered.
-    own = [label for label, lane in recipe.lanes.items() if lane.independent]
-    ran = [label for label in own if f"{label}.score" in slate.columns]
-    together = [label for label in ran if label not in recipe.apart]
-    whole = math.fsum(fuse.weighed[label] for label in together) or 1.0
-    # Contributions of the lanes alone: boosts read other records, and relevance must not.
-    share = np.zeros(slate.rows.size)
-    for label in together:
-        share += zero_where_absent(slate.columns[f"{FIRST}.{label}"])
-    apart = named_apart(recipe, ctx, slate)
-    for label in recipe.apart:
-        if label in ran:
-            apart = np.maximum(apart, zero_where_absent(slate.columns[f"{label}.scaled"]))
-    words = text_lengths(ctx.view, slate.rows)
-    column = slate.columns.get(f"{rule.stands_out}.score")
-    scores = None if column is None else zero_where_absent(column)
-    return rule.of(question, Covered(snap(share / whole), apart, words, scores))
-
-
-def named_apart(recipe: Recipe, ctx: Context, slate: Slate) -> Scores:
-    """1 for each row whose text has the words that a lane of `apart` reads, such as a date."""
-    out = np.zeros(slate.rows.size)
-    for label in recipe.apart:
-        if f"{label}.score" in slate.columns:
-            words = recipe.lanes[label].words_in_text(ctx.query)
-            out = np.maximum(out, rows_with_words(ctx, words, slate.rows))
-    return out
-
-
 def run_lanes(
     plan: Plan, ctx: Context, watch: Stopwatch | None = None, before: Ran | None = None
 ) -> tuple[dict[str, Ranking], dict[str, Rows]]:
@@ -304,17 +264,17 @@ def _finished(
     plan: Plan,
     counts: Mapping[str, int],
     rankings: Mapping[str, Ranking],
-    notes: Mapping[str, Mapping[str, object]],
+    shows: Mapping[str, Mapping[str, object]],
 ) -> Plan:
-    """The plan with the rows after each step, the notes of steps and the attempts of lanes."""
+    """The plan with the rows after each step, what each shows and the attempts of lanes."""
     steps: list[PlanStep] = []
     for step in plan.steps:
         name, ranking = step.name, rankings.get(step.name)
-        noted = notes.get(name, {}) if ranking is None else {**ranking.noted, **notes.get(name, {})}
+        more = shows.get(name, {}) if ranking is None else {**ranking.shows, **shows.get(name, {})}
         steps.append(
             PlanStep(
                 name,
-                {**step.shows, **noted} if noted else step.shows,
+                {**step.shows, **more} if more else step.shows,
                 step.skipped,
                 counts.get(name, step.rows),
                 step.attempts if ranking is None else ranking.attempts,

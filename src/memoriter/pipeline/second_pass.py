@@ -8,12 +8,13 @@ and its scores, or why there are none, are recorded for the receipt. If it fails
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from memoriter.core.errors import InvariantError, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Ranking, Scores
 from memoriter.core.slate import TIER, Slate, Step
 from memoriter.lanes.port import Context
@@ -72,31 +73,33 @@ def _counted(slate: Slate, name: str) -> Scores:
 
 def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[str]) -> Scored:
     """A second fusion, over the ranked columns that the head is made of."""
-    step = recipe.passes[1]
-    if step.fuse is None:
+    pass_ = recipe.passes[1]
+    if pass_.fuse is None:
         raise InvariantError("internal error: pass.1 has no `fuse`; please report it")
     slate = scored.slate
-    lists = head_ranks(slate, step.head, ctx, recipe.ties)
+    lists = head_ranks(slate, pass_.head, ctx, recipe.ties)
     ranks = np.stack(list(lists.values()))
     inside = np.logical_or.reduce(~np.isnan(ranks), axis=0)
-    by = step.head.by if step.head else ()
+    by = pass_.head.by if pass_.head else ()
     known = np.stack([_counted(slate, name) for name in by or ("order",)])
     scores = np.where(np.isnan(ranks), np.nan, known)
     for at, name in enumerate(lists):
-        scaled = step.fuse.scaled(name, scores[at], None)
+        scaled = pass_.fuse.scaled(name, scores[at], None)
         scores[at] = scores[at] if scaled is None else scaled
-    slate = slate.noting({f"{AGAIN}.{name}.rank": head_slate for name, head_slate in lists.items()})
+    slate = slate.with_details(
+        {f"{AGAIN}.{name}.rank": head_slate for name, head_slate in lists.items()}
+    )
     signals = Signals(list(lists), scores, ranks, np.ones(len(lists), np.bool_))
-    slate = fused(slate, AGAIN, list(lists), step.fuse.fuse(signals))
-    work = Boosting(recipe, ctx, dict(scored.noted))
-    slate = work.applied(slate, AGAIN, _applicable(recipe, step, slate, boosts))
-    return Scored(_tiers(slate, AGAIN, inside, _by_score(slate, ctx, recipe, inside)), work.notes)
+    slate = fused(slate, AGAIN, list(lists), pass_.fuse.fuse(signals))
+    work = Boosting(recipe, ctx, dict(scored.shows))
+    slate = work.applied(slate, AGAIN, _applicable(recipe, pass_, slate, boosts))
+    return Scored(_tiers(slate, AGAIN, inside, _by_score(slate, ctx, recipe, inside)), work.shows)
 
 
-def _applicable(recipe: Recipe, step: Pass, slate: Slate, boosts: Sequence[str]) -> list[str]:
+def _applicable(recipe: Recipe, pass_: Pass, slate: Slate, boosts: Sequence[str]) -> list[str]:
     return [
         label
-        for label in step.boosts
+        for label in pass_.boosts
         if label in boosts or (label in recipe.lanes and f"{label}.score" in slate.columns)
     ]
 
@@ -110,8 +113,8 @@ def _by_score(slate: Slate, ctx: Context, recipe: Recipe, inside: Mask) -> np.nd
 
 def _tiers(slate: Slate, stage: str, inside: Mask, order: np.ndarray) -> Slate:
     """The head in its new order, then the rest in its old order."""
-    noted = slate.noting({TIER: np.where(inside, 1.0, 2.0)})
-    return noted.ordered(stage, np.concatenate([order, np.flatnonzero(~inside)]))
+    tiered = slate.with_details({TIER: np.where(inside, 1.0, 2.0)})
+    return tiered.ordered(stage, np.concatenate([order, np.flatnonzero(~inside)]))
 
 
 # -- a reranker ------------------------------------------------------------------------------------
@@ -125,23 +128,23 @@ def reranked(
 
     Raises Unavailable if the reranker fails and the recipe says `on_failure = "raise"`.
     """
-    step = recipe.passes[1]
-    if step.rerank is None or step.head is None:
+    pass_ = recipe.passes[1]
+    if pass_.rerank is None or pass_.head is None:
         raise InvariantError(
             "internal error: pass.1 has no `rerank` or no `head`; please report it"
         )
     slate = scored.slate
-    ranks = np.stack(list(head_ranks(slate, step.head, ctx, recipe.ties).values()))
+    ranks = np.stack(list(head_ranks(slate, pass_.head, ctx, recipe.ties).values()))
     at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
-    rule = step.rerank.unless
+    rule = pass_.rerank.unless
     agreed = None if rule is None else _agreed(rule, rankings)
-    noted = {} if agreed is None else {RERANK: {"agreements": agreed}}
-    scored = replace(scored, noted={**scored.noted, **noted})
+    shows = {} if agreed is None else {RERANK: {"agreements": agreed}}
+    scored = replace(scored, shows={**scored.shows, **shows})
     if (reason := _skip_reason(rule, agreed or 0, at.size)) is not None:
         return scored, RerankOutcome({"skipped": reason}, reason)
-    answer = _reranker_scores(ctx, step.rerank, slate, at)
+    answer = _reranker_scores(ctx, pass_.rerank, slate, at)
     if isinstance(answer, str):
-        if step.rerank.on_failure == "raise":
+        if pass_.rerank.on_failure == "raise":
             raise Unavailable(
                 f"the reranker returned no scores: {answer}",
                 hint='try again, or set pass.1.rerank.on_failure to "keep": then the order stays'
@@ -152,19 +155,19 @@ def reranked(
     whole = np.full(slate.rows.size, np.nan)
     whole[at] = answer
     column = {f"{RERANK}.score": whole}
-    work = Boosting(recipe, ctx, dict(scored.noted))
-    if step.rerank.score == "keep":
-        slate = slate.noting(column)
+    work = Boosting(recipe, ctx, dict(scored.shows))
+    if pass_.rerank.score == "keep":
+        slate = slate.with_details(column)
         order = at[top(answer, np.arange(at.size), at.size)]
     else:
         slate = slate.scored(Step(RERANK, "sum", (f"{RERANK}.score",), RERANK), column)
-        slate = work.applied(slate, RERANK, _applicable(recipe, step, slate, boosts))
+        slate = work.applied(slate, RERANK, _applicable(recipe, pass_, slate, boosts))
         # Ties keep the former order: `at` is ascending, so the place decides.
         order = at[top(slate.score[at], np.arange(at.size), at.size)]
     inside = np.zeros(slate.rows.size, np.bool_)
     inside[at] = True
-    notes = {"scores": answer.tolist(), "rows": slate.rows[at].tolist()}
-    return Scored(_tiers(slate, RERANK, inside, order), work.notes), RerankOutcome(notes)
+    answers = {"scores": answer.tolist(), "rows": slate.rows[at].tolist()}
+    return Scored(_tiers(slate, RERANK, inside, order), work.shows), RerankOutcome(answers)
 
 
 def _skip_reason(rule: Unanimity | None, agreed: int, count: int) -> str | None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, cast
 
 from memoriter.core import plugins
 from memoriter.core.errors import BadRecipe, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.pipeline.load import full_path, parse_recipe, recipe_of, source
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.toml import to_toml

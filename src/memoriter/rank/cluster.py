@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.steps import Steps
+from memoriter.core.work_limit import WorkLimit
 from memoriter.rank.grid import STEP, exact_cosines, scan_margin, snap, unit
 
 ROUNDS: Final = 20
@@ -26,7 +26,7 @@ SEED: Final = 42
 
 
 def near(
-    vectors: NDArray[np.float32], least: float, steps: Steps | None = None
+    vectors: NDArray[np.float32], least: float, work: WorkLimit | None = None
 ) -> NDArray[np.bool_]:
     """Which pairs of unit vectors have at least this cosine; the diagonal is False.
 
@@ -42,8 +42,8 @@ def near(
         scanned = vectors[start : start + BLOCK] @ vectors.T
         block = scanned >= least + margin
         doubtful = ~block & (scanned >= least - margin)
-        if steps is not None:
-            steps.spend(scanned.size + vectors.shape[1] * int(doubtful.sum()))
+        if work is not None:
+            work.spend(scanned.size + vectors.shape[1] * int(doubtful.sum()))
         for at in np.flatnonzero(doubtful.any(axis=1)).tolist():
             others = np.flatnonzero(doubtful[at])
             block[at, others] = snap(exact_cosines(vectors[others], vectors[start + at])) >= least

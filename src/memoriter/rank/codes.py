@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.kernel.calls import rough_distances
 from memoriter.kernel.library import native_library
 

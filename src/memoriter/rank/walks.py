@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.rank.walk import ROOT, Adjacency, Mask, Nodes, StepFilter, Tree, bfs, parallel
 
 IntArray = NDArray[np.int64]

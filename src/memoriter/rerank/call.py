@@ -12,13 +12,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import MemoriterError, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.models.texts import excerpt
 from memoriter.models.worker_thread import AbandonedCalls, run_in_thread
 from memoriter.rank.grid import snap

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Protocol
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import InputError, Unsupported
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import integer
 from memoriter.models.batch import BATCH, batches, mask, padded
 from memoriter.models.folder import Folder, ModelConfig, file_digests

@@ -11,10 +11,10 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 
 from memoriter.core.batch import Batch, Commit
 from memoriter.core.errors import MemoriterError, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True, eq=False)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from memoriter.core.batch import Batch, Commit
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Record
 from memoriter.store.rows import (
     AgentRow,

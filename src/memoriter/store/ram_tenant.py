@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.store.port import Dump, Head, Manifest, TenantRows
 from memoriter.store.rows import (
     AgentRow,
@@ -22,7 +23,7 @@ from memoriter.store.rows import (
 from memoriter.store.sequence import CurrentRow, SequencedBatch
 
 
-@dataclass
+@dataclass()
 class RamTenant:
     """One tenant's rows, and the `Ledger` that `sequence_batch` reads them through."""
 

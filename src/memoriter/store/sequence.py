@@ -8,7 +8,7 @@ compare-and-set conditions, and returns rows; the store only has to write them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from memoriter.core.batch import (
@@ -27,6 +27,7 @@ from memoriter.core.batch import (
 from memoriter.core.canonical import canonical
 from memoriter.core.edge import REPLACING
 from memoriter.core.errors import BadRecord, Conflict, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.times import to_datetime
 from memoriter.store.acts import key_of, named_ids, own_id
 from memoriter.store.port import Head

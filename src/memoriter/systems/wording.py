@@ -7,7 +7,7 @@ The tables are in the recipe of the system: `names` maps each of its names to a 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -15,6 +15,7 @@ from pydantic import Field
 
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.errors import Forbidden
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import JsonObject
 from memoriter.core.times import iso
 from memoriter.doors.requests import AskRequest, Request

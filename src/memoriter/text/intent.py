@@ -13,9 +13,9 @@ kind and role.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Content
 from memoriter.text.english import is_english
 from memoriter.text.time_words import has_time_words

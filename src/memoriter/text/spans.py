@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.text.chunk import has_unspaced
 from memoriter.text.port import Analyzer
 

@@ -7,8 +7,10 @@ satisfies `keep` and not `drop`. The score of a row comes from the leaves that i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from memoriter.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

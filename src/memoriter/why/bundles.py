@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import overload
 
 import numpy as np
 
 from memoriter.core.errors import BadQuery, NothingToRun
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.record import Record

@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import BadQuery, Corrupt
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import EXACT_INT, integer, text
 from memoriter.core.query import Query
 from memoriter.lanes.port import Context, InSpace, Skipped
 from memoriter.pipeline.load import parse_recipe
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
-from memoriter.why.receipt import CHANGED, Receipt, read_receipt, sealed
+from memoriter.why.receipt import CHANGED, Receipt, sealed
 from memoriter.why.result import Result
-from memoriter.why.verify import NotAReceipt, check_version
 
 ReceiptLike = Receipt | Result | str | Path | Mapping[str, object]
 """A receipt, the result it belongs to, the path of a saved one, or its data."""
@@ -38,6 +38,10 @@ def receipt_from(what: ReceiptLike) -> Receipt:
 
     Raises BadQuery if it is not a receipt of this version, and Corrupt if the digest is wrong.
     """
+    # Every search imports this module, and none needs the verifier.
+    from memoriter.why.read_receipt import read_receipt  # noqa: PLC0415
+    from memoriter.why.verify import NotAReceipt, check_version  # noqa: PLC0415
+
     if isinstance(what, str | Path):
         return read_receipt(what)
     receipt = what.receipt if isinstance(what, Result) else what

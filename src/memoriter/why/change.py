@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, cast
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.query import Query, parse_lists
 from memoriter.core.scope import PARTS
 from memoriter.core.where import AllOf, Test, Where, parse_where, to_data

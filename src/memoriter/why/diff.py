@@ -8,18 +8,20 @@ can have changed it.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any, Final, Literal, cast
 
 from memoriter.core.differing import differing
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, named, plain, shown
 from memoriter.core.slate import signal_of
-from memoriter.core.steps import Steps
+from memoriter.core.work_limit import WorkLimit
 from memoriter.lanes.port import Lane
 from memoriter.why.case import Case, ReceiptLike, receipt_from
-from memoriter.why.receipt import Receipt, receipt_columns
+from memoriter.why.read_receipt import receipt_columns
+from memoriter.why.receipt import Receipt
 
 Cause = Literal["data", "recipe", "model", "filter", "question"]
 CAUSES: Final[tuple[Cause, ...]] = ("data", "recipe", "model", "filter", "question")
@@ -168,7 +170,7 @@ def diff(before: ReceiptLike, after: ReceiptLike, steps: int = STEPS) -> Diff:
     was, now = _Answer(receipt_from(before)), _Answer(receipt_from(after))
     inputs = tuple(_inputs(was, now))
     ids = dict.fromkeys((*now.hits, *was.hits))
-    budget = Steps(steps, "diff", "compare answers with fewer hits")
+    budget = WorkLimit(steps, "diff", "compare answers with fewer hits")
     parts = len(was.parts) + len(now.parts)
     each = parts * (len(inputs) + 1) + len(was.steps) + len(now.steps)
     budget.spend(len(ids) * (each + len(ids) // _PER_STEP + 1))

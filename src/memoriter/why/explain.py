@@ -26,7 +26,7 @@ KNOTS = "knots"
 FROM = ".from"
 """The suffix of columns that hold the rank of a row before a stage."""
 _WHOLE = ("rank", *SIZES)
-"""Notes of the pipeline itself that are integers, although columns hold floats."""
+"""Details of the pipeline itself that are integers, although columns hold floats."""
 Ids = Callable[[Rows], list[str]]
 """Rows → ids of their records."""
 
@@ -52,20 +52,20 @@ class Reasons:
         self._steps = slate.steps
         self._ids = ids
         self._parts: dict[str, RecipePart] = {**recipe.boosts, **ordering_steps(recipe)}
-        """The boosts and orderings by the names under which they note something."""
+        """The boosts and orderings by the names that their details have."""
         self._columns = {key: column.tolist() for key, column in slate.columns.items()}
         self._inside = {key for step in slate.steps for key in (*step.inputs, step.out)}
-        """Columns that are part of a score; the others are notes about it."""
+        """Columns that are part of a score; the others are details about it."""
         self._facts: dict[str, dict[str, list[float]]] = {}
-        """Owner → its notes: name of the note → column."""
+        """Owner → its details: name of the detail → column."""
         self._stages: dict[str, list[float]] = {}
         """Stage that moved rows → their ranks before it."""
         for key, column in self._columns.items():
-            owner, _, note = key.partition(".")
+            owner, _, detail = key.partition(".")
             if key.endswith(FROM):
                 self._stages[key.removesuffix(FROM)] = column
             elif key not in self._inside:
-                self._facts.setdefault(owner, {})[note] = column
+                self._facts.setdefault(owner, {})[detail] = column
 
     def score(self, at: int) -> Explanation:
         """The score of the row at a place, as the tree of the columns that it was computed from.
@@ -88,44 +88,46 @@ class Reasons:
         return root
 
     def _leaf(self, key: str, at: int) -> Explanation:
-        """The value of a column, with the notes of its owner as facts."""
+        """The value of a column, with the details of its owner as facts."""
         owner = signal_of(key)
-        facts = self._noted(owner, self._facts.get(owner, {}), at)
+        facts = self._detailed(owner, self._facts.get(owner, {}), at)
         return Explanation(owner, self._columns[key][at], facts=facts)
 
-    def _noted(self, owner: str, columns: Mapping[str, list[float]], at: int) -> dict[str, object]:
-        """The notes of an owner about a row: rows as ids, counts as integers."""
+    def _detailed(
+        self, owner: str, columns: Mapping[str, list[float]], at: int
+    ) -> dict[str, object]:
+        """The details of an owner about a row: rows as ids, counts as integers."""
         part = self._parts.get(owner)
-        rows = () if part is None else part.row_notes
-        whole = _WHOLE if part is None else (*_WHOLE, *part.whole_notes)
+        rows = () if part is None else part.row_details
+        whole = _WHOLE if part is None else (*_WHOLE, *part.whole_details)
         out: dict[str, object] = {}
-        for note, column in columns.items():
+        for detail, column in columns.items():
             value = column[at]
             if not math.isnan(value):
-                number = int(value) if note.rpartition(".")[2] in whole else value
-                out[note] = self._names[int(value)] if note in rows else number
+                number = int(value) if detail.rpartition(".")[2] in whole else value
+                out[detail] = self._names[int(value)] if detail in rows else number
         return out
 
     @cached_property
     def _names(self) -> dict[int, str]:
-        """The id of every row that some note names, read at once."""
+        """The id of every row that some detail names, read at once."""
         rows: set[int] = set()
-        for owner, columns in (*self._facts.items(), *self._notes.items()):
+        for owner, columns in (*self._facts.items(), *self._details.items()):
             part = self._parts.get(owner)
-            for note in () if part is None else part.row_notes:
-                rows.update(int(row) for row in columns.get(note, ()) if not math.isnan(row))
+            for detail in () if part is None else part.row_details:
+                rows.update(int(row) for row in columns.get(detail, ()) if not math.isnan(row))
         known = sorted(rows)
         return dict(zip(known, self._ids(np.array(known, np.int64)), strict=True))
 
     def moves(self, at: int) -> dict[str, dict[str, object]]:
-        """For each pass and ordering that moved rows, the row's rank before it and its notes.
+        """For each pass and ordering that moved rows, the row's rank before it and its details.
 
         A pass that gave the row a new score adds the score before and the new one.
         """
         out: dict[str, dict[str, object]] = {}
         for stage, ranks in self._stages.items():
-            noted = self._noted(stage, self._notes[stage], at)
-            out[stage] = {"from": int(ranks[at]), **noted, **self._rescored(stage, at)}
+            details = self._detailed(stage, self._details[stage], at)
+            out[stage] = {"from": int(ranks[at]), **details, **self._rescored(stage, at)}
         return out
 
     def _rescored(self, stage: str, at: int) -> dict[str, float]:
@@ -140,8 +142,8 @@ class Reasons:
         return {} if math.isnan(after) else {"before": before, "score": after}
 
     @cached_property
-    def _notes(self) -> dict[str, dict[str, list[float]]]:
-        """Stage → its notes."""
+    def _details(self) -> dict[str, dict[str, list[float]]]:
+        """Stage → its details."""
         out: dict[str, dict[str, list[float]]] = {stage: {} for stage in self._stages}
         for key, column in self._columns.items():
             stages = [stage for stage in self._stages if key.startswith(f"{stage}.")]

@@ -1,6 +1,6 @@
 """The text of a hit: the tree of its score, its boosts and its moves, for terminal and HTML output.
 
-Lines about a kind of lane, boost or ordering come from its own class (`node_text`, `notes`).
+Lines about a kind of lane, boost or ordering come from its own class (`node_text`, `phrases`).
 """
 
 from __future__ import annotations
@@ -137,22 +137,22 @@ def boosts_of(root: Explanation, lanes: Mapping[str, object]) -> Iterator[tuple[
 
 
 def moves_of(hit: Hit) -> Iterator[tuple[str, str]]:
-    """(stage, text) of each stage that moved a hit or noted something about it."""
-    ranks = [*(cast("int", noted["from"]) for noted in hit.moves.values()), hit.rank]
-    for (stage, noted), before, place in zip(hit.moves.items(), ranks, ranks[1:], strict=False):
-        notes = ", ".join(_notes(hit, stage, noted))
+    """(stage, text) of each stage that moved a hit or has details about it."""
+    ranks = [*(cast("int", details["from"]) for details in hit.moves.values()), hit.rank]
+    for (stage, details), before, place in zip(hit.moves.items(), ranks, ranks[1:], strict=False):
+        phrases = ", ".join(_phrases(hit, stage, details))
         if place != before:
             way = f"#{before} → #{place}"
-            yield one_line(stage), f"{way}, {notes}" if notes else way
-        elif notes:
-            yield one_line(stage), f"#{place}, {notes}"
+            yield one_line(stage), f"{way}, {phrases}" if phrases else way
+        elif phrases:
+            yield one_line(stage), f"#{place}, {phrases}"
 
 
-def _notes(hit: Hit, stage: str, noted: Mapping[str, object]) -> Iterator[str]:
-    """The notes of a stage: of an ordering by its class, of a pass the scores."""
-    own = {key: value for key, value in noted.items() if key != "from"}
+def _phrases(hit: Hit, stage: str, details: Mapping[str, object]) -> Iterator[str]:
+    """The phrases of a stage: of an ordering by its class, of a pass the scores."""
+    own = {key: value for key, value in details.items() if key != "from"}
     if (ordering := ordering_steps(hit.recipe).get(stage)) is not None:
-        yield from ordering.notes(own)
+        yield from ordering.phrases(own)
         return
     if "before" in own:
         yield f"score {short(own.pop('before'))} → {short(own.pop('score'))}"

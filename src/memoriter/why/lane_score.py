@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import named, plain, shown
 from memoriter.text.figures import figure
 from memoriter.why.later import Later

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 import numpy as np
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.times import iso
 from memoriter.core.where import EVERYTHING, AllOf, Where, to_data

@@ -26,7 +26,8 @@ from memoriter.pipeline.bind import criteria_of
 from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.first_pass import first_pass
 from memoriter.pipeline.relevance import RELEVANCE
-from memoriter.pipeline.run import Ran, relevance_of
+from memoriter.pipeline.run import Ran
+from memoriter.pipeline.slate_relevance import slate_relevance
 from memoriter.text.speakers import name_words
 
 SUPERSEDED_LIMIT: Final = 2_000
@@ -114,7 +115,7 @@ def _evident(ran: Ran, ctx: Context, slate: Slate) -> Slate:
         return slate
     known = slate.columns.get(RELEVANCE)
     if known is None:
-        known = relevance_of(recipe, ctx, ran.question, slate).values
+        known = slate_relevance(recipe, ctx, ran.question, slate).values
     return slate.take(np.flatnonzero(known >= rule.weak))
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from memoriter.core.differing import differing
 from memoriter.core.errors import Expired
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.shown import counted, shown

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, overload
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.errors import BadQuery
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice
 from memoriter.core.options import guided
 from memoriter.core.other_words import Hinting, NotAsync, not_a_mapping
@@ -90,7 +91,7 @@ class Hit(Hinting):
 
     @property
     def moves(self) -> Mapping[str, Mapping[str, object]]:
-        """For each pass and ordering that moved rows, its rank before (`from`) and its notes."""
+        """For each pass and ordering that moved rows, its rank before (`from`) and its details."""
         return self._moves.value
 
     @property
@@ -144,7 +145,7 @@ class Hit(Hinting):
     def journey(self) -> tuple[tuple[str, int], ...]:
         """(stage, rank) for each lane, then for the rank after each pass and ordering."""
         # A move records the rank before it, which is the rank after the stage before.
-        before = [cast("int", noted["from"]) for noted in self.moves.values()]
+        before = [cast("int", details["from"]) for details in self.moves.values()]
         after = zip(("fuse", *self.moves), (*before, self.rank), strict=True)
         return (*((label, lane.rank) for label, lane in self.lanes.items()), *after)
 

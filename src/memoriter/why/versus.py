@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 
 from memoriter.core.explanation import contributions
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import named, shown
 from memoriter.text.figures import figure
 from memoriter.why.drawing import adding_up

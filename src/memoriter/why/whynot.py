@@ -8,14 +8,15 @@ out to be unnecessary are dropped. `memory.receipts` calls `why_not`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Protocol
 
 from memoriter.core.errors import MemoriterError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.shown import named, plain, shown
-from memoriter.core.steps import Steps
+from memoriter.core.work_limit import WorkLimit
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.case import Case, Finished
 from memoriter.why.change import Change, ChangedQuery, merged, smaller
@@ -107,7 +108,7 @@ class _Trial:
         self._run = run
         self._original = original
         self._id = id
-        self._searches = Steps(SEARCHES, "why_not", "ask about a simpler search")
+        self._searches = WorkLimit(SEARCHES, "why_not", "ask about a simpler search")
 
     def outcome(self, change: Change) -> Obstacle | int | None:
         """The record's rank after a change, or its obstacle; None if the query cannot be run."""

@@ -30,12 +30,12 @@ from memoriter.pipeline.fusing import Weighted
 from memoriter.pipeline.orderings.port import Moved
 from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.run import Ran, named_apart
+from memoriter.pipeline.run import Ran
+from memoriter.pipeline.slate_relevance import named_in_text
 from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
 from memoriter.why.lane_score import LaneScore
 from memoriter.why.receipt import VERSION, Receipt, sealed
-from memoriter.why.verify.filtering import UNREAD
 
 Lanes = Mapping[str, Mapping[int, LaneScore]]
 """Lane → row of the answer → its rank, score and evidence in that lane."""
@@ -134,7 +134,7 @@ def _budget(ran: Ran) -> dict[str, object]:
 
 
 def _outcomes(ran: Ran, ctx: Context) -> dict[str, object]:
-    """The answers of models: query vectors, and what the search noted (rerank scores, failures)."""
+    """What models answered: query vectors, rerank scores, failures."""
     out: dict[str, object] = dict(ran.outcomes)
     serving, *others = ctx.spaces
     if serving.vector is not None:
@@ -193,7 +193,7 @@ def _listed(values: NDArray[np.int64] | Scores, column: Scores) -> list[int | fl
 
 def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
     """The columns of attributes that break ties, as numbers with the same order."""
-    ties = [*recipe.ties, *(tie for step in recipe.passes for tie in step.ties or ())]
+    ties = [*recipe.ties, *(tie for pass_ in recipe.passes for tie in pass_.ties or ())]
     own = [tie for lane in recipe.lanes.values() for tie in lane.ties]
     names = dict.fromkeys(tie.removeprefix("-") for tie in (*ties, *own))
     out: dict[str, Scores] = {}
@@ -209,7 +209,7 @@ def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
     out: dict[str, Scores] = {}
     if ran.plan.recipe.relevance is not None:
         out["of.words"] = text_lengths(ctx.view, slate.rows)
-        out["of.named"] = named_apart(ran.plan.recipe, ctx, slate)
+        out["of.named"] = named_in_text(ran.plan.recipe, ctx, slate)
     for label in ran.plan.boosting:
         inputs = ran.plan.recipe.boosts[label].inputs(ctx, slate)
         out |= {f"of.{name}": column for name, column in inputs.items()}
@@ -217,7 +217,7 @@ def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
 
 
 def _move(name: str, move: Moved) -> dict[str, object]:
-    """An ordering as data: the places it kept in its input, its notes and its other inputs."""
+    """An ordering as data: the places it kept in its input, its details and its other inputs."""
     out: dict[str, object] = {"name": name, "kept": move.at.tolist()}
     if move.details:
         out["beside"] = {key: packed_column(values) for key, values in move.details.items()}
@@ -286,6 +286,8 @@ def filter_values(recipe: Recipe, ctx: Context, rows: Rows) -> list[dict[str, ob
     tests = {test.attribute: test for test in _tests(query.where)}
     names = [*query.scope.filters(), *(["trust"] if recipe.select.trust is not None else [])]
     tests |= {name: Test(name, "exists", value=True) for name in names}
+    from memoriter.why.verify.filtering import UNREAD  # noqa: PLC0415  # loads the verifier
+
     read = [test for name, test in sorted(tests.items()) if name not in UNREAD]
     records = ctx.fetch(rows.tolist())
     return [None if record is None else dict(_values(read, record)) for record in records]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from memoriter.core.errors import Corrupt
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted, shown
 from memoriter.index.cache import IndexCache
 from memoriter.index.file import IndexOwner, load_segment

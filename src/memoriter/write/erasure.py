@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted, shown
 
 
@@ -19,8 +20,9 @@ class Erasure:
     `erased`: no file of the store holds anything of them."""
 
     reflections: tuple[str, ...] = ()
-    """Reflections made from them: they are records of their own, and quote them until they are
-    forgotten too."""
+    """Those of `ids` that `reflect` made from the others: they quote them, so they go too."""
+    derived: tuple[str, ...] = ()
+    """Records that stay and were made from them, by their links: they may quote them."""
 
     def __repr__(self) -> str:
         return shown("Erasure", f"{counted(len(self.ids), 'record')} forgotten, {self.state}")
@@ -37,5 +39,6 @@ class Erasure:
     def to_dict(self) -> dict[str, object]:
         """The erasure as plain data."""
         about: dict[str, object] = {"ids": list(self.ids), "count": self.count}
-        made = {"reflections": list(self.reflections)} if self.reflections else {}
-        return {**about, "seq": self.seq, "state": self.state, **made}
+        made = {"reflections": list(self.reflections), "derived": list(self.derived)}
+        some = {name: ids for name, ids in made.items() if ids}
+        return {**about, "seq": self.seq, "state": self.state, **some}

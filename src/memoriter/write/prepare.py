@@ -8,7 +8,7 @@ a write: the record is written without a vector and owes it (debt).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from memoriter.core.draft import Draft
 from memoriter.core.edge import REPLACING
 from memoriter.core.errors import BadRecord, InputError
 from memoriter.core.fields import TRUST
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice
 from memoriter.core.record import Content, Record, encode
 from memoriter.core.times import to_micros

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal, NamedTuple, cast
 
@@ -20,11 +19,12 @@ from numpy.typing import NDArray
 from memoriter.core.batch import Act, Vector
 from memoriter.core.canonical import canonical
 from memoriter.core.draft import Draft, with_changes
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, plain, quoted, shown
-from memoriter.core.steps import Steps
 from memoriter.core.times import iso
+from memoriter.core.work_limit import WorkLimit
 from memoriter.rank.cluster import (
     ROUNDS,
     clusters,
@@ -45,7 +45,7 @@ SOURCE: Final = "consolidated_from"
 """The kind of the edges from a reflection to its members."""
 ASSOCIATED: Final = ("associated",)
 """The kind of the links that `linked` goes by."""
-STEPS: Final = 1_000_000_000
+MOST_STEPS: Final = 1_000_000_000
 """How many steps a reflection may take; a step is about one operation on an array's element."""
 _PAIR: Final = 16
 """What comparing one pair of a cluster costs, in steps: it takes three arrays of float64."""
@@ -222,22 +222,22 @@ def find_clusters(
     vectors: NDArray[np.float32],
     rule: Rule,
     links: Sequence[tuple[int, int]] | None = None,
-    steps: Steps | None = None,
+    work: WorkLimit | None = None,
 ) -> tuple[list[Cluster], list[Rejected]]:
     """Cluster the memories of one agent and user; returns (clusters, rejected clusters).
 
     `links` are pairs of their places, newest first, for the algorithm `linked`. Clusters below the
     minimum size are ignored, those above the maximum are rejected. Raises TooCostly.
     """
-    steps = steps or reflect_steps()
+    work = work or reflect_limit()
     ids = [record.id for record in records]
     if links is not None:
-        steps.spend(ROUNDS * len(links))
+        work.spend(ROUNDS * len(links))
         labels = _labels_along(links, ids)
     else:
-        close = near(vectors, rule.similarity, steps)
+        close = near(vectors, rule.similarity, work)
         # Label propagation counts the neighbours of each member in every round.
-        steps.spend(ROUNDS * int(close.sum()))
+        work.spend(ROUNDS * int(close.sum()))
         labels = single_link(close) if rule.algorithm == "agglomerative" else propagated(close)
     known = Phrases([record.text for record in records])
     good: list[Cluster] = []
@@ -246,7 +246,7 @@ def find_clusters(
         if places.size < rule.min_size:
             continue
         # The gates compare all pairs of a cluster, in float64.
-        steps.spend(_PAIR * places.size**2 if places.size <= rule.max_size else 0)
+        work.spend(_PAIR * places.size**2 if places.size <= rule.max_size else 0)
         at = np.array(sorted(places.tolist(), key=ids.__getitem__))
         members = tuple(records[int(place)] for place in at)
         phrases = tuple(known.distinctive(member.text for member in members))
@@ -267,9 +267,9 @@ def _labels_along(links: Sequence[tuple[int, int]], ids: Sequence[str]) -> NDArr
     return labels[[rank[at] for at in range(len(ids))]]
 
 
-def reflect_steps() -> Steps:
+def reflect_limit() -> WorkLimit:
     """The budget of one reflection: about a second of arithmetic on arrays."""
-    return Steps(STEPS, "reflect", "give fewer candidates, or a higher similarity")
+    return WorkLimit(MOST_STEPS, "reflect", "give fewer candidates, or a higher similarity")
 
 
 def is_ours(record: Record) -> bool:

@@ -120,7 +120,7 @@ class ExportFile:
             )
 
     def _read_lines(self, file: BinaryIO) -> bool:
-        """Note what is where; returns whether the last line has the checksum of the others."""
+        """Read what is where; returns whether the last line has the checksum of the others."""
         line, running, count = file.readline(), hashlib.sha256(), 0
         while following := file.readline():
             running.update(line)
@@ -128,7 +128,7 @@ class ExportFile:
             if count == 0:
                 self._read_first(content)
             else:
-                self._note(content, file.tell() - len(following), len(line))
+                self._add_line(content, file.tell() - len(following), len(line))
             line, count = following, count + 1
         last = strict_json(line.decode())
         return last["end"] == count and last["sha256"] == running.hexdigest()
@@ -147,7 +147,7 @@ class ExportFile:
         self.tenant = name_of(first["tenant"], "tenant", BadRecord)
         self.current_name = program == PROGRAM
 
-    def _note(self, content: dict[str, Any], end: int, size: int) -> None:
+    def _add_line(self, content: dict[str, Any], end: int, size: int) -> None:
         table, row = _row_of(content)
         if table == "records":
             self.records += 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Final, cast
@@ -23,6 +23,7 @@ from memoriter.core.draft import (
     with_changes,
 )
 from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import name, names, text
 from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope
@@ -300,14 +301,10 @@ class Writer:
             about = None if target is None else (target.id, target.trust)
             check_link(act.edge.kind, source.trust, about, self._context.ceiling)
 
-    def preview_forget(self, ids: Sequence[str]) -> Erasure:
-        """What `forget` would erase; raises as it does, and changes nothing."""
-        clean = dict.fromkeys(name(record_id, "id") for record_id in ids)
-        current = tuple(self.current(record_id).id for record_id in clean)
-        return Erasure(current, self._log.head(self._scope.tenant).seq, "preview")
-
-    def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
-        """Erase records, all or none; raises NotFound if one is not in scope."""
+    def forget(
+        self, ids: Sequence[str], key: str | None, reflections: Sequence[str] = ()
+    ) -> Erasure:
+        """Erase records and their reflections, all or none; NotFound if one is not there."""
         clean = [name(record_id, "id") for record_id in ids]
         request_key = idempotency_key("forget", key, clean)
         acts: list[Act] = []
@@ -317,6 +314,8 @@ class Writer:
             except NotFound as gone:
                 self._again(request_key, gone, record_id)
             acts.append(Forget(record_id, self._salt(), _nth_key(request_key, at)))
+        # A reflection quotes its members, whatever part of the scope it is in.
+        acts += [Forget(each, self._salt(), None) for each in reflections]
         if not acts:
             return Erasure((), self._log.head(self._scope.tenant).seq)
         commit = self.commit(acts)

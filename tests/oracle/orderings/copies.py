@@ -29,7 +29,14 @@ def _standing(spec: Spec, scene: Scene, head: list[int]) -> list[int]:
     for row in sorted(head, key=preference, reverse=True):
         standing = [other for other in groups if _copied(spec, scene, row, other)]
         groups.setdefault(standing[0] if standing else row, []).append(row)
-    stays = {min(rows, key=head.index): standing for standing, rows in groups.items()}
+    stays: dict[int, int] = {}
+    for standing, rows in groups.items():
+        lending = [
+            row
+            for row in rows
+            if spec["less_trusted"] or preference(row)[0] >= preference(standing)[0]
+        ]
+        stays[min(lending, key=head.index)] = standing
     return [stays[row] for row in head if row in stays]
 
 

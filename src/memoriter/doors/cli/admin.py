@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from memoriter.core.errors import Conflict, Corrupt, InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command, where_of
@@ -26,6 +25,7 @@ from memoriter.doors.cli.options import (
     store_path,
 )
 from memoriter.doors.cli.output import show
+from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 
 if TYPE_CHECKING:
     from memoriter.memory.backups import Backup
@@ -62,7 +62,7 @@ def calibrate(
     at: PrintedOptions,
     space: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--space",
             metavar="NAME",
             help="The vectors to measure: a space or its embedder, as `embed status` lists them "
@@ -86,12 +86,12 @@ def calibrate(
 )
 def export(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)
+        Path, CliArgument(metavar="FILE", help="The file to write.", show_default=False)
     ],
     at: ScopedOptions,
     where: WhereOption = None,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, CliOption("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Export a tenant to a file; import restores it exactly.
 
@@ -112,14 +112,14 @@ def export(
 @command("backup", "memoriter backup agent-2026-11-17.db --verify")
 def backup(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)
+        Path, CliArgument(metavar="FILE", help="The file to write.", show_default=False)
     ],
     at: PrintedOptions,
     *,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Check every record of the copy before it is kept.")
+        bool, CliOption("--verify", help="Check every record of the copy before it is kept.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, CliOption("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Copy the whole store, all its tenants, to one file; others may use the store meanwhile.
 
@@ -136,11 +136,11 @@ def backup(
 def restore(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A file that `backup` wrote.", show_default=False),
+        CliArgument(metavar="FILE", help="A file that `backup` wrote.", show_default=False),
     ],
     at: PrintedOptions,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing store.")] = False,
+    force: Annotated[bool, CliOption("--force", help="Replace an existing store.")] = False,
 ) -> None:
     """Check every record of a backup, then restore it.
 
@@ -158,17 +158,17 @@ def restore(
 @command("copy", "memoriter copy agent.db postgresql://memoriter@db.example/agents")
 def copy(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="The store to read.", show_default=False)
+        str, CliArgument(metavar="SOURCE", help="The store to read.", show_default=False)
     ],
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="The store to fill.", show_default=False)
+        str, CliArgument(metavar="TARGET", help="The store to fill.", show_default=False)
     ],
     *,
     tenant: Annotated[
         str | None,
-        typer.Option("--tenant", help="Copy only this tenant (default: all).", show_default=False),
+        CliOption("--tenant", help="Copy only this tenant (default: all).", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, CliOption("--json", help="Print JSON.")] = False,
 ) -> None:
     """Copy all tenants of a store into another store; each is a file or a PostgreSQL database.
 
@@ -223,7 +223,7 @@ def doctor(at: PrintedOptions) -> None:
 def _print_checkup(checkup: Checkup, *, as_json: bool) -> None:
     show(checkup.to_dict(), lambda: "\n".join(_lines(checkup)), as_json=as_json)
     if not checkup.sound:
-        raise typer.Exit(Corrupt.exit_code)
+        raise CommandExit(Corrupt.exit_code)
 
 
 def _lines(checkup: Checkup) -> list[str]:
@@ -244,7 +244,7 @@ def _lines(checkup: Checkup) -> list[str]:
 
 AnalyzerArgument = Annotated[
     str,
-    typer.Argument(
+    CliArgument(
         metavar="NAME",
         help="The name of an analyzer; `analyzer list` shows them.",
         show_default=False,
@@ -286,7 +286,7 @@ def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
 
 EmbedderArgument = Annotated[
     str,
-    typer.Argument(
+    CliArgument(
         metavar="EMBEDDER",
         help="An embedding model, for example static, hash or onnx:FOLDER.",
         show_default=False,
@@ -336,7 +336,7 @@ def embed_promote(
     at: PrintedOptions,
     *,
     partly: Annotated[
-        bool, typer.Option("--partly", help="Switch even if some memories lack a vector.")
+        bool, CliOption("--partly", help="Switch even if some memories lack a vector.")
     ] = False,
 ) -> None:
     """Switch to a model: its vectors are used whenever the store is opened from now on."""
@@ -362,7 +362,7 @@ class SettingOptions(ScopedOptions):
 
     recipe: Annotated[
         str | None,
-        typer.Option("--recipe", metavar="NAME", help="The recipe of searches (MEMORITER_RECIPE)."),
+        CliOption("--recipe", metavar="NAME", help="The recipe of searches (MEMORITER_RECIPE)."),
     ] = None
     reranker: RerankerOption = None
 
@@ -372,7 +372,7 @@ def config_show(
     at: SettingOptions,
     *,
     origin: Annotated[
-        bool, typer.Option("--origin", help="Show where each value comes from.")
+        bool, CliOption("--origin", help="Show where each value comes from.")
     ] = False,
 ) -> None:
     """Show every setting, and where it comes from.
@@ -381,6 +381,9 @@ def config_show(
     memoriter.toml in the current directory, memoriter/config.toml in ~/.config, the default.
     """
     values = settings({name: getattr(at, name) for name in DEFAULTS})
+    store = values["store"]
+    if store.value and "://" in store.value:  # it may hold a password
+        values["store"] = replace(store, value=shown_store(store.value))
     data = {
         "settings": {name: {"value": s.value, "origin": s.origin} for name, s in values.items()},
         "files": [{"path": str(path), "exists": path.exists()} for path in config_files()],

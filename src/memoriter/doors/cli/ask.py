@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import memoriter
 from memoriter.core.errors import Corrupt, Expired, InputError, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.private_file import write_private
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
@@ -25,6 +23,7 @@ from memoriter.doors.cli.options import (
     setting,
 )
 from memoriter.doors.cli.output import print_json, show
+from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 from memoriter.memory import options
 
 if TYPE_CHECKING:
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
     from memoriter.why.verify import Verified
 
 QueryArgument = Annotated[
-    str, typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)
+    str, CliArgument(metavar="QUERY", help="What to look for.", show_default=False)
 ]
 ExplainOption = Annotated[
-    bool, typer.Option("--explain", help="Break down every score, and show the plan.")
+    bool, CliOption("--explain", help="Break down every score, and show the plan.")
 ]
 
 
@@ -58,20 +57,18 @@ class AnswerOptions:
 
     explain: ExplainOption = False
     every: Annotated[
-        bool, typer.Option("--all", help="Also print hits that do not seem relevant.")
+        bool, CliOption("--all", help="Also print hits that do not seem relevant.")
     ] = False
     context: Annotated[
-        bool, typer.Option("--context", help="Print the answer as a block for a prompt.")
+        bool, CliOption("--context", help="Print the answer as a block for a prompt.")
     ] = False
     receipt: Annotated[
         Path | None,
-        typer.Option(
-            "--receipt", metavar="FILE", help="Save the receipt of the answer in this file."
-        ),
+        CliOption("--receipt", metavar="FILE", help="Save the receipt of the answer in this file."),
     ] = None
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Save the answer in this file as a web page."),
+        CliOption("--html", metavar="FILE", help="Save the answer in this file as a web page."),
     ] = None
 
 
@@ -109,7 +106,7 @@ def bundles(
     ask: QueryOptions,
     at: ScopedOptions,
     offset: Annotated[
-        int, typer.Option("--offset", metavar="N", help="How many bundles to skip.")
+        int, CliOption("--offset", metavar="N", help="How many bundles to skip.")
     ] = 0,
 ) -> None:
     """Find memories by their words, each with the memories linked to it; no reranker is asked."""
@@ -123,7 +120,7 @@ def reflections(
     at: ScopedOptions,
     ask: QueryOptions,
     query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)
+        str, CliArgument(metavar="QUERY", help="What to look for.", show_default=False)
     ] = "",
     *,
     explain: ExplainOption = False,
@@ -177,15 +174,15 @@ def _save(path: Path, content: bytes) -> None:
 # --- proof of an answer ---------------------------------------------------------------------
 
 QueryOption = Annotated[
-    str | None, typer.Option("--query", metavar="QUERY", help="A question to ask now.")
+    str | None, CliOption("--query", metavar="QUERY", help="A question to ask now.")
 ]
 ReceiptOption = Annotated[
     Path | None,
-    typer.Option("--receipt", metavar="FILE", help="The receipt of a search, instead of --query."),
+    CliOption("--receipt", metavar="FILE", help="The receipt of a search, instead of --query."),
 ]
 ReceiptArgument = Annotated[
     Path,
-    typer.Argument(
+    CliArgument(
         metavar="RECEIPT", help="A receipt that `recall --receipt` saved.", show_default=False
     ),
 ]
@@ -229,7 +226,7 @@ def explain(
     of: WhichAnswer,
     versus: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--versus", metavar="ID", help="The id of another hit: show what separates the two."
         ),
     ] = None,
@@ -292,7 +289,7 @@ def verify(
     receipt: ReceiptArgument,
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="List every checked part, not only how many there are.")
+        bool, CliOption("--all", help="List every checked part, not only how many there are.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -304,7 +301,7 @@ def verify(
     data = {"receipt": str(receipt), **verified.to_dict()}
     show(data, lambda: "\n".join(_lines(verified, every=every)), as_json=as_json)
     if not verified.ok:
-        raise typer.Exit(Corrupt.exit_code)
+        raise CommandExit(Corrupt.exit_code)
 
 
 def _lines(verified: Verified, *, every: bool) -> list[str]:
@@ -329,14 +326,14 @@ def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
         replayed = memory.replay(receipt)
     show(replayed.to_dict(), lambda: render.proof.replay_card(replayed), as_json=at.json)
     if not replayed.same:
-        raise typer.Exit(Expired.exit_code if replayed.forgotten else Corrupt.exit_code)
+        raise CommandExit(Expired.exit_code if replayed.forgotten else Corrupt.exit_code)
 
 
 @command("diff", "memoriter diff before.json after.json")
 def diff(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="A saved receipt.")],
+    before: Annotated[Path, CliArgument(metavar="BEFORE", help="A saved receipt.")],
     after: Annotated[
-        Path, typer.Argument(metavar="AFTER", help="The receipt to compare the first one with.")
+        Path, CliArgument(metavar="AFTER", help="The receipt to compare the first one with.")
     ],
     *,
     as_json: JsonOption = False,

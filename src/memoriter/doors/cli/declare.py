@@ -1,27 +1,28 @@
 """Declares commands, and turns the options that the library declares into flags.
 
-A command is a function; its parameters are its arguments and options, annotated as typer wants
-them. A parameter that is a dataclass stands for a group of options, one for each field. A field
-annotated with `Flags(options.SearchKwargs)` stands for every option which that TypedDict declares;
-it holds the values that were typed, under the names that the library uses.
+A command is a function; its parameters are its arguments and options, annotated with
+`params.CliOption` and `CliArgument`. A parameter that is a dataclass stands for a group of options,
+one for each field. A field annotated with `Flags(options.SearchKwargs)` stands for every option
+which that TypedDict declares; it holds the values that were typed, under the names that the library
+uses.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
 from typing import get_type_hints as hints_of
 
-import typer
-
 from memoriter.core.errors import BadFilter, BadQuery, BadRecord, InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import Declared, Option, declared
 from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.core.where import parse_where
 from memoriter.doors.cli.options import Completion, complete_recipe
+from memoriter.doors.cli.params import CliOption
 
 # --- commands ---------------------------------------------------------------------------------
 
@@ -58,9 +59,7 @@ def spread(run: Callable[..., object]) -> Callable[..., object]:
         rest = {p.name: typed[p.name] for p in own}
         return run(**rest, **{name: group.gather(typed) for name, group in groups.items()})
 
-    # typer reads options from the signature and resolves annotations by name: it needs both.
     call.__signature__ = inspect.Signature(flat)  # pyright: ignore[reportAttributeAccessIssue]  # how a function shows another signature
-    call.__annotations__ = {p.name: p.annotation for p in flat}
     return call
 
 
@@ -125,7 +124,7 @@ class Flags:
     panel: str | None = None
 
     def parameters(self) -> list[inspect.Parameter]:
-        """One parameter for each flag, annotated as typer wants it."""
+        """One parameter for each flag."""
         return [parameter for each in self._declared() for parameter in self._parameters(each)]
 
     def values(self, typed: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +149,7 @@ class Flags:
         repeated = get_origin(kind) is list
         about = each.option.about
         again = "repeated, or several with commas" if each.name == "tags" else "repeated"
-        option = typer.Option(
+        option = CliOption(
             f"{flag}/--no-{flag[2:]}" if kind is bool else flag,
             help=f"{about[:-1]}; may be {again}." if repeated else about,
             metavar=_metavar(each, flag[2:].upper() if repeated else None),
@@ -161,14 +160,14 @@ class Flags:
         return [_parameter(each.name, Annotated[kind | None, option])]
 
     def _source(self, part: str, about: str) -> inspect.Parameter:
-        option = typer.Option(
+        option = CliOption(
             f"--source-{part}", help=about, rich_help_panel=self.panel, show_default=False
         )
         return _parameter(f"source_{part}", Annotated[str | None, option])
 
 
 def _kind(option: Option) -> Any:
-    """The type that typer reads."""
+    """The type of the value on the command line."""
     wire = option.wire
     # "hide" or "show" is a pair of flags here: --expired and --no-expired.
     if wire is bool or (get_origin(wire) is Literal and set(get_args(wire)) == {"hide", "show"}):

@@ -8,14 +8,13 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
-import typer
-
 import memoriter
 from memoriter.core.errors import Conflict
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import JsonOption
 from memoriter.doors.cli.output import console, print_json
+from memoriter.doors.cli.params import CliOption
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +35,7 @@ _SHOWN: Final = 3
 def demo(
     keep: Annotated[
         Path | None,
-        typer.Option("--keep", metavar="PATH", help="Keep the store of the demo in this file."),
+        CliOption("--keep", metavar="PATH", help="Keep the store of the demo in this file."),
     ] = None,
     *,
     as_json: JsonOption = False,

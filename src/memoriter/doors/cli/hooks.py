@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Final, cast
 
-import typer
-
 from memoriter.core.errors import InputError, MemoriterError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
@@ -22,7 +21,8 @@ from memoriter.doors.cli.options import (
     opened_memory,
     setting,
 )
-from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.cli.output import print_json, print_note
+from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 from memoriter.doors.hosts import HOST_NAMES, host_of
 
 LONGEST_PROMPT: Final = 16 * 1024 * 1024
@@ -31,7 +31,7 @@ _FAILED: Final = 1
 """Not 2: agents that run hooks take 2 as an order to drop the prompt."""
 UrlOption = Annotated[
     str | None,
-    typer.Option(
+    CliOption(
         "--url",
         metavar="URL",
         help="The address of a running server, to use instead of a store; MEMORITER_TOKEN holds"
@@ -47,7 +47,7 @@ class HookOptions:
     url: UrlOption = None
     budget_tokens: Annotated[
         int,
-        typer.Option(
+        CliOption(
             "--budget-tokens",
             metavar="N",
             help="How many tokens the printed block may have at most.",
@@ -56,7 +56,7 @@ class HookOptions:
     limit: LimitOption = None
     recipe: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--recipe",
             metavar="NAME",
             help="The recipe to use (default: memoriter).",
@@ -86,8 +86,8 @@ def hooks_recall(at: ScopedOptions, how: HookOptions) -> None:
         prompt, payload = _prompt(_stdin())
         block = _block(prompt, at, how, tagged=payload is not None)
     except MemoriterError as error:
-        note(f"memoriter: {error.message}")
-        raise typer.Exit(_FAILED) from None
+        print_note(f"memoriter: {error.message}")
+        raise CommandExit(_FAILED) from None
     if payload is not None or at.json:
         print_json(_hook_reply(payload or {}, block))
     elif block:
@@ -168,7 +168,7 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions, *, tagged: bool) ->
         with opened_memory(at, "read", setting("reranker", how.reranker)) as memory:
             reply = Hook(memory, **ask)(prompt)
     if reply.problem is not None:
-        note(f"memoriter: {reply.problem}")
+        print_note(f"memoriter: {reply.problem}")
     return tagged_block(str(reply)) if tagged else str(reply)
 
 
@@ -184,7 +184,7 @@ def hooks_capture(
     *,
     facts: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--facts",
             help="Also store facts that the configured language model finds in the turns.",
         ),
@@ -209,12 +209,12 @@ def hooks_capture(
         options |= {"channel": heard.host} if heard.host else {}
         report = _captured(at, url, heard.messages, {**options, "facts": facts})
     except MemoriterError as error:
-        note(f"memoriter: {error.message}")
-        raise typer.Exit(_FAILED) from None
+        print_note(f"memoriter: {error.message}")
+        raise CommandExit(_FAILED) from None
     for refused in report["refused"]:
-        note(f"memoriter: a turn was not stored: it holds {_listed(refused['kinds'])}")
+        print_note(f"memoriter: a turn was not stored: it holds {_listed(refused['kinds'])}")
     if report["problem"]:
-        note(f"memoriter: {report['problem']}")
+        print_note(f"memoriter: {report['problem']}")
     print_json(report if at.json or not heard.host else {})
 
 
@@ -242,7 +242,7 @@ def _listed(kinds: list[str]) -> str:
 def hooks_show(
     agent: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="AGENT",
             help="The host, the program that runs the agent: "
             f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
@@ -255,9 +255,12 @@ def hooks_show(
 ) -> None:
     """Print the hooks that make a coding agent recall before each reply and capture after it."""
     host = host_of(agent)
-    flags = {"--url": url, "--store": at.store, "--tenant": at.tenant}
+    from memoriter.doors.installing import store_for_hosts  # noqa: PLC0415  # the hooks need it not
+
+    store = store_for_hosts(at.store) if at.store and "://" in at.store else at.store
+    flags = {"--url": url, "--store": store, "--tenant": at.tenant}
     place = [part for flag, value in flags.items() if value for part in (flag, value)]
     data = host.hook_settings(place)
     if not at.json:
-        note(f"put this into {host.hooks}:")
+        print_note(f"put this into {host.hooks}:")
     print_json(data)  # for people too: a console would break long lines

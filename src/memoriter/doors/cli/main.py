@@ -1,22 +1,88 @@
-"""The command line: every command, by the panel of the help that shows it."""
+"""The command line: every command by the panel of the help that shows it, and how a run goes.
+
+A command is imported when it runs. What its group's help says about it is read from the docstring
+in the compiled module, which is not run.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import inspect
 import os
-from typing import Final
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
 
-from memoriter import __version__
-from memoriter.doors.cli.declare import command
-from memoriter.doors.cli.options import JsonOption
-from memoriter.doors.cli.output import show
-from memoriter.doors.cli.tree import Branch, Listed, Panels, tree_of
+from memoriter.core.errors import InputError
+from memoriter.doors.cli.output import FAILED, INTERRUPTED, discard_output, report
+from memoriter.doors.cli.params import CommandExit, plain_values
+
+if TYPE_CHECKING:
+    import typer
+
+    from memoriter.doors.cli.declare import Command
+
+_HOME: Final = "memoriter.doors.cli."
 
 
-@command("version", "memoriter version")
-def version(*, as_json: JsonOption = False) -> None:
-    """Print the version."""
-    show({"version": __version__}, lambda: f"memoriter {__version__}", as_json=as_json)
+class Listed(NamedTuple):
+    """A command by name, and the module and the name that it is declared by."""
+
+    name: str
+    place: str
+
+    def load(self) -> Command:
+        """The command; only its own module is imported."""
+        module, _, name = self.place.partition(".")
+        return cast("Command", getattr(import_module(_HOME + module), name))
+
+    def about(self) -> str:
+        """The first paragraph of the docstring of its function."""
+        module, _, name = self.place.partition(".")
+        functions = (each for each in _code(module).co_consts if isinstance(each, CodeType))
+        own = next(each for each in functions if each.co_name == name)
+        return first_line(str(own.co_consts[0]))
+
+
+class Branch(NamedTuple):
+    """A command that only groups others."""
+
+    name: str
+    about: str
+    commands: tuple[Listed, ...]
+    more: str = ""
+    """A function that gives the commands of other packages by name, if there may be any."""
+    default: str = ""
+    """The command that runs if none is named; empty: its help is shown."""
+
+    def others(self) -> Mapping[str, Command]:
+        """The commands that other packages add, by name; asked only if one of them is wanted."""
+        if not self.more:
+            return {}
+        module, _, name = self.more.partition(".")
+        find = getattr(import_module(_HOME + module), name)
+        return cast("Callable[[], Mapping[str, Command]]", find)()
+
+
+Panels = Mapping[str, tuple[Listed | Branch, ...]]
+"""Commands and groups by the panel of the help that shows them."""
+
+
+@cache
+def _code(module: str) -> CodeType:
+    """The compiled code of a module, which is not run."""
+    spec: Any = find_spec(_HOME + module)
+    return spec.loader.get_code(spec.name)
+
+
+def first_line(docstring: str | None) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((docstring or "").split("\n\n")[0].split())
 
 
 PANELS: Final[Panels] = {
@@ -27,7 +93,7 @@ PANELS: Final[Panels] = {
         Listed("update", "write.update"),
         Listed("link", "write.link"),
         Listed("expire", "write.expire"),
-        Listed("forget", "write.forget"),
+        Listed("forget", "forget.forget"),
         Listed("reflect", "write.reflect"),
         Listed("review", "records.review"),
         Listed("decide", "records.decide"),
@@ -144,13 +210,17 @@ PANELS: Final[Panels] = {
             "Settings: from flags, the environment, TOML files or defaults.",
             (Listed("show", "admin.config_show"),),
         ),
-        Listed("version", "main.version"),
+        Listed("version", "records.version"),
     ),
 }
 """Every command of the root, in the order that its help shows."""
 
 
-app: Final = tree_of(PANELS)
+_SHORT: Final = ("recall", "keywords", "hooks", "plan", "get", "version", "--help", "-h")
+"""Commands that end at once. They make less garbage than looking for it would cost, and when they
+end, everything is written and closed: to take down module by module would only cost time."""
+_COMPLETING: Final = "_MEMORITER_COMPLETE"
+"""Set by the shell when it asks how a word goes on."""
 
 
 def run() -> None:
@@ -158,5 +228,133 @@ def run() -> None:
     # A start makes many objects that stay: looking for garbage among them every 700, and for
     # plugins of pydantic among the installed packages, would only cost time.
     gc.set_threshold(10_000)
+    short = sys.argv[1:2] and sys.argv[1] in _SHORT
+    if short:
+        gc.disable()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    app()
+    try:
+        run_and_exit(None, _run)
+    except SystemExit as end:
+        if short:
+            _leave(end.code)
+        raise
+
+
+def _run(argv: list[str]) -> object:
+    """Run a plain command line at once; typer reads, completes or refuses any other."""
+    call = None if _COMPLETING in os.environ else plain_call(argv)
+    return typer_app()() if call is None else call()
+
+
+def plain_call(argv: Sequence[str]) -> Callable[[], object] | None:
+    """The command that a plain command line names, with its values; None if it is not plain."""
+    listed: Mapping[str, Listed | Branch] = {
+        each.name: each for commands in PANELS.values() for each in commands
+    }
+    words, named = list(argv), None
+    while words and words[0] in listed:
+        named = listed[words.pop(0)]
+        listed = {each.name: each for each in named.commands} if isinstance(named, Branch) else {}
+    if not isinstance(named, Listed):
+        return None
+    from memoriter.doors.cli.declare import spread  # noqa: PLC0415  # help needs no options
+
+    call = spread(named.load().run)
+    values = plain_values(list(inspect.signature(call).parameters.values()), words)
+    return None if values is None else partial(call, **values)
+
+
+@cache
+def typer_app() -> typer.Typer:
+    """The command line as typer reads it."""
+    from memoriter.doors.cli.tree import tree_of  # noqa: PLC0415  # loads typer
+
+    return tree_of(PANELS)
+
+
+if TYPE_CHECKING:
+    app = typer_app()
+else:
+
+    def __getattr__(name: str) -> object:
+        if name == "app":  # made when somebody asks for it
+            return typer_app()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# --- start and end of a process ----------------------------------------------------------------
+
+
+def run_and_exit(args: Sequence[str] | None, run: Callable[[list[str]], object]) -> NoReturn:
+    """Run a command and end the process; an error becomes a message and an exit code."""
+    argv = _arguments(args)
+    _use_utf8()
+    try:
+        _check_arguments(argv)
+        code = run(argv)
+    except CommandExit as end:
+        code = end.code
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except Exception as error:
+        code = report(error, argv)
+    _exit_process(code if isinstance(code, int) else 0)
+
+
+def _use_utf8() -> None:
+    """Read and write UTF-8 whatever the locale says.
+
+    PYTHONIOENCODING may ask for another encoding; characters which that lacks are replaced.
+    """
+    other = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding=None if other else "utf-8", errors="replace")
+
+
+def _arguments(argv: Sequence[str] | None) -> list[str]:
+    """The arguments, decoded as UTF-8: a terminal sends it whatever the locale says."""
+    return [_decoded(each) for each in (sys.argv[1:] if argv is None else argv)]
+
+
+def _decoded(argument: str) -> str:
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return argument
+
+
+def _check_arguments(argv: Sequence[str]) -> None:
+    """Refuse arguments that are not text."""
+    for at, argument in enumerate(argv, start=1):
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            raise InputError(
+                f"argument {at} is not valid UTF-8: {argument!a}",
+                hint="type it again, or set the terminal to UTF-8",
+            ) from None
+        if "\0" in argument:
+            raise InputError(
+                f"argument {at} contains a NUL character",
+                hint="pass the text on stdin, and - as the argument",
+            )
+
+
+def _exit_process(code: int) -> NoReturn:
+    """Flush stdout and end the process."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
+        code = code or FAILED
+    sys.exit(code)
+
+
+def _leave(code: object) -> None:
+    """End the process without taking it down, if all its output can be written."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 0)

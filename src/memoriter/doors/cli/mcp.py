@@ -8,13 +8,11 @@ import logging
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from memoriter.core.errors import InputError, Unsupported, install_hint
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
     JsonOption,
@@ -25,7 +23,8 @@ from memoriter.doors.cli.options import (
     opened_memory,
     setting,
 )
-from memoriter.doors.cli.output import note, print_json
+from memoriter.doors.cli.output import print_json, print_note
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.doors.cli.serve import (
     HTTP_PACKAGES,
     NetworkOptions,
@@ -35,7 +34,7 @@ from memoriter.doors.cli.serve import (
     serve_http,
 )
 from memoriter.doors.hosts import HOST_NAMES, Host, host_of
-from memoriter.doors.installing import FileChange, plan_install, plan_uninstall
+from memoriter.doors.installing import FileChange, plan_install, plan_uninstall, store_for_hosts
 
 if TYPE_CHECKING:
     from memoriter.doors.port import Right
@@ -46,12 +45,12 @@ class McpOptions:
     """Which tools to offer, how they are reached, and what they may do."""
 
     tools: ToolsOption = "core"
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Offer only the tools that read.")
-    ] = False
+    read_only: Annotated[bool, CliOption("--read-only", help="Offer only the tools that read.")] = (
+        False
+    )
     http: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--http",
             help="Serve over HTTP, as `serve` does, not over stdin and stdout; the tools are at"
             " /mcp.",
@@ -113,7 +112,7 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, offer: McpOptions) -> 
 _STORE: Final = "~/.memoriter.db"
 HostArgument = Annotated[
     str,
-    typer.Argument(
+    CliArgument(
         metavar="HOST",
         help="The host, the program that runs the agent: "
         f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
@@ -123,13 +122,11 @@ HostArgument = Annotated[
 ]
 ProjectOption = Annotated[
     bool,
-    typer.Option(
+    CliOption(
         "--project", help="Change the settings of this project, not those in your home folder."
     ),
 ]
-DryOption = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would change; change nothing.")
-]
+DryOption = Annotated[bool, CliOption("--dry-run", help="Show what would change; change nothing.")]
 
 
 @command(
@@ -141,15 +138,17 @@ def mcp_install(
     host: HostArgument,
     store: Annotated[
         str,
-        typer.Option(
-            "--store", metavar="FILE", help="The store that the MCP server and the hooks use."
+        CliOption(
+            "--store",
+            metavar="FILE",
+            help="The store that the MCP server and the hooks use: a file, or an address.",
         ),
     ] = _STORE,
     *,
     project: ProjectOption = False,
     hooks: Annotated[
         bool,
-        typer.Option("--hooks/--no-hooks", help="Also install the hooks that recall and capture."),
+        CliOption("--hooks/--no-hooks", help="Also install the hooks that recall and capture."),
     ] = True,
     dry_run: DryOption = False,
     as_json: JsonOption = False,
@@ -165,15 +164,8 @@ def mcp_install(
             hint=install_hint("server"),
         )
     root = _root(wanted, project=project)
-    place = Path(store).expanduser().absolute()
-    program = _program()
-    changes = plan_install(wanted, root, place, program, project=project, hooks=hooks)
-    if not place.parent.is_dir():
-        raise InputError(
-            f"store: there is no folder {place.parent}",
-            hint=f"make it first: mkdir -p {place.parent}",
-            field="store",
-        )
+    place = store_for_hosts(store)
+    changes = plan_install(wanted, root, place, _program(), project=project, hooks=hooks)
     _finish(wanted, changes, dry_run=dry_run, as_json=as_json)
 
 
@@ -214,17 +206,17 @@ def _finish(host: Host, changes: Sequence[FileChange], *, dry_run: bool, as_json
         {"path": str(each.path), "diff": "\n".join(_diff(each)), "removed": each.after is None}
         for each in changes
     ]
-    data = {"host": host.name, "changes": shown, "made": not dry_run}
-    if as_json:
-        print_json(data)
-    else:  # not through the console, which would break long lines
+    if not as_json:  # not through the console, which would break long lines
         print("\n".join(str(each["diff"]) for each in shown) or "nothing to change")
-    if dry_run:
-        return
-    for each in changes:
-        each.make()
-    if changes and not as_json:
-        note(f"done; restart {host.title} if it is running")
+    if not dry_run:
+        for each in changes:
+            each.check()
+        for each in changes:
+            each.make()
+    if as_json:
+        print_json({"host": host.name, "changes": shown, "made": not dry_run})
+    elif changes and not dry_run:
+        print_note(f"done; restart {host.title} if it is running")
 
 
 def _diff(change: FileChange) -> Iterator[str]:

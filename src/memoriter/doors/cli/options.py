@@ -11,15 +11,14 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-import typer
-
 import memoriter
 from memoriter.core.errors import InputError, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import declared
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.memory.options import QuestionOptions, SelectOptions, UpdateKwargs
 
 if TYPE_CHECKING:
@@ -69,17 +68,17 @@ _UPKEEP_S: Final = 30.0
 """How long a command that writes waits at its end for upkeep, which usually takes no time."""
 _CHOSEN: Final = declared(SelectOptions)
 WhereOption = Annotated[
-    str | None, typer.Option("--where", metavar="JSON", help=_CHOSEN["where"].option.about)
+    str | None, CliOption("--where", metavar="JSON", help=_CHOSEN["where"].option.about)
 ]
 KnownAtOption = Annotated[
-    str | None, typer.Option("--known-at", metavar="TIME", help=_CHOSEN["known_at"].option.about)
+    str | None, CliOption("--known-at", metavar="TIME", help=_CHOSEN["known_at"].option.about)
 ]
 KeyOption = Annotated[
-    str | None, typer.Option("--key", help=declared(UpdateKwargs)["key"].option.about)
+    str | None, CliOption("--key", help=declared(UpdateKwargs)["key"].option.about)
 ]
 RerankerOption = Annotated[
     str | None,
-    typer.Option(
+    CliOption(
         "--reranker",
         metavar="NAME",
         help="The reranker, for recipes that use one (MEMORITER_RERANKER).",
@@ -87,21 +86,15 @@ RerankerOption = Annotated[
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option(
-        "--limit", "-n", metavar="N", help=declared(QuestionOptions)["limit"].option.about
-    ),
+    CliOption("--limit", "-n", metavar="N", help=declared(QuestionOptions)["limit"].option.about),
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
-]
+JsonOption = Annotated[bool, CliOption("--json", help="Print one JSON document and nothing else.")]
 IdArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)
+    str, CliArgument(metavar="ID", help="The id of a memory.", show_default=False)
 ]
 
 RECIPE_HELP: Final = "The name of a recipe, or the path of a .toml file."
-RecipeArgument = Annotated[
-    str, typer.Argument(metavar="RECIPE", help=RECIPE_HELP, show_default=False)
-]
+RecipeArgument = Annotated[str, CliArgument(metavar="RECIPE", help=RECIPE_HELP, show_default=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +103,7 @@ class StoreOptions:
 
     store: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--store",
             metavar="PATH",
             rich_help_panel=_PANEL,
@@ -119,7 +112,7 @@ class StoreOptions:
     ] = None
     tenant: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--tenant",
             metavar="NAME",
             rich_help_panel=_PANEL,
@@ -135,7 +128,7 @@ class MemoryOptions(StoreOptions):
 
     embedder: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--embedder",
             metavar="NAMES",
             rich_help_panel=_PANEL,
@@ -153,8 +146,8 @@ class PrintedOptions(MemoryOptions):
     json: JsonOption = False
 
 
-def _scope(name: str) -> typer.models.OptionInfo:
-    return typer.Option(
+def _scope(name: str) -> CliOption:
+    return CliOption(
         f"--{name}",
         metavar="NAME",
         rich_help_panel=_PANEL,

@@ -11,12 +11,9 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, TextIO
-
-import typer
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from memoriter.core.errors import MemoriterError
-from memoriter.doors.cli.usage import ExtraArguments, UnknownCommand, typed_hint, usage_error
 from memoriter.text.safe import safe, safe_json
 
 if TYPE_CHECKING:
@@ -31,6 +28,24 @@ _WIDTH: Final = 100
 """Columns where there is no terminal."""
 _NARROWEST: Final = 20
 _WIDEST: Final = 1000
+
+
+class UnknownCommand(Exception):
+    """A name was typed that is no command."""
+
+    def __init__(self, typed: str, ctx: Any) -> None:
+        super().__init__(typed)
+        self.typed = typed
+        self.ctx = ctx
+
+
+class ExtraArguments(Exception):
+    """More arguments were typed than the command takes."""
+
+    def __init__(self, typed: Sequence[str], ctx: Any) -> None:
+        super().__init__(*typed)
+        self.typed = typed
+        self.ctx = ctx
 
 
 def show(data: object, text: Callable[[], RenderableType], *, as_json: bool) -> None:
@@ -79,7 +94,7 @@ def _columns() -> int:
     return number if _NARROWEST <= number <= _WIDEST else _WIDTH
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a line for people that is not part of the answer, on stderr."""
     print(safe(text), file=sys.stderr)
 
@@ -109,18 +124,21 @@ def report(error: Exception, argv: Sequence[str]) -> int:
 
 
 def _report(error: Exception, argv: Sequence[str]) -> int:
+    # Most runs print no error.
+    from memoriter.doors.cli.usage import typed_hint, usage_error  # noqa: PLC0415
+
     as_json = _wants_json(argv)
     if isinstance(error, BrokenPipeError):
         discard_output()
         return FAILED
-    if isinstance(error, typer.Abort):
-        note("")
+    if type(error).__name__ == "Abort":  # of typer, which this module does not load
+        print_note("")
         return INTERRUPTED
     if isinstance(error, MemoriterError):
         _print_error({**error.to_dict(), "hint": typed_hint(error.hint)}, as_json=as_json)
         return error.exit_code
     if type(error).__name__ == "NoArgsIsHelpError":
-        note(str(error)) if str(error) else None
+        print_note(str(error)) if str(error) else None
         return _USAGE
     if hasattr(error, "format_message") or isinstance(error, UnknownCommand | ExtraArguments):
         usage = usage_error(error, argv)
@@ -144,8 +162,8 @@ def _print_bug(error: Exception, *, as_json: bool) -> None:
     if as_json:
         _print_error(_plain("InternalError", message, hint), as_json=True)
     else:
-        note(message)
-        note(f"hint: {hint}")
+        print_note(message)
+        print_note(f"hint: {hint}")
 
 
 def _plain(name: str, message: str, hint: str) -> dict[str, object]:
@@ -156,9 +174,9 @@ def _print_error(error: dict[str, object], *, as_json: bool) -> None:
     if as_json:
         print(json_text(error, sys.stderr), file=sys.stderr)
         return
-    note(f"error: {error['message']}")
+    print_note(f"error: {error['message']}")
     if error["hint"]:
-        note(f"hint: {error['hint']}")
+        print_note(f"hint: {error['hint']}")
 
 
 def discard_output() -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
-import typer
-
+from memoriter import __version__
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import (
     IdArgument,
+    JsonOption,
     KeyOption,
     KnownAtOption,
     PrintedOptions,
@@ -27,7 +27,8 @@ from memoriter.doors.cli.options import (
     shown_store,
     store_path,
 )
-from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.output import print_json, print_note, show
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.doors.cli.serve import HTTP_PACKAGES, require_packages
 from memoriter.memory import options
 from memoriter.memory.options import OpenOptions
@@ -43,18 +44,18 @@ class BrowseOptions:
     declared: Annotated[dict[str, Any], Flags(options.BrowseKwargs)]
     sort: Annotated[
         str,
-        typer.Option("--sort", metavar="ORDER", help="By creation time: newest or oldest first."),
+        CliOption("--sort", metavar="ORDER", help="By creation time: newest or oldest first."),
     ] = "newest"
     cursor: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--cursor",
             metavar="CURSOR",
             help="Continue after this cursor, which the previous page printed.",
         ),
     ] = None
     limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", help="How many memories a page has.")
+        int, CliOption("--limit", "-n", metavar="N", help="How many memories a page has.")
     ] = 20
 
 
@@ -108,9 +109,7 @@ def links(id: IdArgument, at: ScopedOptions) -> None:
 @command("review", "memoriter review")
 def review(
     at: ScopedOptions,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", help="How many claims at most.")
-    ] = 100,
+    limit: Annotated[int, CliOption("--limit", metavar="N", help="How many claims at most.")] = 100,
 ) -> None:
     """List memories that supersede or contradict a more trusted one, to accept or reject."""
     with opened_memory(at, "read") as memory:
@@ -124,7 +123,7 @@ def decide(
     source: IdArgument,
     target: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="ID", help="The id of the memory that the claim is against.", show_default=False
         ),
     ],
@@ -132,13 +131,11 @@ def decide(
     *,
     accept: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--accept", help="Accept the claim: trust the first memory as much as the second."
         ),
     ] = False,
-    reject: Annotated[
-        bool, typer.Option("--reject", help="Reject the claim: end the link.")
-    ] = False,
+    reject: Annotated[bool, CliOption("--reject", help="Reject the claim: end the link.")] = False,
 ) -> None:
     """Accept or reject a claim that `memoriter review` lists."""
     if accept == reject:
@@ -156,7 +153,7 @@ def decide(
 # --- agents -----------------------------------------------------------------------------------
 
 AgentArgument = Annotated[
-    str, typer.Argument(metavar="AGENT", help="The name of an agent.", show_default=False)
+    str, CliArgument(metavar="AGENT", help="The name of an agent.", show_default=False)
 ]
 
 
@@ -197,7 +194,7 @@ def agents_upsert(agent: AgentArgument, at: PrintedOptions, entry: AgentOptions)
 def agents_alias(
     agent: AgentArgument,
     alias: Annotated[
-        str, typer.Argument(metavar="ALIAS", help="Another name of the agent.", show_default=False)
+        str, CliArgument(metavar="ALIAS", help="Another name of the agent.", show_default=False)
     ],
     at: PrintedOptions,
     key: KeyOption = None,
@@ -212,11 +209,11 @@ def agents_alias(
 @command("search", 'memoriter agents search "who ships releases"')
 def agents_search(
     words: Annotated[
-        str, typer.Argument(metavar="WORDS", help="What to look for.", show_default=False)
+        str, CliArgument(metavar="WORDS", help="What to look for.", show_default=False)
     ],
     at: PrintedOptions,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", min=1, help="How many agents at most.")
+        int, CliOption("--limit", "-n", metavar="N", min=1, help="How many agents at most.")
     ] = 10,
 ) -> None:
     """Find agents by the words of their registry entry."""
@@ -234,11 +231,11 @@ def status(
     at: PrintedOptions,
     by: Annotated[
         str | None,
-        typer.Option("--by", metavar="FIELD", help="Also count by this field, such as agent."),
+        CliOption("--by", metavar="FIELD", help="Also count by this field, such as agent."),
     ] = None,
     *,
     repeats: Annotated[
-        bool, typer.Option("--repeats", help="Also list memories whose texts are nearly the same.")
+        bool, CliOption("--repeats", help="Also list memories whose texts are nearly the same.")
     ] = False,
 ) -> None:
     """Count the memories, tenants, missing vectors and index segments, and show sizes."""
@@ -276,16 +273,14 @@ def page(
     reranker: RerankerOption = None,
     *,
     port: Annotated[
-        int, typer.Option("--port", metavar="PORT", help="The port; 0 picks a free one.")
+        int, CliOption("--port", metavar="PORT", help="The port; 0 picks a free one.")
     ] = 0,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Read only: the page cannot write to the memory.")
+        bool, CliOption("--read-only", help="Read only: the page cannot write to the memory.")
     ] = False,
     open_browser: Annotated[
         bool,
-        typer.Option(
-            "--open/--no-open", help="Whether to open the browser or only print the link."
-        ),
+        CliOption("--open/--no-open", help="Whether to open the browser or only print the link."),
     ] = True,
 ) -> None:
     """Open the memory in the browser: ask, see why, try other settings, browse and edit.
@@ -306,8 +301,8 @@ def page(
         if at.json:
             print_json({"url": url})
         else:
-            note(f"the page of {place}; this link signs in once: {url}")
-            note("Ctrl-C ends it")
+            print_note(f"the page of {place}; this link signs in once: {url}")
+            print_note("Ctrl-C ends it")
         if open_browser:
             webbrowser.open(url)
 
@@ -339,3 +334,9 @@ def _serve_page(
         server_state = ServerState(tenants, tokens, config.limits)
         application = app(server_state, config.host_policy, link=link)
         run_server(uvicorn_server(application, config, lambda: started(url)), listening)
+
+
+@command("version", "memoriter version")
+def version(*, as_json: JsonOption = False) -> None:
+    """Print the version."""
+    show({"version": __version__}, lambda: f"memoriter {__version__}", as_json=as_json)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from memoriter.core.errors import Unsupported, install_hint
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
@@ -28,7 +26,8 @@ from memoriter.doors.cli.options import (
     shown_store,
     store_path,
 )
-from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.cli.output import print_json, print_note, show
+from memoriter.doors.cli.params import CliArgument, CliOption
 
 if TYPE_CHECKING:
     from memoriter.doors.http.heap import Heap
@@ -42,7 +41,7 @@ _PANEL: Final = "Network"
 HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 TrustOption = Annotated[
     str,
-    typer.Option(
+    CliOption(
         "--trust",
         metavar="TRUST",
         help="The highest trust that a write may have: system, learned or external.",
@@ -51,7 +50,7 @@ TrustOption = Annotated[
 ]
 ToolsOption = Annotated[
     str,
-    typer.Option(
+    CliOption(
         "--tools",
         metavar="SET",
         help="MCP tools to offer: core (six tools), full (all), or compat (core, and tools named "
@@ -67,19 +66,19 @@ class NetworkOptions:
 
     host: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--host", metavar="HOST", rich_help_panel=_PANEL, help="The address to listen on."
         ),
     ] = "127.0.0.1"
     port: Annotated[
         int,
-        typer.Option(
+        CliOption(
             "--port", metavar="PORT", rich_help_panel=_PANEL, help="The port; 0 picks a free one."
         ),
     ] = 8321
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--allow-host",
             metavar="NAME",
             rich_help_panel=_PANEL,
@@ -88,7 +87,7 @@ class NetworkOptions:
     ] = None
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--allow-origin",
             metavar="URL",
             rich_help_panel=_PANEL,
@@ -98,7 +97,7 @@ class NetworkOptions:
     ] = None
     behind_proxy: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--behind-proxy",
             rich_help_panel=_PANEL,
             help="A proxy in front of this server handles TLS.",
@@ -106,13 +105,13 @@ class NetworkOptions:
     ] = False
     tls_cert: Annotated[
         Path | None,
-        typer.Option(
+        CliOption(
             "--tls-cert", metavar="FILE", rich_help_panel=_PANEL, help="A TLS certificate (PEM)."
         ),
     ] = None
     tls_key: Annotated[
         Path | None,
-        typer.Option(
+        CliOption(
             "--tls-key",
             metavar="FILE",
             rich_help_panel=_PANEL,
@@ -122,7 +121,7 @@ class NetworkOptions:
 
     processes: Annotated[
         int,
-        typer.Option(
+        CliOption(
             "--processes",
             metavar="COUNT",
             rich_help_panel=_PANEL,
@@ -132,7 +131,7 @@ class NetworkOptions:
 
     log: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--log",
             metavar="FORMAT",
             rich_help_panel=_PANEL,
@@ -246,9 +245,9 @@ class _Greeting:
             print_json({"url": self.url, "token": self.token})
             return
         if self.token is not None:
-            note(f"an admin token, shown this once: {self.token}")
-        note(f"serving {shown_store(self.place)} at {self.url}; Ctrl-C stops")
-        note(f"the page: {self.url}{PAGE}")
+            print_note(f"an admin token, shown this once: {self.token}")
+        print_note(f"serving {shown_store(self.place)} at {self.url}; Ctrl-C stops")
+        print_note(f"the page: {self.url}{PAGE}")
 
 
 def _nothing() -> None:
@@ -290,7 +289,7 @@ def token_create(
     at: TokenOptions,
     right: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--right",
             metavar="RIGHT",
             help="The right: read, write or admin; each includes those before it.",
@@ -299,14 +298,14 @@ def token_create(
     ] = "read",
     expires: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--expires",
             metavar="TIME",
             help="When the token expires: 30d or 12h from now, or a time (ISO 8601).",
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="A note on what the token is for.")
+        str | None, CliOption("--name", metavar="NAME", help="A note on what the token is for.")
     ] = None,
     trust: TrustOption = "learned",
 ) -> None:
@@ -318,7 +317,7 @@ def token_create(
     text, made = _tokens(at).create(tenant, right, expires=expires, label=name, trust=trust)
     if not at.json:
         rights = f"right {made.right}, trust up to {made.trust}"
-        note(f"tenant {made.tenant}, {rights}, id {made.id}; shown this once:")
+        print_note(f"tenant {made.tenant}, {rights}, id {made.id}; shown this once:")
     show({"token": text, **made.to_dict()}, lambda: text, as_json=at.json)
 
 
@@ -339,7 +338,7 @@ def token_list(at: TokenOptions) -> None:
 def token_revoke(
     id: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="ID", help="The id of a token, as `token list` shows it.", show_default=False
         ),
     ],

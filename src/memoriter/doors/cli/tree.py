@@ -1,72 +1,53 @@
-"""The tree of commands: groups, their help, and how a run starts and ends.
+"""The tree of commands as typer reads it: groups, their help, and the commands of `main`.
 
-`main` lists every command. Only the module of the command that runs is imported, and only that
-command is made: this is what keeps a start short.
+Only the module of the command that runs is imported, and only that command is made: this is what
+keeps a start short.
 """
 
 from __future__ import annotations
 
-import os
-import sys
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, NoReturn, cast, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
-from memoriter.core.errors import InputError
-from memoriter.doors.cli.declare import Command, spread
-from memoriter.doors.cli.options import Completion
-from memoriter.doors.cli.output import FAILED, INTERRUPTED, discard_output, report
-from memoriter.doors.cli.usage import ExtraArguments, UnknownCommand
+from memoriter.doors.cli.main import Branch, Listed, Panels, first_line, run_and_exit
+from memoriter.doors.cli.output import ExtraArguments, UnknownCommand
+from memoriter.doors.cli.params import CliOption, param_of
+
+if TYPE_CHECKING:
+    from memoriter.doors.cli.declare import Command
+    from memoriter.doors.cli.options import Completion
 
 _ABOUT: Final = "A memory engine for agents that explains every answer."
 
 
-class Listed(NamedTuple):
-    """A command by name, and the module and the name that it is declared by."""
-
-    name: str
-    place: str
-
-    def load(self) -> Command:
-        """The command; only its own module is imported."""
-        module, _, name = self.place.partition(".")
-        return cast("Command", getattr(import_module(f"memoriter.doors.cli.{module}"), name))
-
-
-class Branch(NamedTuple):
-    """A command that only groups others."""
-
-    name: str
-    about: str
-    commands: tuple[Listed, ...]
-    more: str = ""
-    """A function that gives the commands of other packages by name, if there may be any."""
-    default: str = ""
-    """The command that runs if none is named; empty: its help is shown."""
-
-    def others(self) -> Mapping[str, Command]:
-        """The commands that other packages add, by name; asked only if one of them is wanted."""
-        if not self.more:
-            return {}
-        module, _, name = self.more.partition(".")
-        find = getattr(import_module(f"memoriter.doors.cli.{module}"), name)
-        return cast("Callable[[], Mapping[str, Command]]", find)()
-
-
-Panels = Mapping[str, tuple[Listed | Branch, ...]]
-"""Commands and groups by the panel of the help that shows them."""
-
-
-def _plain_flags(params: Sequence[Any]) -> list[Any]:
-    """The parameters; a flag takes no value, so its help shows no type beside it."""
+def _plain(params: Sequence[Any]) -> list[Any]:
+    """The parameters, whose help shows no type beside a flag, and which read what needs reading."""
     for param in params:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
+        if "process_value" not in vars(param):
+            param.process_value = partial(_process_value, param, param.process_value)
     return list(params)
+
+
+def _process_value(param: Any, read: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    """The value of a parameter; one that needs no reading is taken as it is.
+
+    That is a text, a default, an option that was not given. typer would load pydantic and build a
+    validator for each, which takes longer than a search.
+    """
+    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    single = not param.multiple and param.nargs == 1
+    if not (value is None and not param.required) and not (single and type(value) is kind):
+        return read(ctx, value)
+    value = () if value is None and param.multiple else value
+    return value if param.callback is None else param.callback(ctx, param, value)
 
 
 class PlainCommand(TyperCommand):
@@ -87,7 +68,7 @@ class PlainCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, `--help` too."""
-        return _plain_flags(super().get_params(ctx))
+        return _plain(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options by the panel that they belong to."""
@@ -165,12 +146,12 @@ class PlainGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, `--help` too."""
-        return _plain_flags(super().get_params(ctx))
+        return _plain(super().get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the names of the commands and the first line about each."""
         own = [(each.name, _about(each)) for each in self.listed]
-        other = [(name, _first_line(each.run)) for name, each in self.more().items()]
+        other = [(name, first_line(each.run.__doc__)) for name, each in self.more().items()]
         with formatter.section("Commands"):
             formatter.write_dl([*own, *other])
 
@@ -182,17 +163,8 @@ class RootGroup(PlainGroup):
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
         """Run one command and end the process."""
-        argv = _arguments(args)
-        _use_utf8()
         extra |= {"prog_name": "memoriter", "standalone_mode": False}
-        try:
-            _check_arguments(argv)
-            code = super().main(argv, **extra)
-        except KeyboardInterrupt:
-            code = INTERRUPTED
-        except Exception as error:
-            code = report(error, argv)
-        _exit_process(code if isinstance(code, int) else 0)
+        run_and_exit(args, lambda argv: super(RootGroup, self).main(argv, **extra))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands panel by panel."""
@@ -269,9 +241,18 @@ def _no_options() -> None:
 
 
 def _made_command(each: Command) -> Any:
+    from memoriter.doors.cli.declare import spread  # noqa: PLC0415  # help of a group needs it not
+
+    run: Any = spread(each.run)
+    params = [
+        p.replace(annotation=_for_typer(p.annotation))
+        for p in run.__signature__.parameters.values()
+    ]
+    # typer reads options from the signature and resolves annotations by name: it needs both.
+    run.__signature__ = inspect.Signature(params)
+    run.__annotations__ = {p.name: p.annotation for p in params}
     label = "Example: " if len(each.examples) == 1 else "Examples:\n\n"
     epilog = label + "\n\n".join(each.examples)
-    run = spread(each.run)
     made = type("Made", (PlainCommand,), {"lists": each.lists, "numbers": _numbers(run)})
     alone = typer.Typer(rich_markup_mode=None, add_completion=False)
     alone.command(each.name, cls=made, epilog=epilog)(run)
@@ -290,63 +271,11 @@ def _numbers(run: Callable[..., object]) -> dict[str, type]:
 
 
 def _about(each: Listed | Branch) -> str:
-    return each.about if isinstance(each, Branch) else _first_line(each.load().run)
+    return each.about if isinstance(each, Branch) else each.about()
 
 
-def _first_line(run: Callable[..., object]) -> str:
-    """The first paragraph of a docstring, on one line."""
-    return " ".join((run.__doc__ or "").split("\n\n")[0].split())
-
-
-# --- start and end of a process ----------------------------------------------------------------
-
-
-def _use_utf8() -> None:
-    """Read and write UTF-8 whatever the locale says.
-
-    PYTHONIOENCODING may ask for another encoding; characters which that lacks are replaced.
-    """
-    other = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding=None if other else "utf-8", errors="replace")
-
-
-def _arguments(argv: Sequence[str] | None) -> list[str]:
-    """The arguments, decoded as UTF-8: a terminal sends it whatever the locale says."""
-    return [_decoded(each) for each in (sys.argv[1:] if argv is None else argv)]
-
-
-def _decoded(argument: str) -> str:
-    try:
-        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
-    except UnicodeError:
-        return argument
-
-
-def _check_arguments(argv: Sequence[str]) -> None:
-    """Refuse arguments that are not text."""
-    for at, argument in enumerate(argv, start=1):
-        try:
-            argument.encode("utf-8")
-        except UnicodeEncodeError:
-            raise InputError(
-                f"argument {at} is not valid UTF-8: {argument!a}",
-                hint="type it again, or set the terminal to UTF-8",
-            ) from None
-        if "\0" in argument:
-            raise InputError(
-                f"argument {at} contains a NUL character",
-                hint="pass the text on stdin, and - as the argument",
-            )
-
-
-def _exit_process(code: int) -> NoReturn:
-    """Flush stdout and end the process."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard_output()
-        code = code or FAILED
-    sys.exit(code)
+def _for_typer(annotation: Any) -> Any:
+    """The annotation of a parameter as typer wants it."""
+    param = param_of(annotation)
+    make = typer.Option if isinstance(param, CliOption) else typer.Argument
+    return Annotated[get_args(annotation)[0], make(*param.names, **param.settings)]

@@ -6,20 +6,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.private_file import replacing
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Command, command
 from memoriter.doors.cli.options import RECIPE_HELP, JsonOption, RecipeArgument
-from memoriter.doors.cli.output import print_json, show
+from memoriter.doors.cli.output import print_json, print_note, show
+from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.cli.options import (
     complete_protocol,
     complete_recipe,
@@ -97,8 +96,8 @@ def recipe_check(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None
 
 @command("diff", "memoriter recipe diff memoriter mine.toml")
 def recipe_diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help=RECIPE_HELP, show_default=False)],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help=RECIPE_HELP, show_default=False)],
+    before: Annotated[str, CliArgument(metavar="BEFORE", help=RECIPE_HELP, show_default=False)],
+    after: Annotated[str, CliArgument(metavar="AFTER", help=RECIPE_HELP, show_default=False)],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -125,19 +124,19 @@ def from_settings(system: str) -> Command:
     def recipe_from(
         file: Annotated[
             Path,
-            typer.Argument(metavar="FILE", help="The file with the settings.", show_default=False),
+            CliArgument(metavar="FILE", help="The file with the settings.", show_default=False),
         ],
-        name: Annotated[str, typer.Option("--name", help="The name of the recipe.")] = "own",
+        name: Annotated[str, CliOption("--name", help="The name of the recipe.")] = "own",
         out: Annotated[
             Path | None,
-            typer.Option(
+            CliOption(
                 "--out",
                 metavar="FILE",
                 help="Write the recipe to this file instead of printing it.",
             ),
         ] = None,
         *,
-        force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+        force: Annotated[bool, CliOption("--force", help="Replace an existing file.")] = False,
         as_json: JsonOption = False,
     ) -> None:
         """Make a recipe from the settings of another memory system."""
@@ -146,7 +145,7 @@ def from_settings(system: str) -> Command:
         made = recipe_from_settings(system, _read(file), name)
         data: dict[str, object] = {**_summary(made.recipe), "left_out": dict(made.left_out)}
         for key, why in () if as_json else made.left_out.items():
-            typer.echo(f"left out: {key}: {why}", err=True)
+            print_note(f"left out: {key}: {why}")
         if out is None:
             show({**data, "toml": made.text}, lambda: made.text.rstrip("\n"), as_json=as_json)
             return
@@ -231,7 +230,7 @@ class QuestionsOptions:
 
     data: Annotated[
         Path | None,
-        typer.Option(
+        CliOption(
             "--data",
             metavar="PATH",
             help="Questions with known answers: a folder with memories.jsonl and "
@@ -241,7 +240,7 @@ class QuestionsOptions:
     ] = None
     limit: Annotated[
         int | None,
-        typer.Option(
+        CliOption(
             "--limit",
             "-n",
             metavar="N",
@@ -251,7 +250,7 @@ class QuestionsOptions:
     ] = None
     protocol: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--protocol",
             metavar="NAME",
             help="How the questions are asked; strict takes the data set as it is.",
@@ -260,7 +259,7 @@ class QuestionsOptions:
     ] = "strict"
     embedder: Annotated[
         str | None,
-        typer.Option(
+        CliOption(
             "--embedder",
             metavar="NAMES",
             help="Embedding models, comma-separated: the first embeds the memories, all are "
@@ -270,14 +269,14 @@ class QuestionsOptions:
     ] = None
     cross: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--cross",
             help="Also ask each store the questions of the other stores, which it cannot answer.",
         ),
     ] = False
     remove_gold: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--remove-gold",
             help="Ask a question again without the memories that answer it, if they were among"
             " the first ten hits.",
@@ -306,7 +305,7 @@ def evaluate(
     asked: QuestionsOptions,
     recipe: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--recipe",
             metavar="NAME",
             help="A recipe to measure, by name or .toml file; may be repeated.",
@@ -316,7 +315,7 @@ def evaluate(
     *,
     without: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--without",
             metavar="LABEL",
             help="Also measure each recipe without this lane or boost; may be repeated.",
@@ -324,7 +323,7 @@ def evaluate(
     ] = None,
     reliability: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--reliability",
             help="Also print how often an answer of a given relevance is right, and how often"
             " each store answers that nothing is relevant.",
@@ -342,7 +341,7 @@ def evaluate(
         without=list(without or ()),
         reliability=reliability,
     )
-    raise typer.Exit(done)
+    raise CommandExit(done)
 
 
 @command(
@@ -360,4 +359,4 @@ def recipe_compare(
     """Ask two recipes the same questions and test whether the results differ, by question type."""
     from memoriter.evaluate.command import run_compare  # noqa: PLC0415  # loads the engine
 
-    raise typer.Exit(run_compare(asked.to_eval(), first, second, json_out=as_json))
+    raise CommandExit(run_compare(asked.to_eval(), first, second, json_out=as_json))

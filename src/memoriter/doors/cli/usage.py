@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from memoriter.core.foreign import snake
 from memoriter.core.other_names import CALLS, INSTEAD, OPTIONS
 from memoriter.core.other_words import NEAR, command_meant, name_meant, right_word
+from memoriter.doors.cli.output import ExtraArguments, UnknownCommand
 
 _COMMANDS: Final = {
     "remember_many": "import", "import_file": "import", "verify_receipt": "verify",
@@ -33,24 +34,6 @@ _LETTERS: Final = {
     "t": "tags", "s": "store", "d": "store", "w": "where", "r": "recipe", "l": "limit", "u": "user",
 }  # fmt: skip
 """Options that people type as one letter."""
-
-
-class UnknownCommand(Exception):
-    """A name was typed that is no command."""
-
-    def __init__(self, typed: str, ctx: Any) -> None:
-        super().__init__(typed)
-        self.typed = typed
-        self.ctx = ctx
-
-
-class ExtraArguments(Exception):
-    """More arguments were typed than the command takes."""
-
-    def __init__(self, typed: Sequence[str], ctx: Any) -> None:
-        super().__init__(*typed)
-        self.typed = typed
-        self.ctx = ctx
 
 
 class Usage(NamedTuple):

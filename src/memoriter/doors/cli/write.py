@@ -1,18 +1,17 @@
-"""The commands that write: remember, import, update, link, expire, forget, reflect."""
+"""The commands that write: remember, import, update, link, expire, reflect."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
-import typer
-
 from memoriter.core.clock import SystemClock
 from memoriter.core.draft import Draft
-from memoriter.core.errors import BadRecord, InputError
+from memoriter.core.errors import BadRecord
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record_fields import RecordFields
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
@@ -24,18 +23,16 @@ from memoriter.doors.cli.options import (
     opened_memory,
     store_exists,
 )
-from memoriter.doors.cli.output import console, note, show, shows_progress
+from memoriter.doors.cli.output import print_note, show, shows_progress
+from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.memory import options
 from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
-    from memoriter.core.record import Record
     from memoriter.core.similar import OnSimilar, SimilarRecord
-    from memoriter.memory.facade import Memory
     from memoriter.memory.importing import Imported
 
 _PANEL: Final = "Fields of the memory"
-_SHOWN: Final = 10
 
 
 # --- remember ---------------------------------------------------------------------------------
@@ -57,7 +54,7 @@ class RecordOptions:
 def remember(
     text: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="TEXT", help="What to remember; - reads it from stdin.", show_default=False
         ),
     ],
@@ -65,7 +62,7 @@ def remember(
     new: RecordOptions,
     on_similar: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--on-similar",
             metavar="WHAT",
             help="What becomes of similar memories: keep (do not look for any), skip (store no "
@@ -76,7 +73,7 @@ def remember(
     *,
     check: Annotated[
         bool,
-        typer.Option(
+        CliOption(
             "--check",
             help="Store nothing; show which memories this one would copy, contradict or replace.",
         ),
@@ -98,7 +95,7 @@ def remember(
     with opened_memory(at, "make") as memory:
         commit = memory.remember(content, on_similar=cast("OnSimilar", on_similar), **fields)
     if commit.near and not at.json:
-        note(_near_text(commit.near))
+        print_note(_near_text(commit.near))
     show(commit.to_dict(), lambda: commit.id, as_json=at.json)
 
 
@@ -133,14 +130,14 @@ def _stdin() -> str:
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(
+        CliArgument(
             metavar="FILE", help="Files, or folders of Markdown notes.", show_default=False
         ),
     ],
     at: ScopedOptions,
     format: Annotated[
         str,
-        typer.Option(
+        CliOption(
             "--format",
             metavar="NAME",
             help="The format of the files; auto recognises it.",
@@ -149,7 +146,7 @@ def import_(
     ] = "auto",
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be imported; write nothing.")
+        bool, CliOption("--dry-run", help="Show what would be imported; write nothing.")
     ] = False,
 ) -> None:
     """Import memories from files; makes the store if there is none.
@@ -199,18 +196,18 @@ class UpdateOptions:
     changes: Annotated[dict[str, Any], Flags(options.UpdateKwargs, panel=_PANEL)]
     to_agent: Annotated[
         str | None,
-        typer.Option("--to-agent", metavar="NAME", help="Move the memory to this agent."),
+        CliOption("--to-agent", metavar="NAME", help="Move the memory to this agent."),
     ] = None
     to_user: Annotated[
-        str | None, typer.Option("--to-user", metavar="NAME", help="Move the memory to this user.")
+        str | None, CliOption("--to-user", metavar="NAME", help="Move the memory to this user.")
     ] = None
     to_session: Annotated[
         str | None,
-        typer.Option("--to-session", metavar="NAME", help="Move the memory to this session."),
+        CliOption("--to-session", metavar="NAME", help="Move the memory to this session."),
     ] = None
     clear: Annotated[
         list[str] | None,
-        typer.Option(
+        CliOption(
             "--clear",
             metavar="FIELD",
             help="Remove a field that may be absent, such as title; may be repeated.",
@@ -249,7 +246,7 @@ class LinkOptions:
     declared: Annotated[dict[str, Any], Flags(options.LinkKwargs)]
     kind: Annotated[
         str,
-        typer.Option("--kind", metavar="KIND", help="How the first memory relates to the second."),
+        CliOption("--kind", metavar="KIND", help="How the first memory relates to the second."),
     ] = "related_to"
 
 
@@ -258,7 +255,7 @@ def link(
     source: IdArgument,
     target: Annotated[
         str,
-        typer.Argument(
+        CliArgument(
             metavar="ID", help="The id of the memory that the link points to.", show_default=False
         ),
     ],
@@ -278,96 +275,13 @@ def expire(
     at: ScopedOptions,
     when: Annotated[
         str | None,
-        typer.Option("--at", metavar="TIME", help="When the memory expires (default: now)."),
+        CliOption("--at", metavar="TIME", help="When the memory expires (default: now)."),
     ] = None,
 ) -> None:
     """Make a memory expire: searches no longer return it. `update --clear expires` undoes it."""
     with opened_memory(at, "change") as memory:
         commit = memory.expire(id, when)
     show(commit.to_dict(), lambda: one_line(f"{id} expires"), as_json=at.json)
-
-
-# --- forget -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetOptions:
-    """A filter instead of ids, and whether to ask first."""
-
-    declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
-
-
-@command(
-    "forget",
-    "memoriter forget ID --now",
-    'memoriter forget --where \'{"session": "s-12"}\' --dry-run',
-    "memoriter forget --user ann --where '{}'",
-)
-def forget(
-    at: ScopedOptions,
-    how: ForgetOptions,
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", help="The ids of memories to forget.", show_default=False),
-    ] = None,
-) -> None:
-    """Forget memories for good: hidden at once, from every past view too, then erased from files.
-
-    On a terminal it lists the memories and asks first. Without a terminal, --where needs --yes.
-    """
-    where, dry_run = how.declared.get("where"), how.declared.get("dry_run", False)
-    if bool(ids) == (where is not None):
-        raise InputError("forget: give either ids or --where", hint="see memoriter forget --help")
-    with opened_memory(at, "read" if dry_run else "change") as memory:
-        if dry_run or not ids:
-            preview = memory.forget(ids, where=where, dry_run=True)
-            records = [memory.get(each) for each in preview.ids]
-            if dry_run:
-                listed = render.records.page_list(records, len(records), None)
-                show(preview.to_dict(), lambda: listed, as_json=at.json)
-                return
-        else:
-            records = None
-        if not (how.yes or _confirmed(memory, ids, records)):
-            note("nothing was forgotten")
-            raise typer.Exit(1)
-        chosen = ids or [record.id for record in records or ()]
-        rest = {name: how.declared[name] for name in ("now", "key") if name in how.declared}
-        erasure = memory.forget(chosen, **rest)
-    line = f"forgot {_counted(erasure.count)}, {_STATES[erasure.state]}"
-    if erasure.reflections:
-        line += f"\nreflections still quote them: memoriter forget {' '.join(erasure.reflections)}"
-    show(erasure.to_dict(), lambda: line, as_json=at.json)
-
-
-_STATES: Final = {
-    "hidden": "hidden; upkeep erases them (memoriter status tells when, --now waits)",
-    "erased": "erased from all files",
-}
-
-
-def _confirmed(memory: Memory, ids: list[str] | None, matching: list[Record] | None) -> bool:
-    """Whether the person at the terminal agrees; without one, ids need no agreement."""
-    if sys.stdin.isatty():
-        records = (
-            [memory.get(i) for i in dict.fromkeys(ids or ())] if matching is None else matching
-        )
-        page = render.records.page_list(records[:_SHOWN], len(records), None)
-        console(stderr=True).print(page)
-        return not records or typer.confirm(f"forget {_counted(len(records))} for good?", err=True)
-    if matching:
-        raise InputError(
-            f"forget: --where matches {_counted(len(matching))}, and there is no terminal to ask"
-            " for confirmation",
-            hint="look with --dry-run, then run it with --yes",
-            field="where",
-        )
-    return True
-
-
-def _counted(count: int) -> str:
-    return f"{count} {'memory' if count == 1 else 'memories'}"
 
 
 # --- reflect ----------------------------------------------------------------------------------
@@ -380,7 +294,7 @@ class ReflectOptions:
     declared: Annotated[dict[str, Any], Flags(options.ReflectKwargs)]
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show which reflections would be written; write nothing."),
+        CliOption("--dry-run", help="Show which reflections would be written; write nothing."),
     ] = False
 
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.applications import Starlette
@@ -17,6 +16,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from memoriter.core.errors import MemoriterError, NoSuchMethod, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.http import page, rest, rpc
 from memoriter.doors.http.guards import CREDENTIAL, Guard
 from memoriter.doors.http.headers import HostPolicy

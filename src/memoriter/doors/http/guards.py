@@ -141,7 +141,10 @@ class Guard:
             return
         token = bearer_token(scope["headers"])
         if token is None:
-            raise Unauthenticated("a token is needed", hint="send Authorization: Bearer mem_…")
+            raise Unauthenticated(
+                "this request has no token",
+                hint="send Authorization: Bearer mem_…; memoriter token create makes a token",
+            )
         credential = self._server_state.tokens.find(token)
         _check_tenant(scope, credential)
         await self._server_state.admit(credential.id)
@@ -163,7 +166,8 @@ class Guard:
                 body = await self._read(scope, receive, most)
         except TimeoutError:
             raise TooSlow(
-                "the body did not arrive in time", hint="send the whole body without pauses"
+                f"the body did not arrive within {limits.arrive_s:g} s",
+                hint="send the whole body without pauses",
             ) from None
         self._server_state.heap.saw(len(body))
         if body:

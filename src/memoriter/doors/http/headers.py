@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from memoriter.core.errors import Forbidden, InputError, Misdirected, NotJson
+from memoriter.core.lazy_dataclass import dataclass
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _HOST: Final = re.compile(
@@ -40,7 +40,7 @@ class HostPolicy:
             if match is None or match["port"] is not None:
                 raise InputError(
                     f"allow-host: {each!r} is not a host name",
-                    hint="a name or an address without a port, for example memory.example.org",
+                    hint="give a name or an address without a port, for example memory.example.org",
                     field="allow-host",
                 )
         for each in origins:
@@ -48,7 +48,7 @@ class HostPolicy:
             if match is None or not _HOST.fullmatch(match["host"]):
                 raise InputError(
                     f"allow-origin: {each!r} is not an origin",
-                    hint="for example https://app.example.org",
+                    hint="give scheme and host, for example https://app.example.org",
                     field="allow-origin",
                 )
         return cls(
@@ -71,7 +71,7 @@ class HostPolicy:
         if origin is None and foreign and not opening:
             raise Forbidden(
                 "the request comes from a page of another site",
-                hint="memoriter serve --allow-origin allows the origin of a page",
+                hint="to allow that page, start the server with --allow-origin and its origin",
             )
         return origin
 
@@ -81,8 +81,8 @@ class HostPolicy:
         port = match["port"] if match else None
         if not match or match["name"] not in self.hosts or int(port or 0) > _LARGEST_PORT:
             raise Misdirected(
-                "this server does not answer for the host that the request names",
-                hint="memoriter serve --allow-host adds a host name",
+                "this server does not answer for the host in the Host header of the request",
+                hint="to allow a host name, start the server with --allow-host NAME",
             )
         return match[0]
 
@@ -95,8 +95,8 @@ class HostPolicy:
             return origin
         if len(sent) != 1 or origin not in (f"http://{host}", f"https://{host}"):
             raise Forbidden(
-                "the origin of this request is not allowed",
-                hint="memoriter serve --allow-origin allows the origin of a page",
+                "the origin in the Origin header of the request is not allowed",
+                hint="to allow it, start the server with --allow-origin and that origin",
             )
         return None
 

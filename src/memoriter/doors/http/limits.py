@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, cast
 
 from memoriter.core.attributes import GROUPS
 from memoriter.core.errors import InputError, TooLarge, TooMany
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.json_bodies import DEPTH
 from memoriter.doors.sizes import BATCH, RECEIPTS
 from memoriter.lanes.port import Lane
@@ -80,8 +80,8 @@ class Limits:
         limit = fields.get("limit")
         if view and isinstance(limit, int) and limit > self.hits:
             raise InputError(
-                f"limit: a server returns at most {self.hits:,} hits", hint="ask page by page",
-                field="limit",
+                f"limit: a server returns at most {self.hits:,} hits",
+                hint=f"give {self.hits:,} or less", field="limit",
             )  # fmt: skip
         query = fields.get("query")
         if isinstance(query, str) and len(query.split()) > self.words:

@@ -32,7 +32,7 @@ def log_format(name: str) -> LogFormat:
     """The name, if it is that of a format; else raises InputError."""
     if name not in FORMATS:
         raise InputError(
-            f"log: there is no format {name[:80]!r}",
+            f"log: there is no log format {name[:80]!r}",
             hint=f"known: {', '.join(FORMATS)}",
             field="log",
         )

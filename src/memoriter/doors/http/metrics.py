@@ -6,8 +6,10 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
+
+from memoriter.core.lazy_dataclass import dataclass
 
 MEDIA: Final = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)

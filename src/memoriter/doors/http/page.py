@@ -82,13 +82,16 @@ def page_routes(server_state: ServerState, link: OneTimeLink | None = None) -> l
     async def redeem(request: Request) -> Response:
         if link is None:
             raise Unauthenticated(
-                "this server does not accept links to sign in with", hint="sign in with a token"
+                "this server has no sign-in link: only memoriter page makes one",
+                hint="sign in with a token",
             )
         await server_state.admit(LINK)
         sent = parse_body(await request.body(), _DEPTH)
         secret = sent.get("secret") if isinstance(sent, dict) else None  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # JSON
         if not isinstance(secret, str):
-            raise InputError("secret: is missing", hint='send {"secret": "…"}', field="secret")
+            raise InputError(
+                "secret: is missing", hint='send {"secret": "…"}, from the link', field="secret"
+            )
         return Response(to_json({"token": link.redeem(secret)}), media_type="application/json")
 
     async def me(request: Request) -> Response:

@@ -86,7 +86,10 @@ def run_processes(count: int, work: Callable[[Siblings | None], None]) -> None:
         work(None)
         return
     if not hasattr(os, "fork"):
-        raise Unsupported("processes: this system cannot fork", hint="leave --processes out")
+        raise Unsupported(
+            "processes: this system cannot start several (it has no fork)",
+            hint="leave --processes out",
+        )
     folder = Path(tempfile.mkdtemp(prefix="memoriter-"))
     try:
         _Parent(count, folder, work).run()

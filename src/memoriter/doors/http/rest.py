@@ -131,7 +131,7 @@ def _from_query(operation: Operation, name: str, value: str, *, depth: int) -> o
     except InputError as error:
         raise InputError(
             f"{name}: {error.message.replace('the body', 'it')}",
-            hint="write it as JSON",
+            hint=f"write the value of {name} as JSON",
             field=name,
         ) from None
 
@@ -149,4 +149,6 @@ def _path(parts: Mapping[str, str]) -> dict[str, Any]:
     try:
         return {name: unquote(part, errors="strict") for name, part in parts.items()}
     except UnicodeDecodeError:
-        raise InputError("the path is not UTF-8", hint="percent-encode UTF-8") from None
+        raise InputError(
+            "the path of the URL is not UTF-8", hint="percent-encode the bytes of UTF-8 text"
+        ) from None

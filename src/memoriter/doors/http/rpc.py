@@ -7,7 +7,6 @@ for servers. Its `data` is what `MemoriterError.to_dict` returns.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final, cast
 
@@ -15,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memoriter.core.errors import InputError, MemoriterError, NotFound, TooLarge
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields
 from memoriter.doors.http.guards import CREDENTIAL

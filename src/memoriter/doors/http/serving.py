@@ -9,7 +9,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memoriter.core.errors import Forbidden, InputError, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.headers import LOOPBACK, HostPolicy
 from memoriter.doors.http.limits import Limits
@@ -132,18 +133,18 @@ class ServerConfig:
         if not 0 <= self.port <= _LARGEST_PORT:
             raise InputError(
                 f"port: {self.port} is not a port",
-                hint="give 0 to 65535; 0 picks a free one",
+                hint="give a number from 0 to 65535; 0 picks a free port",
                 field="port",
             )
         if (self.cert is None) != (self.key is None):
             raise InputError(
-                "tls: a certificate and its key belong together",
-                hint="give --tls-cert and --tls-key",
+                "tls: a certificate was given without its key, or a key without its certificate",
+                hint="give both --tls-cert and --tls-key",
                 field="tls-cert",
             )
         if not (is_loopback(self.host) or self.behind_proxy or self.cert):
             raise Forbidden(
-                f"host: {self.host} can be reached by other machines, and nothing is encrypted",
+                f"host: other machines can reach {self.host}, but the connection is not encrypted",
                 hint="give --tls-cert and --tls-key, or --behind-proxy if a proxy handles TLS",
                 field="host",
             )
@@ -230,7 +231,7 @@ def uvicorn_server(
     except OSError as error:  # a file is missing, is not PEM, or the key is of another certificate
         raise InputError(
             f"tls: the certificate or its key cannot be used: {error.strerror or error}",
-            hint="--tls-cert and --tls-key are PEM files that belong together",
+            hint="give PEM files for --tls-cert and --tls-key, with the key of that certificate",
             field="tls-cert",
         ) from None
     return _Server(settings, ready)

@@ -16,10 +16,11 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeVar
 
 from memoriter.core.errors import TooMany, Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.http.limits import Limits
 
 _T = TypeVar("_T")
@@ -138,7 +139,7 @@ class WorkerPool:
         if not done:
             raise Unavailable(
                 f"the answer was not ready within {limit:g} s",
-                hint="ask for less, or try again later",
+                hint="ask for less, for example with a smaller limit, or try again later",
             )
 
     def close(self) -> None:

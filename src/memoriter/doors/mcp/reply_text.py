@@ -147,6 +147,9 @@ def _browsed(reply: JsonObject) -> Iterator[str]:
 def _forgotten(reply: JsonObject) -> Iterator[str]:
     yield f"forgot {len(reply['ids'])} ({reply['state']})"
     yield from _ids(reply["ids"])
+    if reply.get("derived"):
+        yield f"{len(reply['derived'])} made from them stay and may quote them"
+        yield from _ids(reply["derived"])
 
 
 def _counted(reply: JsonObject) -> Iterator[str]:

@@ -6,7 +6,6 @@ later call may send. `mcp/stdio` and `mcp/http` connect it to a client.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 
 import anyio.to_thread
@@ -18,6 +17,7 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 
 from memoriter import __version__
 from memoriter.core.errors import Forbidden, MemoriterError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import JsonObject
 from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields
@@ -210,14 +210,17 @@ async def check_consent(ctx: McpContext, ask: Ask, tool: Tool, arguments: JsonOb
         return
     try:
         reply = await ctx.session.elicit_form(
-            f"Forget {count} memories for good? They are erased from all files.",
+            f"Forget {count} memories for good? They are erased from the store.",
             _SCHEMA,
             ctx.request_id,
         )
     except NoBackChannelError:
         return
     except MCPError as error:
-        raise Forbidden(f"the user could not be asked: {error}") from None
+        raise Forbidden(
+            f"the user could not be asked whether to forget these memories: {error}",
+            hint="the user can forget them on the command line: memoriter forget",
+        ) from None
     if reply.action != "accept" or not (reply.content or {}).get("forget"):
         raise Forbidden(
             "the user did not agree to forget these memories",

@@ -7,11 +7,11 @@ with only the fields that an agent needs. A field that the schema does not show 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, cast
 
 from memoriter.core.errors import InputError
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import JsonObject
 from memoriter.doors.mcp.reply_text import as_json, as_text
 from memoriter.doors.operations import BY_NAME

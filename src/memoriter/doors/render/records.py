@@ -67,6 +67,11 @@ def page_list(records: Sequence[Record], total: int, cursor: str | None) -> Rend
     return Group(*parts)
 
 
+def erasure_list(records: Sequence[Record], total: int, remarks: Sequence[str]) -> RenderableType:
+    """Records that would be forgotten, and remarks on what was made from them."""
+    return Group(page_list(records, total, None), *map(Text, remarks))
+
+
 def history_list(versions: Sequence[Record]) -> RenderableType:
     """All versions of a memory, and which fields each one changed."""
     parts: list[RenderableType] = [Text(one_line(versions[-1].id), STRONG)]

@@ -45,7 +45,7 @@ class AroundBoost(Boost):
 
     about: ClassVar[str] = "shares of the scores of the turns around a record in its session"
     reads_score: ClassVar[bool] = True
-    row_notes: ClassVar[tuple[str, ...]] = (*(f"row{n}" for n in range(1, 11)), "row_best")
+    row_details: ClassVar[tuple[str, ...]] = (*(f"row{n}" for n in range(1, 11)), "row_best")
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             **{f"row{n}": f"the better turn {n} away in the session" for n in range(1, 11)},
@@ -57,14 +57,16 @@ class AroundBoost(Boost):
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
-        "share of the score of the better turn before or after, by distance in turns",
+        "shares that a record gains of the better score of the two turns 1 away, 2 away and so on",
         (0.3, 0.2, 0.1),
         max_length=10,
     )
-    nearby: TurnShare = option("share of the best score of a nearby turn", 0.1)
-    turns: int = option("distance in turns up to which a turn is nearby", 5, ge=1, le=10)
+    nearby: TurnShare = option(
+        "share that a record gains of the best score among the turns nearby (see `turns`)", 0.1
+    )
+    turns: int = option("how many turns before and after a record count as nearby", 5, ge=1, le=10)
     words: int = option(
-        "a record longer than this many words gains less: its gain is multiplied by words / length",
+        "number of words above which a record gains less (its gain · `words` / its length)",
         80,
         ge=1,
     )
@@ -125,25 +127,25 @@ class AroundBoost(Boost):
             less = _of(slate, trust, turns) < _of(slate, trust, rows)
             scores = np.where(less, np.nan, scores)
         lent = np.zeros(rows.size)
-        notes: dict[str, Scores] = {}
+        details: dict[str, Scores] = {}
         for n in range(1, 1 + min(len(self.shares), farthest)):
             who, best = _better(turns[:, n - 1], scores[:, n - 1])
             lent += np.nan_to_num(snap(self.shares[n - 1] * best))
-            notes |= {f"row{n}": who, f"score{n}": best}
+            details |= {f"row{n}": who, f"score{n}": best}
         if self.nearby:
             # By distance, and the turn before first: of equal scores the first one counts.
             order = [(side, n) for n in range(self.turns) for side in (0, 1)]
             sides, distances = (list(each) for each in zip(*order, strict=True))
             who, best = _better(turns[sides, distances], scores[sides, distances])
             lent += np.nan_to_num(snap(self.nearby * best))
-            notes |= {"row_best": who, "score_best": best}
+            details |= {"row_best": who, "score_best": best}
         damped = snap(np.minimum(1.0, self.words / text_lengths(ctx.view, rows)) * lent)
-        return Boosted(np.where(damped > 0.0, damped, np.nan), notes)
+        return Boosted(np.where(damped > 0.0, damped, np.nan), details)
 
     def node_text(self, node: Explanation) -> NodeText:
         """The turns that lend it a share: `1 away`, `2 away` …, and the best `nearby`."""
         facts: dict[str, object] = {}
-        for key in (key for key in self.row_notes if key in node.facts):
+        for key in (key for key in self.row_details if key in node.facts):
             away = key.removeprefix("row")
             facts["nearby" if away == "_best" else f"{away} away"] = node.facts[key]
         return RecipePart.node_text(self, replace(node, facts=facts))
@@ -151,7 +153,7 @@ class AroundBoost(Boost):
     def picture(self, node: Explanation) -> Mapping[str, object]:
         """The turns that lend it a share, nearest first, with their scores."""
         turns: list[tuple[str, str, str]] = []
-        for key in (key for key in self.row_notes if key in node.facts):
+        for key in (key for key in self.row_details if key in node.facts):
             away = key.removeprefix("row")
             name = "nearby" if away == "_best" else f"{away} away"
             score = node.facts.get(f"score{away}")

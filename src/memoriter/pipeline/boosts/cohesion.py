@@ -21,15 +21,25 @@ class CohesionBoost(Boost):
     about: ClassVar[str] = "weak hits gain from a strong one written shortly before or after"
 
     kind: Literal["cohesion"]
-    lane: Label = option("lane whose raw scores are compared with `strong` and `weak`", "words")
-    radius: int = option("maximum distance of the two hits, in records", 12, ge=1, le=10_000)
-    most: float = option(
-        "gain at distance 0; at distance d it is most · (1 − d / radius)", 1.2, ge=0.0, le=1000.0
+    lane: Label = option(
+        "lane whose raw scores decide which hits are strong and which are weak", "words"
     )
-    strong: float = option("minimum raw score of a hit that raises others", 3.0, ge=0.0, le=1e6)
-    weak: float = option("a hit is raised if its raw score is below this", 5.0, ge=0.0, le=1e6)
+    radius: int = option(
+        "distance, in records by order of writing, up to which a strong hit raises weak ones",
+        12,
+        ge=1,
+        le=10_000,
+    )
+    most: float = option(
+        "largest gain of a weak hit (the farther the strong hit, the less; 0 at `radius`)",
+        1.2,
+        ge=0.0,
+        le=1000.0,
+    )
+    strong: float = option("minimum raw score of a strong hit", 3.0, ge=0.0, le=1e6)
+    weak: float = option("raw score below which a hit is weak", 5.0, ge=0.0, le=1e6)
     same_session: bool = option(
-        "whether a hit is raised only by hits of its own session", default=False
+        "whether a weak hit gains only from strong hits of its own session", default=False
     )
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:

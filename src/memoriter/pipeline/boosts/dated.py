@@ -31,9 +31,11 @@ class DatedBoost(Boost):
     )
 
     kind: Literal["dated"]
-    weight: float = option("what a record with words for a time gains", 0.1, ge=0.0, le=1000.0)
+    weight: float = option(
+        "what a record with words for a time, such as Monday or 7:30, gains", 0.1, ge=0.0, le=1000.0
+    )
     words: int = option(
-        "a record longer than this many words gains less: its gain is multiplied by words / length",
+        "number of words above which a record gains less (its gain · `words` / its length)",
         80,
         ge=1,
     )

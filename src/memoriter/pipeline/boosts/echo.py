@@ -39,15 +39,20 @@ class EchoBoost(Boost):
 
     kind: Literal["echo"]
     factor: float = option(
-        "factor of the score of a record that repeats the question", 0.5, ge=0.0, le=1.0
+        "factor of the score of a record that only repeats the question", 0.5, ge=0.0, le=1.0
     )
     share: float = option(
-        "minimum share of the words of a text that are words of the question",
+        "share of a record's words that must be in the question for it to be a repeat",
         0.9,
         ge=0.5,
         le=1.0,
     )
-    words: int = option("minimum number of different words in the question", 4, ge=1, le=1000)
+    words: int = option(
+        "minimum number of different words in a question for the boost to run",
+        4,
+        ge=1,
+        le=1000,
+    )
 
     @property
     def op(self) -> Op:

@@ -24,15 +24,17 @@ class ImportanceBoost(Boost):
     )
 
     kind: Literal["importance"]
-    lane: Label = option("lane whose raw score is used", "words")
+    lane: Label = option(
+        "lane whose raw score multiplies the gain of the records that it found", "words"
+    )
     matched: float = option(
-        "for a record that the lane found, adds matched · (importance − ½) · the lane's score",
+        "gain of a record that `lane` found, as a factor of (importance − ½) · its raw score",
         0.3,
         ge=0.0,
         le=1000.0,
     )
     unmatched: float = option(
-        "for any other record, adds unmatched · (importance − ½)",
+        "gain of a record that `lane` did not find, as a factor of (importance − ½)",
         0.1,
         ge=0.0,
         le=1000.0,

@@ -38,7 +38,12 @@ class IntentBoost(Boost):
     )
 
     kind: Literal["intent"]
-    head: int = option("how many of the best candidates are looked at", 1000, ge=1, le=10_000)
+    head: int = option(
+        "how many of the best candidates are examined (the others keep their score)",
+        1000,
+        ge=1,
+        le=10_000,
+    )
 
     @property
     def op(self) -> Op:

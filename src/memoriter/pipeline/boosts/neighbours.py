@@ -23,12 +23,17 @@ class NeighboursBoost(Boost):
 
     kind: Literal["neighbours"]
     of: tuple[str, ...] = option(
-        "columns whose largest value is passed on, such as words.scaled",
+        "score columns, such as words.scaled, of which a candidate passes on its largest value",
         min_length=1,
     )
     # 1000 · 1000 stays below 2^21, up to which sums on the grid are exact.
-    decay: float = option("share of the value that a link passes on", 0.5, ge=0.0, le=1000.0)
-    most: int = option("maximum links of a record that count, heaviest first", 5, ge=1, le=1000)
+    decay: float = option(
+        "factor of the value that a link passes on (the weight of the link is another)",
+        0.5,
+        ge=0.0,
+        le=1000.0,
+    )
+    most: int = option("how many links of a record count at most, heaviest first", 5, ge=1, le=1000)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """The sum that each row gets from its neighbours; NaN unless it is above 0."""
@@ -46,9 +51,9 @@ class NeighboursBoost(Boost):
         np.add.at(total, near.owners, np.where(within[near.others], passed_on, 0.0))
         values = total[nodes]
         lifted = values > 0.0
-        noted = {"edges_read": int(near.edges.size), "reads": near.reads}
+        shows = {"edges_read": int(near.edges.size), "reads": near.reads}
         return Boosted(
-            np.where(lifted, values, np.nan), noted={**noted, "lifted": int(lifted.sum())}
+            np.where(lifted, values, np.nan), shows={**shows, "lifted": int(lifted.sum())}
         )
 
     def _base(self, slate: Slate) -> np.ndarray:

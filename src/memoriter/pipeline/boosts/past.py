@@ -28,7 +28,7 @@ class PastBoost(Boost):
 
     about: ClassVar[str] = "superseded records, when the question asks about the past"
     reads_score: ClassVar[bool] = True
-    row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    row_details: ClassVar[tuple[str, ...]] = ("row",)
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "row": "the memory that superseded it",
@@ -37,9 +37,11 @@ class PastBoost(Boost):
     )
 
     kind: Literal["past"]
-    weight: float = option("what a superseded record gains", 0.1, ge=0.0, le=1000.0)
+    weight: float = option(
+        "what a superseded record gains if the question asks about the past", 0.1, ge=0.0, le=1000.0
+    )
     share: float = option(
-        "how much of the superseding record's score a superseded record gains, as a factor",
+        "share of the superseding record's score that a superseded record gains too",
         0.5,
         ge=0.0,
         le=10.0,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.record import Record
 from memoriter.core.slate import Op, Slate
@@ -34,7 +35,7 @@ class Boosted:
     values: Scores
     details: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
     """Columns that explain the values, such as a distance or an age."""
-    noted: Mapping[str, object] = field(default_factory=dict[str, object])
+    shows: Mapping[str, object] = field(default_factory=dict[str, object])
     """What the plan shows for it after it ran."""
 
 
@@ -88,7 +89,7 @@ class Boost(RecipePart):
 
     def node_text(self, node: Explanation) -> NodeText:
         """The facts of its value; a record that the value comes from is shown as `from`."""
-        facts = {"from" if key in self.row_notes else key: v for key, v in node.facts.items()}
+        facts = {"from" if key in self.row_details else key: v for key, v in node.facts.items()}
         return super().node_text(replace(node, facts=facts))
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
@@ -103,9 +104,15 @@ class ShareBoost(Boost):
     Adds weight · share; with `alpha`, multiplies the score by 1 + alpha · (share − ½) instead.
     """
 
-    weight: float = option("adds weight · share to the score", 1.0, ge=0.0, le=1000.0)
+    weight: float = option(
+        "gain of a record with the share 1 (this boost gives each record a share from 0 to 1)",
+        1.0,
+        ge=0.0,
+        le=1000.0,
+    )
     alpha: Annotated[float, Field(ge=0.0, le=1.0)] | None = option(
-        "if set, multiplies the score by 1 + alpha · (share − ½) instead", None
+        "if set, the score is multiplied by 1 + `alpha` · (share − ½), and `weight` is not used",
+        None,
     )
 
     @property

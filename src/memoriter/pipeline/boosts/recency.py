@@ -27,23 +27,25 @@ class RecencyBoost(ShareBoost):
 
     kind: Literal["recency"]
     unit: Literal["position", "cycle", "seconds", "days"] = option(
-        "how the age of a record is measured; the older, the smaller its share",
+        "how the age of a record is measured, from which its share follows",
         "position",
         values={
-            "position": "records written since: share 1 for the newest, 0 for the oldest",
-            "cycle": "cycles: the share halves every half_life",
-            "seconds": "seconds: the share halves every half_life",
-            "days": "days: the share is 1 / (1 + days)",
+            "position": "by order of writing (the newest record has the share 1, the oldest 0)",
+            "cycle": "in cycles, your count of time (the share halves every `half_life` cycles)",
+            "seconds": "in seconds (the share halves every `half_life` seconds)",
+            "days": "in days (the share is 1 / (1 + days))",
         },
     )
     half_life: float = option(
-        "age at which the share is ½, in cycles or seconds", 50.0, gt=0.0, le=1e12
+        "age at which the share is ½, in cycles or seconds as `unit` says", 50.0, gt=0.0, le=1e12
     )
     of: Literal["created", "committed", "occurred"] = option(
-        "time of the record that `seconds` and `days` are counted from", "created"
+        "time of the record from which its age in seconds or days is counted", "created"
     )
-    beside: Label | None = option("only a record that this lane found gains", None)
-    rival: Label | None = option("boost that must not run together with this one", None)
+    beside: Label | None = option(
+        "lane that must have found a record for it to gain (none: every record gains)", None
+    )
+    rival: Label | None = option("label of a boost that must not run together with this one", None)
 
     def shows(self) -> dict[str, object]:
         """The options that apply to this unit."""

@@ -27,7 +27,7 @@ class SessionBoost(Boost):
 
     about: ClassVar[str] = "a share of the better neighbour's score in the same session"
     reads_score: ClassVar[bool] = True
-    row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    row_details: ClassVar[tuple[str, ...]] = ("row",)
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "row": "the better neighbour in the session",
@@ -37,7 +37,10 @@ class SessionBoost(Boost):
 
     kind: Literal["session"]
     weight: float = option(
-        "share of the neighbour's score that a record gains", 0.3, ge=0.0, le=1000.0
+        "share that a record gains of the better score of its two neighbours in the session",
+        0.3,
+        ge=0.0,
+        le=1000.0,
     )
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.slate import Slate
 from memoriter.index.reads import strings
 from memoriter.lanes.port import Context
@@ -28,7 +28,7 @@ class SourcesBoost(Boost):
 
     about: ClassVar[str] = "reflections lend a share of their score to what they were made from"
     reads_score: ClassVar[bool] = True
-    row_notes: ClassVar[tuple[str, ...]] = ("row",)
+    row_details: ClassVar[tuple[str, ...]] = ("row",)
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "row": "the reflection that was made from it",
@@ -37,17 +37,33 @@ class SourcesBoost(Boost):
 
     kind: Literal["sources"]
     window: int = option(
-        "how many of the best rows are looked at for reflections", 25, ge=1, le=10_000
+        "among how many of the best candidates reflections are looked for", 25, ge=1, le=10_000
     )
-    reflections: int = option("maximum reflections that lend, best first", 5, ge=1, le=1000)
+    reflections: int = option(
+        "maximum number of reflections that lend a share of their score, best first",
+        5,
+        ge=1,
+        le=1000,
+    )
     ceiling: int = option(
-        "a reflection with more sources than this lends nothing", 50, ge=1, le=1_000_000
+        "a reflection made from more records than this lends nothing", 50, ge=1, le=1_000_000
     )
-    sources: int = option("maximum sources that a reflection lends to", 20, ge=1, le=1_000_000)
+    sources: int = option(
+        "maximum number of records to which one reflection lends",
+        20,
+        ge=1,
+        le=1_000_000,
+    )
     factor: float = option(
-        "share of its score that a reflection lends", 0.7, ge=0.0, le=1.0, always=True
+        "share of its score that a reflection lends to each record that it was made from",
+        0.7,
+        ge=0.0,
+        le=1.0,
+        always=True,
     )
-    kinds: tuple[str, ...] | None = option("kinds of records that a reflection may lend to", None)
+    kinds: tuple[str, ...] | None = option(
+        "kinds of records that a reflection may lend to (none: all)", None
+    )
 
     @property
     def op(self) -> Op:

@@ -39,7 +39,7 @@ class WhoBoost(Boost):
         le=1000,
     )
     embedded: bool = option(
-        "whether the names of speakers are embedded with the question", default=True
+        "whether names of speakers stay in the question when it is embedded", default=True
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

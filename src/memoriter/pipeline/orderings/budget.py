@@ -12,7 +12,7 @@ from memoriter.pipeline.orderings.port import Moved
 from memoriter.text.prompt import head_size, pack_entries
 
 SIZES: Final = ("tokens", "chars")
-"""The columns that it notes: the sizes of each entry."""
+"""Its detail columns: the sizes of each entry."""
 
 
 def fit_budget(ctx: Context, slate: Slate) -> Moved:
@@ -30,9 +30,9 @@ def fit_budget(ctx: Context, slate: Slate) -> Moved:
         sizes[:, at] = piece.tokens, piece.chars
     keep = [at for at, piece in zip(known, pieces, strict=True) if piece.kept]
     tokens, chars = head_size()
-    noted = {
+    shows = {
         "used_tokens": tokens + sum(piece.tokens for piece in pieces if piece.kept),
         "used_chars": chars + sum(piece.chars for piece in pieces if piece.kept),
         "passed_over": len(pieces) - len(keep),
     }
-    return Moved(np.array(keep, np.intp), dict(zip(SIZES, sizes, strict=True)), noted)
+    return Moved(np.array(keep, np.intp), dict(zip(SIZES, sizes, strict=True)), shows)

@@ -33,15 +33,16 @@ class ByTrustOrdering(Ordering):
     """
 
     about: ClassVar[str] = "external records go behind trusted ones that match well"
-    whole_notes: ClassVar[tuple[str, ...]] = ("behind",)
+    whole_details: ClassVar[tuple[str, ...]] = ("behind",)
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels whose records go behind more trusted ones", ("external",)
+        "trust levels whose records go behind records of other levels that match nearly as well",
+        ("external",),
     )
     share: float = option(
-        "a more trusted record competes if its first-pass score is at least this share of the"
-        " other's",
+        "share of the less trusted record's first-pass score from which another record goes before"
+        " it",
         0.4,
         ge=0.0,
         le=1.0,
@@ -53,13 +54,13 @@ class ByTrustOrdering(Ordering):
         le=1000.0,
     )
     before: int = option(
-        "maximum number of competing records placed before a record of low trust", 5, ge=1, le=1000
+        "how many records at most are put before a less trusted one", 5, ge=1, le=1000
     )
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
         """How many trusted records were put before it."""
-        if noted.get("behind"):
-            yield f"behind {noted['behind']} more trusted that match well"
+        if details.get("behind"):
+            yield f"behind {details['behind']} more trusted that match well"
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows with those of low trust behind what competes with them."""

@@ -23,9 +23,9 @@ class CapOrdering(Ordering):
     about: ClassVar[str] = "limits the share of one kind of record among the hits"
 
     kind: Literal["cap"]
-    of: str = option("record kind", "reflection")
+    of: str = option("kind of record whose number is limited", "reflection")
     share: float = option(
-        "maximum share of the window for records of this kind, rounded down",
+        "share of the recipe's `window` that records of this kind fill at most, rounded down",
         0.3,
         ge=0.0,
         le=1.0,
@@ -48,7 +48,7 @@ class CapOrdering(Ordering):
         over = of_kind & (np.cumsum(of_kind) > int(self.share * recipe.window))
         return Moved(
             np.flatnonzero(~over),
-            noted={"evicted": int(over.sum())},
+            shows={"evicted": int(over.sum())},
             looked={"of": np.flatnonzero(of_kind).tolist()},
         )
 

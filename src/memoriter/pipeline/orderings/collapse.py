@@ -43,40 +43,45 @@ class CollapseOrdering(Ordering):
     """Groups records by a key and keeps `most` of each group."""
 
     about: ClassVar[str] = "keeps one of several duplicates"
-    whole_notes: ClassVar[tuple[str, ...]] = ("group",)
+    whole_details: ClassVar[tuple[str, ...]] = ("group",)
 
     kind: Literal["collapse"]
     by: Literal["fingerprint", "near", "key"] = option(
         "what makes records duplicates",
         "fingerprint",
         values={
-            "fingerprint": "texts with the same beginning",
-            "near": "vectors with a high cosine",
-            "key": "equal values of `keys`",
+            "fingerprint": "the first 200 characters of their texts are equal, whatever the case",
+            "near": "the cosine of their vectors is at least `cosine`",
+            "key": "they have the same value for each of `keys`",
         },
     )
     keys: tuple[str, ...] = option(
-        "attributes to compare, or paths such as metadata.topic; a record that lacks one is not"
-        " a duplicate",
+        "attributes, or paths such as metadata.topic, that are compared if `by` is key (a record"
+        " that lacks one has no duplicates)",
         (),
     )
-    cosine: float = option("minimum cosine of two duplicates", 0.95, gt=0.0, le=1.0)
-    most: int = option("how many of the duplicates stay", 1, ge=1, le=1000)
+    cosine: float = option("minimum cosine of two duplicates if `by` is near", 0.95, gt=0.0, le=1.0)
+    most: int = option("how many records of a group of duplicates stay", 1, ge=1, le=1000)
     keep: Literal["best", "newest"] = option(
-        "which of the duplicates stays",
+        "which records of a group of duplicates stay",
         "best",
-        values={"best": "the one ranked best", "newest": "the newest, at the rank of the best"},
+        values={
+            "best": "those ranked best",
+            "newest": "the newest, which take the best ranks of the group",
+        },
     )
-    head: int = option("how many of the best rows are compared", 1000, ge=1, le=10_000)
+    head: int = option(
+        "how many of the best candidates are compared (the others all stay)", 1000, ge=1, le=10_000
+    )
 
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
         if (self.by == "key") != bool(self.keys):
-            raise ValueError('by = "key" needs keys, and keys need by = "key"')
+            raise ValueError('`by = "key"` and `keys` need each other: give both or neither')
         for path in self.keys:
             if path not in ATTRIBUTES and not path.startswith("metadata."):
                 raise ValueError(
-                    f"keys: {path!r} is neither an attribute nor a path such as metadata.x"
+                    f"keys: {path!r} is neither an attribute nor a path such as metadata.topic"
                 )
         return self
 
@@ -121,10 +126,10 @@ class CollapseOrdering(Ordering):
                 return Dropped(reason, {"most": most})
         return Dropped(reason)
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
         """The size of the group that the row stands for."""
-        if "group" in noted:
-            yield f"stands for a group of {noted['group']}"
+        if "group" in details:
+            yield f"stands for a group of {details['group']}"
 
     def _standing(self, dropping: Dropping) -> Iterator[str]:
         """The ids of kept rows that fall into one group with the dropped row."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
@@ -54,28 +54,33 @@ class _Compared(NamedTuple):
 class CopiesOrdering(Ordering):
     """Keeps the most trusted record of each group of copies, and of these the newest.
 
-    It takes the best place of its group. Every dropped row is a copy of the row that stands for it,
-    and no two of the first `head` rows that stay are copies of each other: while too few stay, more
-    rows are compared, up to ten times `head`. `text.copies` has the rule.
+    It takes the best place of its group, or with `less_trusted = false` of those that are trusted
+    as much: else whoever may write copies could lift a record. Every dropped row is a copy of the
+    row that stands for it, and no two of the first `head` rows that stay are copies of each other:
+    while too few stay, more rows are compared, up to ten times `head`. `text.copies` has the rule.
     """
 
     about: ClassVar[str] = "of copies, the most trusted and then the newest stands for all"
 
     kind: Literal["copies"]
     alike: float = option(
-        "share of the longer text's words that the shorter one must have (1: all of them)",
+        "share of the words of the longer text that the shorter must have to be its copy",
         0.9,
         ge=0.5,
         le=1.0,
     )
     same: tuple[str, ...] = option(
-        "attributes that must be equal in copies", ("user", "source.who", "occurred")
+        "attributes that must be equal too in copies", ("user", "source.who", "occurred")
     )
     head: int = option(
-        "how many of the best rows are compared; up to ten times as many, if copies leave fewer",
+        "how many candidates that are no copies are wanted (up to ten times as many are compared)",
         50,
         ge=1,
         le=1000,
+    )
+    less_trusted: bool = option(
+        "whether the record that stands for all may take the place of a less trusted copy",
+        default=True,
     )
 
     @field_validator("same")
@@ -83,7 +88,7 @@ class CopiesOrdering(Ordering):
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
             if name not in ATTRIBUTES:
-                raise ValueError(f"same: {name!r} is not an attribute of a record")
+                raise ValueError(f"same: {name!r} is not one of {', '.join(ATTRIBUTES)}")
         return value
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
@@ -94,7 +99,7 @@ class CopiesOrdering(Ordering):
         if not groups:
             alone = {"group": np.full(size, np.nan)}
             return Moved(np.arange(size), alone, {"copies": 0}, {"groups": []})
-        best = {group[0].at: min(each.at for each in group) for group in groups}
+        best = {group[0].at: min(each.at for each in self._lending(group)) for group in groups}
         gone = {each.at for group in groups for each in group[1:]}
         stays = sorted((at for at in range(count) if at not in gone), key=lambda a: best.get(a, a))
         sizes = np.full(size, np.nan)
@@ -110,6 +115,10 @@ class CopiesOrdering(Ordering):
             },
             stands_for={group[0].row: tuple(each.row for each in group[1:]) for group in groups},
         )
+
+    def _lending(self, group: Sequence[_Compared]) -> list[_Compared]:
+        """Those whose place the first of a group may take."""
+        return [each for each in group if self.less_trusted or each.trust >= group[0].trust]
 
     def dropped(self, dropping: Dropping) -> Dropped:
         """The row that stands for it."""

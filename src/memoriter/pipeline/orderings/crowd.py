@@ -39,25 +39,30 @@ class CrowdOrdering(Ordering):
     """
 
     about: ClassVar[str] = "limits external records of one source, or with nearly the same text"
-    whole_notes: ClassVar[tuple[str, ...]] = ("nth",)
+    whole_details: ClassVar[tuple[str, ...]] = ("nth",)
 
     kind: Literal["crowd"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels whose records are limited in number", ("external",)
+        "trust levels whose records the limit `most` applies to", ("external",)
     )
-    most: int = option("how many records of a group keep their places", 2, ge=1, le=1000)
+    most: int = option(
+        "how many records of one source, or with nearly the same text, keep their places",
+        2,
+        ge=1,
+        le=1000,
+    )
     alike: float = option(
-        "two texts are of one group if they have at least this share of their words in common",
+        "share of common words from which two texts count as nearly the same",
         0.6,
         ge=0.1,
         le=1.0,
     )
-    head: int = option("how many of the best rows are compared", 50, ge=1, le=1000)
+    head: int = option("how many of the best candidates are compared", 50, ge=1, le=1000)
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
         """Which of its group it is."""
-        if "nth" in noted:
-            yield f"number {noted['nth']} of one source or nearly the same text"
+        if "nth" in details:
+            yield f"number {details['nth']} of one source or nearly the same text"
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows with those above the limit of their group at the end."""

@@ -33,23 +33,30 @@ class MmrOrdering(Ordering):
     about: ClassVar[str] = (
         "maximal marginal relevance: relevant rows that are unlike those above them"
     )
-    row_notes: ClassVar[tuple[str, ...]] = ("cause",)
+    row_details: ClassVar[tuple[str, ...]] = ("cause",)
 
     kind: Literal["mmr"]
     trade: float = option(
-        "weight of relevance; that of similarity is 1 − trade", 0.5, ge=0.0, le=1.0
+        "weight of relevance (similarity to the candidates above has the weight 1 − `trade`)",
+        0.5,
+        ge=0.0,
+        le=1.0,
     )
     relevance: Literal["score", "unit"] = option(
-        "what counts as the relevance of a row",
+        "what counts as the relevance of a candidate",
         "score",
-        values={"score": "its score", "unit": "its score, scaled to 0…1 over the head"},
+        values={"score": "its score", "unit": "its score, scaled to 0…1 within `head`"},
     )
     of: Label | None = option(
-        "vector lane whose vectors are compared (none: those that searches use)", None
+        "label of the vector lane whose vectors are compared (none: the vectors that searches use)",
+        None,
     )
-    head: int = option("how many of the best rows MMR picks from", 200, ge=1, le=10_000)
-    take: int = option("how many rows are picked (0: all of the head)", 0, ge=0, le=10_000)
-    drop: bool = option("whether rows that are not picked are dropped", default=False)
+    head: int = option("from how many of the best candidates MMR picks", 200, ge=1, le=10_000)
+    take: int = option("how many candidates are picked (0: as many as `head`)", 0, ge=0, le=10_000)
+    drop: bool = option(
+        "whether candidates that are not picked are dropped (false: they follow the others)",
+        default=False,
+    )
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -80,10 +87,10 @@ class MmrOrdering(Ordering):
         bare = np.flatnonzero(~known)
         left = np.setdiff1d(np.arange(size), np.concatenate([taken, bare]))
         at = np.concatenate([taken, bare] if self.drop else [taken, bare, left]).astype(np.intp)
-        noted: dict[str, object] = {"taken": int(taken.size)}
-        noted |= {"without a vector": int(bare.size)} if bare.size else {}
+        shows: dict[str, object] = {"taken": int(taken.size)}
+        shows |= {"without a vector": int(bare.size)} if bare.size else {}
         looked = {"bare": bare.tolist()}
-        return Moved(at, {"penalty": penalty, "cause": cause}, noted, looked)
+        return Moved(at, {"penalty": penalty, "cause": cause}, shows, looked)
 
     def dropped(self, dropping: Dropping) -> Dropped:
         """Other rows were taken, and the rest was dropped."""
@@ -103,10 +110,12 @@ class MmrOrdering(Ordering):
         low, high = float(score.min()), float(score.max())
         return (score - low) / (high - low) if high > low else np.full(score.size, 0.5)
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
         """The penalty, and the row above that it is similar to."""
-        if noted.get("penalty"):
+        if details.get("penalty"):
             cause = (
-                f" for similarity to {one_line(str(noted['cause']))}" if "cause" in noted else ""
+                f" for similarity to {one_line(str(details['cause']))}"
+                if "cause" in details
+                else ""
             )
-            yield f"penalty {short(noted['penalty'])}{cause}"
+            yield f"penalty {short(details['penalty'])}{cause}"

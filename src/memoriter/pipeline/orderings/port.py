@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context, Ready, Skipped
@@ -31,7 +32,7 @@ class Moved:
     at: NDArray[np.intp]
     details: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
     """Columns that explain the move, one value per row of the slate before it."""
-    noted: Mapping[str, object] = field(default_factory=dict[str, object])
+    shows: Mapping[str, object] = field(default_factory=dict[str, object])
     """What the plan shows for it after it ran."""
     looked: Mapping[str, object] = field(default_factory=dict[str, object])
     """What it read besides the slate, as plain data by place: inputs of the receipt."""
@@ -93,13 +94,13 @@ class Ordering(RecipePart):
         del move, rows, hits
         return []
 
-    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
-        """What it noted about a hit (its `details`, by name), as phrases for people."""
-        if noted:
-            yield one_line(pairs(noted))
+    def phrases(self, details: Mapping[str, object]) -> Iterator[str]:
+        """What its `details` say about a hit, as phrases for people."""
+        if details:
+            yield one_line(pairs(details))
 
 
 def apply_move(slate: Slate, name: str, move: Moved) -> Slate:
     """The slate after a move, with the move's detail columns."""
     details = {f"{name}.{key}": values for key, values in move.details.items()}
-    return slate.noting(details).ordered(name, move.at)
+    return slate.with_details(details).ordered(name, move.at)

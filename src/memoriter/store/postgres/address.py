@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -10,6 +9,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from memoriter.core.errors import InputError, Unsupported
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, integer
 
 SCHEMES: Final = ("postgresql", "postgres")

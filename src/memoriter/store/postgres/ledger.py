@@ -182,7 +182,7 @@ class PostgresLedger:
                 if table == "chain":
                     end.chain = some[-1:]
         _move(db, tenant, head)
-        note_erasure(db, tenant, head.seq)  # an export holds nothing that was forgotten
+        mark_erased(db, tenant, head.seq)  # an export holds nothing that was forgotten
         return end
 
     def append(self, part: Dump) -> SequencedBatch:
@@ -279,8 +279,8 @@ def _erase(db: Wire, tenant: str, new: SequencedBatch) -> None:
         )
 
 
-def note_erasure(db: Wire, tenant: str, upto: int) -> None:
-    """Note that what was forgotten up to a number is erased."""
+def mark_erased(db: Wire, tenant: str, upto: int) -> None:
+    """Record that what was forgotten up to a number is erased."""
     db.execute(
         "INSERT INTO memoriter.erasures VALUES (%s,%s,%s) "
         "ON CONFLICT (tenant) DO UPDATE SET upto=excluded.upto, sum=excluded.sum",

@@ -1,4 +1,4 @@
-"""What the machines of a store share beside its log: notes such as the tokens, recent answers."""
+"""What the machines of a store share beside its log: documents (the tokens), recent answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PostgresAnswers:
         return rows[0][0] if rows else None
 
 
-class PostgresNote:
+class PostgresDocument:
     """One row of the table `notes`, read by everybody and changed by one at a time."""
 
     def __init__(self, sessions: PgSessions, name: str) -> None:
@@ -52,20 +52,20 @@ class PostgresNote:
         self.name = name
 
     def stamp(self) -> int | None:
-        """A number that changes with the note; None if there is none."""
+        """A number that changes with the document; None if there is none."""
         sql = "SELECT changed FROM memoriter.notes WHERE name=%s AND body<>''"
         rows = self._sessions.read("", (sql, (self.name,)))[0]
         return rows[0][0] if rows else None
 
     def read(self) -> bytes:
-        """The note; empty if there is none."""
+        """The document; empty if there is none."""
         sql = "SELECT body FROM memoriter.notes WHERE name=%s"
         rows = self._sessions.read("", (sql, (self.name,)))[0]
         return rows[0][0] if rows else b""
 
     @contextlib.contextmanager
     def changing(self) -> Generator[Callable[[bytes], None]]:
-        """Hold the note, and yield a function that replaces it when the block ends."""
+        """Hold the document, and yield a function that replaces it when the block ends."""
         try:
             with self._sessions.write("") as db:
                 db.execute(

@@ -22,8 +22,8 @@ from memoriter.store.postgres.address import Address
 from memoriter.store.postgres.in_doubt import Trace, was_written
 from memoriter.store.postgres.ledger import (
     PostgresLedger,
+    mark_erased,
     mend_rows,
-    note_erasure,
     open_space,
     replace_debts,
     replace_manifest,
@@ -205,7 +205,7 @@ class Postgres(PostgresReader):
 
     def scrub(self, tenant: str, upto: int) -> bool:
         """Mark as erased: the rows are deleted, and the server reuses their space (vacuum)."""
-        self._in_own_transaction(tenant, lambda db: note_erasure(db, tenant, upto))
+        self._in_own_transaction(tenant, lambda db: mark_erased(db, tenant, upto))
         return True
 
     # -- whole tenants -------------------------------------------------------------------------

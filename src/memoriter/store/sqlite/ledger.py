@@ -277,7 +277,7 @@ def _erase(db: apsw.Connection, tenant: str, number: int, new: SequencedBatch) -
 
 
 def mark_erased(db: apsw.Connection, tenant: str, upto: int) -> None:
-    """Note that what was forgotten up to a number is erased from the files."""
+    """Record that what was forgotten up to a number is erased from the files."""
     db.execute(ERASURES)
     values = (number_of(db, tenant), upto, erasure_sum(tenant, upto))
     db.execute("INSERT OR REPLACE INTO erasures VALUES (?,?,?)", values)

@@ -18,13 +18,14 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 import apsw
 
 from memoriter.core.errors import Unavailable, Unsupported
+from memoriter.core.lazy_dataclass import dataclass
 
 _HANDLES: Final = "/proc/self/fd"
 _DROPPED_S: Final = 1.0

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import apsw
 
 from memoriter.core.errors import Unavailable
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.store.sqlite.connect import close, is_immutable
 
 _log: Final = logging.getLogger(__name__)

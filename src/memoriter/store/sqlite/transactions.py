@@ -102,7 +102,7 @@ class SqliteTransactions(SqliteReader):
         self._reserve = Reserve(path)
         self._witness = Witness(path.with_name(path.name + ".lock"))
         self._last: LastCommit | None = None
-        """What the running transaction commits last; kept to be noted."""
+        """What the running transaction commits last; kept for the witness."""
         self._closed_because: MemoriterError | None = None
         """Set when the store closed itself: what later calls raise."""
         self._reader()
@@ -233,7 +233,7 @@ class SqliteTransactions(SqliteReader):
             self._check()
             raise self._closed_by(file_replaced(self._path))
         if self._last is not None and self._durability == "full":
-            self._witness.note(self._last)
+            self._witness.write(self._last)
         self._checkpoint_if_large(writer)
         self._reserve.fill()
 

@@ -1,7 +1,7 @@
 """The last acknowledged commit, written down beside the store file.
 
 A file whose write-ahead log was taken away is sound by itself: it ends where it was last copied to.
-So each commit is noted in the lock file, after it is durable. A file that lacks the noted commit
+So each commit is written into the lock file, after it is durable. A file that lacks that commit
 has lost it, or is an older copy that was put back.
 """
 
@@ -31,16 +31,16 @@ def _sum(text: bytes) -> bytes:
 
 
 class Witness:
-    """The note of one store file. Failing to write or read it is no error."""
+    """The last commit of one store file, beside it. Failing to write or read it is no error."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle: int | None = None
 
-    def note(self, commit: LastCommit) -> None:
+    def write(self, commit: LastCommit) -> None:
         """Write a commit down, once it is durable; not synced, since it must survive a kill only.
 
-        After a power cut the note is older than the file, never newer.
+        After a power cut it is older than the file, never newer.
         """
         text = f"{commit.tenant} {commit.seq} {commit.link.hex()}".encode()
         with contextlib.suppress(OSError):
@@ -49,12 +49,12 @@ class Witness:
             os.pwrite(self._handle, (text + b" " + _sum(text)).ljust(_SIZE), 0)
 
     def clear(self) -> None:
-        """Remove the note: another file takes the place of the one that it is about."""
+        """Remove it: another file takes the place of the store."""
         with contextlib.suppress(OSError):
             os.truncate(self._path, 0)
 
     def read(self) -> LastCommit | None:
-        """The commit that was noted last; None if there is none, or only half of one."""
+        """The commit that was written last; None if there is none, or only half of one."""
         try:
             text = self._path.read_bytes()[:_SIZE]
         except OSError:

@@ -7,7 +7,6 @@ of the recipe, or a field of a record. Times of Comis are in milliseconds, ours 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -15,6 +14,7 @@ from pydantic import Field
 
 from memoriter import Hit
 from memoriter.core.errors import BadRecord, InputError, NotFound
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import JsonObject
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros

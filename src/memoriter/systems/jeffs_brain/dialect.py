@@ -11,10 +11,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.text.dialects.grammar import OPERATORS, Operator
 from memoriter.text.dialects.parts import all_of, any_of, excluding, first_leaves, join_notes, leaf
 from memoriter.text.dialects.port import Dialect, LooserQuery, Options

@@ -9,11 +9,11 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
 from memoriter import Result
 from memoriter.core.errors import BadQuery
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.pipeline.load import overridden, recipe_of
 from memoriter.pipeline.recipe import Recipe
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple, TypeAlias
+
+from memoriter.core.lazy_dataclass import dataclass
 
 OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
 _NEVER: Final = r"(?!)"

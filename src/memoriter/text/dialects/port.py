@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, NamedTuple
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import ParsedQuery
 

@@ -35,4 +35,4 @@ class Spread(Ordering):
             if seen[agent] <= self.most:
                 places.append(at)
         dropped = slate.rows.size - len(places)
-        return Moved(np.array(places, np.intp), noted={"dropped": dropped})
+        return Moved(np.array(places, np.intp), shows={"dropped": dropped})

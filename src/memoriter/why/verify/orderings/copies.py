@@ -27,7 +27,8 @@ def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
         first = max(group, key=lambda row: _preference(s, row))
         if not all(_alike(first, row, spec["alike"]) for row in group):
             s.wrong(f"{path}/looked/groups", f"has rows that are no copies of {first['at']}")
-        place[first["at"]] = min(row["at"] for row in group)
+        least = 0 if spec.get("less_trusted", True) else first["trust"]
+        place[first["at"]] = min(row["at"] for row in group if row["trust"] >= least)
         gone |= {row["at"] for row in group} - {first["at"]}
         for row in group:
             sizes[row["at"]] = float(len(group))
