@@ -48,7 +48,7 @@ def test_a_segment_published_unsynced_is_damaged_after_a_power_cut(
         images.lay(cut.files, quick / "image")
         images.check(quick / "image" / "m.db", int(cut.acks[-1]) if cut.acks else -1, run.expected)
     logged = [each.getMessage() for each in caplog.records]
-    damaged = [each for each in logged if "cannot be read" in each and "is no segment" not in each]
+    damaged = [each for each in logged if "cannot be read" in each and "is missing" not in each]
     assert bool(damaged) == bool(plant), damaged[:3]
 
 

@@ -93,7 +93,7 @@ def test_a_target_with_another_log_is_refused_and_not_touched(url: str, tmp_path
     with open_toy(url, HandClock(), CountedEntropy("other")) as other:
         other.remember("something else")
         before = dump_of(other)
-        with pytest.raises(memoriter.Conflict, match="another log"):
+        with pytest.raises(memoriter.Conflict, match="already holds other entries"):
             memoriter.copy(here, url)
         assert dump_of(other) == before
     with pytest.raises(memoriter.NotFound):

@@ -59,9 +59,9 @@ def test_everything_of_one_user_goes(memory: Memory) -> None:
 
 def test_an_empty_filter_without_a_scope_is_refused(memory: Memory) -> None:
     for options in ({}, {"dry_run": True}, {"now": True}):
-        with pytest.raises(BadQuery, match="would forget everything"):
+        with pytest.raises(BadQuery, match="would forget every memory"):
             memory.forget(where={}, **options)  # type: ignore[arg-type]
-        with pytest.raises(BadQuery, match="would forget everything"):
+        with pytest.raises(BadQuery, match="would forget every memory"):
             memory.forget(where={"all": [{}]}, **options)  # type: ignore[arg-type]
     for wrong in ({"now": "yes"}, {"dry_run": 1}):
         with pytest.raises(InputError, match=r"(?i)true or false"):

@@ -52,7 +52,7 @@ def test_a_store_is_brought_forward_when_it_is_opened_for_writing(
     later(monkeypatch, add_color, add_shade)
     with pytest.raises(Unsupported, match="must be upgraded to format 3") as caught:
         memoriter.open(store, embedder=None, read_only=True)
-    assert "for writing" in caught.value.hint
+    assert "without `read_only`" in caught.value.hint
     assert state(store) == (1, set())
     with memoriter.open(store, embedder=None) as memory:
         assert memory.get("port").text == "the ssh port"

@@ -115,8 +115,9 @@ def _rows(messages: object) -> Sequence[Mapping[str, Any]]:
     """The messages as a list of mappings; raises BadRecord for anything else."""
     hint = 'pass a list such as [{"role": "user", "content": "…", "id": "m1"}]'
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        got = type(cast("object", messages)).__name__
         raise BadRecord(
-            f"messages: expected a list of messages, got {type(messages).__name__}",
+            f"messages: expected a list of messages, got {got}",
             hint=hint,
             field="messages",
         )

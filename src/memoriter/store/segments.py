@@ -97,8 +97,7 @@ class FolderSegments:
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError as error:
             raise NotFound(
-                f"index segment {name} is missing; the memories are not affected",
-                hint="run `memoriter maintain`, which writes the index again",
+                f"index segment {name} is missing; the memories are not affected"
             ) from error
 
     def list(self, tenant: str) -> Sequence[str]:
@@ -157,8 +156,7 @@ class MemorySegments:
             return self._kept[tenant, name]
         except KeyError as error:
             raise NotFound(
-                f"index segment {name} is missing; the memories are not affected",
-                hint="run `memoriter maintain`, which writes the index again",
+                f"index segment {name} is missing; the memories are not affected"
             ) from error
 
     def list(self, tenant: str) -> Sequence[str]:

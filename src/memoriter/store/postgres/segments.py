@@ -92,10 +92,7 @@ class PostgresSegments:
         )[0]
         if not sizes:
             self._remove([name])
-            raise NotFound(
-                f"index segment {name} is missing; the memories are not affected",
-                hint="run `memoriter maintain`, which writes the index again",
-            )
+            raise NotFound(f"index segment {name} is missing; the memories are not affected")
         path = self.cache / name
         with os_errors(self.cache):
             with contextlib.suppress(FileNotFoundError):
