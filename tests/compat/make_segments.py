@@ -1,7 +1,8 @@
 """Make the published index that later versions must read: `python -m tests.compat.make_segments`.
 
 It is that of the store of `make_v1`, published as two segments, the second with vectors that were
-owed, in the segment format of this version. A later version that changes the format gives it another number, adds a folder and keeps
+owed, in the segment format of this version. A later version that changes the format gives it
+another number, adds a folder and keeps
 this one: it then builds the index of such a store again from the log.
 """
 
