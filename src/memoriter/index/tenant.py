@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import DERIVED
 from memoriter.core.errors import Corrupt, Expired
-from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Content, Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch

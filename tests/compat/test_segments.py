@@ -1,0 +1,44 @@
+"""The segment files of this format: read as they are, and written byte for byte the same."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.compat.make_segments import FOLDER, publish
+from tests.compat.make_v1 import answers
+from tests.compat.test_v1 import alike
+
+import memoriter
+from memoriter.index.tenant import SEGMENT_FORMAT
+
+
+def segments(store: Path) -> dict[str, bytes]:
+    """The published segments of a store, by name."""
+    folder = store.with_name(store.name + ".idx")
+    return {each.name: each.read_bytes() for each in folder.glob("*.seg")}
+
+
+def test_the_number_of_the_format() -> None:
+    assert SEGMENT_FORMAT == 7, "add a folder for the new format, and keep the earlier ones"
+
+
+def test_it_is_read_and_answers_as_it_did(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
+    expected = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+    with (
+        caplog.at_level(logging.WARNING),
+        memoriter.open(tmp_path / "store.db", tenant="acme", read_only=True) as memory,
+    ):
+        assert memory.status().segments == 2
+        assert alike(answers(memory), expected)
+    assert caplog.records == []  # a segment that cannot be read is named, and the log read instead
+
+
+def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
+    publish(tmp_path / "store.db")
+    assert segments(tmp_path / "store.db") == segments(FOLDER / "store.db")
+    assert len(segments(FOLDER / "store.db")) == 2

@@ -1,0 +1,91 @@
+"""A long load waits for upkeep that is far behind it, and `maintain` for what is running."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from tests.inside import log_of
+
+import memoriter
+from memoriter.index import cache, pace
+from memoriter.index.background import Background
+from memoriter.index.pace import Pace
+
+
+def test_whoever_waits_for_a_job_goes_on_when_it_is_done() -> None:
+    begun, go_on, steps = threading.Event(), threading.Event(), list[str]()
+
+    def work(job: str) -> None:
+        begun.set()
+        go_on.wait()
+        steps.append(f"{job} done")
+
+    background = Background(work)
+    background.finish("a")  # nothing runs: it returns at once
+    background.ask("a")
+    begun.wait()
+    background.finish("b")  # another job does not matter
+    assert not background.awaited
+
+    def wait() -> None:
+        background.finish("a")
+        steps.append("waited")
+
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    while not background.awaited:
+        time.sleep(0.001)
+    go_on.set()
+    waiter.join()
+    assert steps == ["a done", "waited"]
+    assert not background.awaited
+
+
+def test_a_job_that_fails_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(job: str) -> None:
+        begun.set()
+        go_on.wait()
+        raise RuntimeError(job)
+
+    background = Background(work)
+    background.ask("a")
+    begun.wait()
+    waiter = threading.Thread(target=background.finish, args=("a",))
+    waiter.start()
+    go_on.set()
+    waiter.join()
+
+
+def test_upkeep_rests_only_if_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, rests, awaited = iter(range(100)), list[float](), [False]
+    monkeypatch.setattr(pace.time, "thread_time", lambda: float(next(clock)))
+    monkeypatch.setattr(pace.time, "sleep", rests.append)
+    paced = Pace(lambda: False, lambda: awaited[0])
+    paced()
+    awaited[0] = True
+    paced()
+    assert rests == [1.0, 0.0]
+
+
+def test_a_long_load_leaves_little_to_publish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "FLUSH_ROWS", 16)
+    behind: list[int] = []
+    with memoriter.open(tmp_path / "m.db", embedder=None, flush_rows=16) as memory:
+        log = log_of(memory)
+
+        def look(_: int) -> None:
+            published = [m.segments[-1].last for m in log.manifests("default").values()]
+            behind.append(log.head("default").seq - max(published, default=0))
+
+        memory.remember_many((f"note {n}" for n in range(5_000)), progress=look)
+        assert memory.maintain().unerased == 0
+        assert memory.status().records == 5_000
+    assert max(behind) <= 2 * cache.BEHIND * 16 + 1
