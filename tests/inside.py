@@ -160,3 +160,13 @@ def routes_of(guarded: Any) -> Sequence[Any]:
 def open_requests(server_state: Any) -> int:
     """How many requests a server works on or lets wait."""
     return server_state.workers._open
+
+
+def words_left(context: Any) -> list[str]:
+    """What a group of click hands on to its commands."""
+    return [*context._protected_args, *context.args]
+
+
+def drawn_by(law: Any) -> Any:
+    """What a property test of hypothesis draws its arguments from, by name."""
+    return law.hypothesis._given_kwargs

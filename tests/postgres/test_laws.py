@@ -15,6 +15,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 from hypothesis import given, settings
+from tests.inside import drawn_by
 from tests.postgres.server import server
 from tests.property import (
     test_laws_answers,
@@ -95,8 +96,8 @@ def _on_postgres(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def again(law: Any) -> Callable[[], None]:
     """A law with the same examples, only fewer of them."""
-    handle = law.hypothesis
-    drawn = given(**handle._given_kwargs)(handle.inner_test)  # the law itself keeps its count
+    # The law itself keeps its count.
+    drawn = given(**drawn_by(law))(law.hypothesis.inner_test)
     return settings(max_examples=EXAMPLES)(drawn)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.inside import words_left
 from tests.unit.processes import python
 
 from memoriter.doors.cli.main import app, plain_call
@@ -51,7 +52,7 @@ def by_typer(argv: list[str]) -> dict[str, Any]:
 
     command: Any = typer.main.get_command(app)
     context = command.make_context("memoriter", list(argv))
-    while rest := [*context._protected_args, *context.args]:  # as groups hand them on
+    while rest := words_left(context):
         command = command.get_command(context, rest[0])
         context = command.make_context(rest[0], rest[1:], parent=context)
     return context.params

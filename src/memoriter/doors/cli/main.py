@@ -46,7 +46,7 @@ class Listed(NamedTuple):
         module, _, name = self.place.partition(".")
         functions = (each for each in _code(module).co_consts if isinstance(each, CodeType))
         own = next(each for each in functions if each.co_name == name)
-        return first_line(str(own.co_consts[0]))
+        return docstring_line(str(own.co_consts[0]))
 
 
 class Branch(NamedTuple):
@@ -80,7 +80,7 @@ def _code(module: str) -> CodeType:
     return spec.loader.get_code(spec.name)
 
 
-def first_line(docstring: str | None) -> str:
+def docstring_line(docstring: str | None) -> str:
     """The first paragraph of a docstring, on one line."""
     return " ".join((docstring or "").split("\n\n")[0].split())
 

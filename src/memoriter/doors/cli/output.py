@@ -124,8 +124,10 @@ def report(error: Exception, argv: Sequence[str]) -> int:
 
 
 def _report(error: Exception, argv: Sequence[str]) -> int:
-    # Most runs print no error.
-    from memoriter.doors.cli.usage import typed_hint, usage_error  # noqa: PLC0415
+    from memoriter.doors.cli.usage import (  # noqa: PLC0415  # most runs print no error
+        typed_hint,
+        usage_error,
+    )
 
     as_json = _wants_json(argv)
     if isinstance(error, BrokenPipeError):

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
-from memoriter.doors.cli.main import Branch, Listed, Panels, first_line, run_and_exit
+from memoriter.doors.cli.main import Branch, Listed, Panels, docstring_line, run_and_exit
 from memoriter.doors.cli.output import ExtraArguments, UnknownCommand
 from memoriter.doors.cli.params import CliOption, param_of
 
@@ -151,7 +151,7 @@ class PlainGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the names of the commands and the first line about each."""
         own = [(each.name, _about(each)) for each in self.listed]
-        other = [(name, first_line(each.run.__doc__)) for name, each in self.more().items()]
+        other = [(name, docstring_line(each.run.__doc__)) for name, each in self.more().items()]
         with formatter.section("Commands"):
             formatter.write_dl([*own, *other])
 
