@@ -316,9 +316,7 @@ class ForgetKwargs(TypedDict, total=False):
         bool, Option("Wait until the memories are erased from all files: true or false.", bool)
     ]
     dry_run: Annotated[bool, Option("Only list what would be forgotten.", bool)]
-    keep_reflections: Annotated[
-        bool, Option("Keep the reflections made from them, which quote them.", bool)
-    ]
+    keep_reflections: Annotated[bool, Option("Keep reflections, which quote them.", bool)]
     key: Annotated[str | None, _KEY]
 
 
