@@ -13,7 +13,7 @@ def _kept(s: Verification, spec: Data, move: Data, path: str) -> list[int]:
     """Every place, with those of low trust behind what competes with them."""
     size = len(s.standing)
     scores = [either(s.first[at], -math.inf) for at in s.standing]
-    low = set(move["looked"]["of"])
+    low: set[int] = set(move["looked"]["of"])
     if not low <= set(range(size)):
         s.wrong(f"{path}/looked/of", "has a place that is none")
     high = [at for at in range(size) if at not in low]
