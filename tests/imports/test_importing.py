@@ -131,6 +131,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "folder": (lambda p: p.mkdir(), InputError, "a folder without Markdown files"),
     "pipe": (os.mkfifo, InputError, "neither a file nor a folder"),
     "rubbish.bin": (lambda p: p.write_bytes(b"\x00\x01" * 99), InputError, "neither text"),
+    "export.zip": (lambda p: p.write_bytes(b"PK\x03\x04\0\0\xff"), InputError, "neither text"),
     "wide.txt": (lambda p: p.write_text("hello", "utf-16"), InputError, "neither text"),
     "chain.tcbin": (lambda p: p.write_bytes(b"\x07\0\0\0\0\0\0\0x"), InputError, "neither text"),
     "cut.json": (lambda p: p.write_text('{"entries": [{"id'), InputError, "not complete JSON"),
@@ -163,7 +164,7 @@ def test_a_file_that_cannot_be_read_is_refused_in_words(
 
 def test_hints_say_how_to_get_out_of_other_stores(tmp_path: Path) -> None:
     hints = {"ours.db": "memoriter export", "cozo.db": "export_relations", "wide.txt": "UTF-16",
-             "chain.tcbin": "MEMORY.md"}  # fmt: skip
+             "chain.tcbin": "MEMORY.md", "export.zip": "unpack it"}  # fmt: skip
     for name, hint in hints.items():
         BAD[name][0](tmp_path / name)
         with pytest.raises(InputError) as caught:

@@ -141,5 +141,7 @@ def _advice(source: InputFile) -> str:
     """What to do with a file that no format can read."""
     if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "it is UTF-16: convert it to UTF-8"
+    if source.head.startswith(b"PK\x03\x04"):
+        return "it is a ZIP archive: unpack it, then import a file of it (conversations.json)"
     advice = (each.advise(source) for each in formats())
     return next(filter(None, advice), "import reads " + ", ".join(format_names()[1:]))
