@@ -44,7 +44,7 @@ def has_conditions(filters: Mapping[str, Any] | None) -> bool:
     return bool(set(filters or ()) - set(_SCOPE))
 
 
-def passing(
+def filtered_records(
     scope: Memory, filters: Mapping[str, Any] | None, expired: Show = "hide"
 ) -> list[Record]:
     """The memories of a scope that pass all conditions, oldest first."""
