@@ -19,7 +19,7 @@ from memoriter.core.errors import NotFound, Unavailable
 from memoriter.core.record import Record
 from memoriter.integrations import mem0_items as items
 from memoriter.integrations.answers import Adapter, every_record, only, recalled
-from memoriter.integrations.mem0_filters import has_conditions, passing_records, scope_of
+from memoriter.integrations.mem0_filters import filtered_records, has_conditions, scope_of
 from memoriter.memory.facade import Memory
 from memoriter.memory.facts import FactReader
 from memoriter.models.language_model import configured_model
@@ -79,7 +79,7 @@ class Mem0Memory(Adapter):
         """Memories that answer a query. `rerank`, `show_expired`: unused."""
         scope = self._scoped(filters, options)
         when = {} if reference_date is None else {"now": reference_date}
-        where = only(passing_records(scope, filters)) if has_conditions(filters) else None
+        where = only(filtered_records(scope, filters)) if has_conditions(filters) else None
         answer = recalled(scope, query, top_k, where=where, **when)
         hits = [items.hit_item(hit, explain=explain) for hit in answer or ()]
         results = [item for item in hits if item["score"] >= (threshold or 0.0)]
@@ -96,7 +96,7 @@ class Mem0Memory(Adapter):
     ) -> dict[str, Any]:
         """All memories of a user, agent or run, newest first."""
         scope = self._scoped(filters, options)
-        records = passing_records(scope, filters, "show" if show_expired else "hide")
+        records = filtered_records(scope, filters, "show" if show_expired else "hide")
         return {"results": [items.mem0_item(each) for each in reversed(records)][:top_k]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:

@@ -44,7 +44,7 @@ def has_conditions(filters: Mapping[str, Any] | None) -> bool:
     return bool(set(filters or ()) - set(_SCOPE))
 
 
-def passing_records(
+def filtered_records(
     scope: Memory, filters: Mapping[str, Any] | None, expired: Show = "hide"
 ) -> list[Record]:
     """The memories of a scope that pass all conditions, oldest first."""
@@ -70,8 +70,7 @@ def _passes(name: str, want: Any, item: Mapping[str, Any]) -> bool:
         return value == want
     conditions = cast("dict[str, Any]", want)
     if unknown := set(conditions) - set(_TESTS):
-        known = ", ".join(_TESTS)
-        raise ValueError(f"filters: no operator {min(unknown)!r} for {name}; known: {known}")
+        raise ValueError(f"filters: {name}: there is no operator {min(unknown)!r}")
     return all(_holds(test, value, wanted) for test, wanted in conditions.items())
 
 
