@@ -336,18 +336,8 @@ def forget(
         chosen = ids or [record.id for record in records or ()]
         rest = {name: how.declared[name] for name in ("now", "key") if name in how.declared}
         erasure = memory.forget(chosen, **rest)
-    on_server = erasure.state == "erased" and "://" in store_path(at)
-    line = f"forgot {_counted(erasure.count)}, {_STATES['server' if on_server else erasure.state]}"
-    if erasure.reflections:
-        line += f"\nreflections still quote them: memoriter forget {' '.join(erasure.reflections)}"
+    line = render.reports.erasure_report(erasure, on_server="://" in store_path(at))
     show(erasure.to_dict(), lambda: line, as_json=at.json)
-
-
-_STATES: Final = {
-    "hidden": "hidden; upkeep erases them (memoriter status tells when, --now waits)",
-    "erased": "erased from all files",
-    "server": "erased from the tables; when the server's own files lose them: docs/postgres.md",
-}
 
 
 def _confirmed(memory: Memory, ids: list[str] | None, matching: list[Record] | None) -> bool:

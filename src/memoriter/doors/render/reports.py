@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memoriter.memory.importing import Counts, Imported
     from memoriter.memory.spaces import SpaceCalibration
     from memoriter.memory.status import Status
+    from memoriter.write.erasure import Erasure
     from memoriter.write.reflect import Reflected
 
 _KILO: Final = 1000
@@ -182,3 +183,22 @@ def _bytes(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= _KILO
     return f"{size:.1f} TB"
+
+
+_ERASED: Final = {
+    "hidden": "hidden; upkeep erases them (memoriter status tells when, --now waits)",
+    "erased": "erased from all files",
+}
+_ON_SERVER: Final = (
+    "erased from the tables; when the server's own files lose them: docs/postgres.md"
+)
+
+
+def erasure_report(erasure: Erasure, *, on_server: bool) -> str:
+    """What was forgotten, how far it is gone, and what still quotes it."""
+    erased = erasure.state == "erased"
+    state = _ON_SERVER if erased and on_server else _ERASED[erasure.state]
+    line = f"forgot {counted(erasure.count, 'memory', 'memories')}, {state}"
+    if erasure.reflections:
+        line += f"\nreflections still quote them: memoriter forget {' '.join(erasure.reflections)}"
+    return line
