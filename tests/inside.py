@@ -165,8 +165,3 @@ def open_requests(server_state: Any) -> int:
 def words_left(context: Any) -> list[str]:
     """What a group of click hands on to its commands."""
     return [*context._protected_args, *context.args]
-
-
-def drawn_by(law: Any) -> Any:
-    """What a property test of hypothesis draws its arguments from, by name."""
-    return law.hypothesis._given_kwargs

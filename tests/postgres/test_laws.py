@@ -10,12 +10,10 @@ import os
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import psycopg
 import pytest
-from hypothesis import given, settings
-from tests.inside import drawn_by
 from tests.postgres.server import server
 from tests.property import (
     test_laws_answers,
@@ -25,6 +23,7 @@ from tests.property import (
     test_laws_views,
     worlds,
 )
+from tests.property.laws import run_law
 
 EXAMPLES: Final = 100 if os.environ.get("MEMORITER_NIGHT") == "1" else 4
 KEPT: Final = 6
@@ -94,17 +93,10 @@ def _on_postgres(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worlds, "home", stores.place)
 
 
-def again(law: Any) -> Callable[[], None]:
-    """A law with the same examples, only fewer of them."""
-    # The law itself keeps its count.
-    drawn = given(**drawn_by(law))(law.hypothesis.inner_test)
-    return settings(max_examples=EXAMPLES)(drawn)
-
-
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_law(law: Callable[..., None], stores: Stores) -> None:
     before = stores.given
-    again(law)()
+    run_law(law.__name__, EXAMPLES)
     assert stores.given >= before + EXAMPLES, "its memories are on the server"
 
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.inside import reranker_of
 from tests.oracle.wheres import passes
+from tests.property.laws import law
 from tests.property.pipelines import Data, World, any_recipes, asks, lived, questions, worlds
 from tests.property.refusals import REFUSALS
 from tests.property.strategies import EXAMPLES, drafts, moments, queries, recipes, wheres
@@ -57,7 +58,7 @@ def answered(memory: Memory, text: str, limit: int = 100, **ask: Any) -> bytes |
     return repr(result.to_dict()).encode() + result.receipt.to_bytes()
 
 
-@given(worlds, questions, any_recipes, asks())
+@law(worlds, questions, any_recipes, asks())
 def test_determinism(world: World, text: str, recipe: Any, ask: Data) -> None:
     one, two = at(world), at(world)
     first = answered(one, text, recipe=recipe, **ask)
@@ -109,7 +110,7 @@ def test_determinism_across_hash_seeds_and_threads() -> None:
 
 
 @settings(max_examples=2 * EXAMPLES)
-@given(worlds, questions, any_recipes, asks(), st.sampled_from(["sound", "failing"]))
+@law(worlds, questions, any_recipes, asks(), st.sampled_from(["sound", "failing"]))
 def test_reconciliation(world: World, text: str, recipe: Any, ask: Data, reranker: str) -> None:
     memory = at(world)
     _reranker(memory).failing = reranker == "failing"
@@ -154,7 +155,7 @@ def test_reconciliation_of_any_weights(
 
 
 @settings(max_examples=2 * EXAMPLES)
-@given(worlds, questions, any_recipes, asks(), st.integers(1, 8), st.integers(1, 8))
+@law(worlds, questions, any_recipes, asks(), st.integers(1, 8), st.integers(1, 8))
 def test_prefix(world: World, text: str, recipe: Any, ask: Data, a: int, b: int) -> None:
     memory = at(world)
     small, large = sorted((a, b))
@@ -197,7 +198,7 @@ def test_filter_of_any_recipe(world: World, text: str, recipe: Any, where: dict[
 
 
 @settings(max_examples=2 * EXAMPLES)
-@given(corpora, queries, recipes, wheres(), wheres())
+@law(corpora, queries, recipes, wheres(), wheres())
 def test_filter(
     corpus: Corpus, text: str, recipe: str, where: dict[str, Any], more: dict[str, Any]
 ) -> None:

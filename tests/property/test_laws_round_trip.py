@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.laws import law
 from tests.property.pipelines import Data, any_recipes, pipelines
 from tests.property.strategies import EXAMPLES, drafts, queries, wheres
 from tests.property.test_laws_views import Change, Corpus, change, changes
@@ -85,7 +86,7 @@ def comes_back(recipe: Recipe) -> None:
 
 
 @settings(max_examples=max(EXAMPLES // 2, 10))
-@given(corpora, changes, queries, any_recipes, st.none() | wheres())
+@law(corpora, changes, queries, any_recipes, st.none() | wheres())
 def test_round_trip_of_a_store(
     corpus: Corpus, done: list[Change], text: str, recipe: Any, where: dict[str, Any] | None
 ) -> None:

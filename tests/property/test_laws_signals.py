@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.laws import law
 from tests.property.pipelines import (
     Data,
     World,
@@ -56,7 +57,7 @@ def _unordered(node: Explanation) -> object:
 
 
 @settings(max_examples=2 * EXAMPLES)
-@given(worlds, questions, any_recipes, asks(), st.randoms(use_true_random=False))
+@law(worlds, questions, any_recipes, asks(), st.randoms(use_true_random=False))
 def test_lane_order(world: World, text: str, recipe: Any, ask: Data, random: Any) -> None:
     memory = at(world)
     data = recipe_of(recipe).to_data()
@@ -87,7 +88,7 @@ def _absent(data: Data, how: str) -> Data:
 
 
 @settings(max_examples=2 * EXAMPLES)
-@given(worlds, questions, any_recipes, asks())
+@law(worlds, questions, any_recipes, asks())
 def test_silence(world: World, text: str, recipe: Any, ask: Data) -> None:
     memory, own = at(world), redistributing(recipe)
     with_it = asked(memory, text, own, lists={"nobody": []}, **ask)
@@ -157,7 +158,7 @@ def pools(count: int, **more: Any) -> Data:
 
 
 @settings(max_examples=3 * EXAMPLES)
-@given(
+@law(
     worlds, questions, asks(), st.integers(1, 4), st.integers(1, 20), st.sampled_from([True, False])
 )
 def test_pool(

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.inside import log_of
+from tests.property.laws import law
 from tests.property.pipelines import any_recipes
 from tests.property.strategies import drafts, fields, queries, wheres
 from tests.property.worlds import asked, drop_index, dump_of, expected, open_toy
@@ -57,7 +58,7 @@ def tenants_of(place: Path, clock: HandClock) -> tuple[Memory, Memory]:
     return ours, theirs
 
 
-@given(corpora, corpora, queries, any_recipes, st.none() | wheres())
+@law(corpora, corpora, queries, any_recipes, st.none() | wheres())
 def test_isolation(
     ours: Corpus, theirs: Corpus, text: str, recipe: Any, where: dict[str, Any] | None
 ) -> None:
@@ -83,7 +84,7 @@ def test_isolation(
         shutil.rmtree(folder)
 
 
-@given(corpora, changes, queries, any_recipes, st.none() | wheres())
+@law(corpora, changes, queries, any_recipes, st.none() | wheres())
 def test_snapshot(
     corpus: Corpus, done: list[Change], text: str, recipe: Any, where: dict[str, Any] | None
 ) -> None:
@@ -127,7 +128,7 @@ def test_a_view_behind_the_horizon_is_refused_and_the_present_stays(tmp_path: Pa
     memory.close()
 
 
-@given(corpora, changes, queries, any_recipes)
+@law(corpora, changes, queries, any_recipes)
 def test_rebuild(corpus: Corpus, done: list[Change], text: str, recipe: Any) -> None:
     folder, clock = Path(tempfile.mkdtemp()), HandClock()
     try:

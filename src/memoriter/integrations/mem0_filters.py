@@ -70,7 +70,8 @@ def _passes(name: str, want: Any, item: Mapping[str, Any]) -> bool:
         return value == want
     conditions = cast("dict[str, Any]", want)
     if unknown := set(conditions) - set(_TESTS):
-        raise ValueError(f"filters: {name}: there is no operator {min(unknown)!r}")
+        known = ", ".join(_TESTS)
+        raise ValueError(f"filters: no operator {min(unknown)!r} for {name}; known: {known}")
     return all(_holds(test, value, wanted) for test, wanted in conditions.items())
 
 
