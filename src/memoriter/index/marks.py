@@ -29,20 +29,22 @@ def row_marks(
     It returns 0 where a row has none, such as a forgotten one.
     """
     out = np.zeros((rows.size, 2), np.uint32)
+    kept: list[tuple[Marks, Segment]] = []
     for segment in view.segments:
         places, here = segment.places(rows)
-        if not places.size:
-            continue
-        known = cast("Marks | None", segment.memo.get((_MARKS, what)))
-        if known is None:
-            known = np.zeros((len(segment), 2), np.uint32)
-            segment.remember((_MARKS, what), known)
-        own = known[places]
-        fresh = np.flatnonzero(own[:, 0] == 0)
-        if fresh.size:
-            own[fresh] = derive(rows[here][fresh])
-            known[places[fresh]] = own[fresh]
-        out[here] = own
+        if places.size:
+            known = cast("Marks | None", segment.memo.get((_MARKS, what)))
+            if known is None:
+                known = np.zeros((len(segment), 2), np.uint32)
+                segment.remember((_MARKS, what), known)
+            out[here] = known[places]
+            kept.append((known, segment))
+    fresh = np.flatnonzero(out[:, 0] == 0)
+    if fresh.size:  # read together, whatever segments they are in
+        out[fresh] = derive(rows[fresh])
+        for known, segment in kept:
+            places, here = segment.places(rows)
+            known[places] = out[here]
     return out
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows
 
-Places = NDArray[np.intp]
-Located = tuple[Places, Mask]
+_Places = NDArray[np.intp]
+Located = tuple[_Places, Mask]
 """The places of those of some rows that are in the segment, and a mask of which are."""
 
 _KEPT: Final = 16
@@ -25,7 +25,7 @@ class RowPlaces:
     def __init__(self, own: Rows) -> None:
         self._own = own
         # By the identity of an array, which its entry keeps alive. Nobody writes into such arrays.
-        self._known: dict[int, tuple[Rows, Places, Mask]] = {}
+        self._known: dict[int, tuple[Rows, _Places, Mask]] = {}
 
     def of(self, rows: Rows) -> Located:
         """Where some rows are."""
@@ -39,7 +39,7 @@ class RowPlaces:
         here = self._own[at] == rows
         return self._keep(rows, at if here.all() else at[here], here)
 
-    def note_part(self, rows: Rows, chosen: Mask | Places, part: Rows) -> None:
+    def note_part(self, rows: Rows, chosen: Mask | _Places, part: Rows) -> None:
         """`part` is rows[chosen]: where it is follows from where the rows are, if that is known."""
         known = self._known.get(id(rows))
         if known is None:
@@ -52,7 +52,7 @@ class RowPlaces:
         at, here = at[chosen], here[chosen]
         self._keep(part, at if here.all() else at[here], here)
 
-    def _keep(self, rows: Rows, at: Places, here: Mask) -> Located:
+    def _keep(self, rows: Rows, at: _Places, here: Mask) -> Located:
         if rows.size <= _CANDIDATES:
             if len(self._known) >= _KEPT:
                 self._known.clear()

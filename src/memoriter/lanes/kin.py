@@ -184,10 +184,17 @@ class KinLane(Lane):
             every[end - size : end] for end, size in zip(accumulate(sizes), sizes, strict=True)
         ]
         return [
-            QueryWord(token, df, rare, norm, weight, near, cosines, share)
-            for token, df, rare, norm, weight, (near, cosines), share in zip(
-                tokens, dfs, idfs, norms, weights, pairs, shares, strict=True
+            QueryWord(
+                token=token,
+                df=dfs[n],
+                idf=idfs[n],
+                norm=norms[n],
+                weight=weights[n],
+                near=pairs[n][0],
+                cosines=pairs[n][1],
+                shares=shares[n],
             )
+            for n, token in enumerate(tokens)
         ]
 
 

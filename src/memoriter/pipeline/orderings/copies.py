@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
@@ -161,7 +162,7 @@ class CopiesOrdering(Ordering):
         return [[compared[nth] for nth in group] for group in groups]
 
     def _same(self, record: Record) -> tuple[str, ...]:
-        return tuple([str(attrgetter(name)(record)) for name in self.same])
+        return tuple([str(read(record)) for read in _readers(self.same)])
 
     def _suspects(self, ctx: Context, rows: Rows) -> list[int]:
         """The places of the rows that may have a copy among these: they share an end with another.
@@ -184,6 +185,11 @@ class CopiesOrdering(Ordering):
         first, last = end_words(record.titled, self.alike)
         same = self._same(record)
         return _mark((first, same)), _mark((last, same))
+
+
+@lru_cache(maxsize=64)
+def _readers(names: tuple[str, ...]) -> tuple[Callable[[Record], object], ...]:
+    return tuple(attrgetter(name) for name in names)
 
 
 def _mark(value: Hashable) -> int:
