@@ -51,7 +51,7 @@ def by_typer(argv: list[str]) -> dict[str, Any]:
 
     command: Any = typer.main.get_command(app)
     context = command.make_context("memoriter", list(argv))
-    while rest := [*context._protected_args, *context.args]:  # as groups hand them on
+    while rest := [*vars(context).get("_protected_args", ()), *context.args]:
         command = command.get_command(context, rest[0])
         context = command.make_context(rest[0], rest[1:], parent=context)
     return context.params

@@ -38,9 +38,8 @@ def receipt_from(what: ReceiptLike) -> Receipt:
 
     Raises BadQuery if it is not a receipt of this version, and Corrupt if the digest is wrong.
     """
-    # Every search imports this module, and none needs the verifier.
-    from memoriter.why.read_receipt import read_receipt  # noqa: PLC0415
-    from memoriter.why.verify import NotAReceipt, check_version  # noqa: PLC0415
+    from memoriter.why.read_receipt import read_receipt  # noqa: PLC0415  # no search needs it
+    from memoriter.why.verify import NotAReceipt, check_version  # noqa: PLC0415  # as above
 
     if isinstance(what, str | Path):
         return read_receipt(what)

@@ -35,7 +35,7 @@ class Listed(NamedTuple):
         module, _, name = self.place.partition(".")
         functions = (each for each in _code(module).co_consts if isinstance(each, CodeType))
         own = next(each for each in functions if each.co_name == name)
-        return first_line(str(own.co_consts[0]))
+        return first_paragraph(str(own.co_consts[0]))
 
 
 class Branch(NamedTuple):
@@ -69,6 +69,6 @@ def _code(module: str) -> CodeType:
     return spec.loader.get_code(spec.name)
 
 
-def first_line(docstring: str | None) -> str:
+def first_paragraph(docstring: str | None) -> str:
     """The first paragraph of a docstring, on one line."""
     return " ".join((docstring or "").split("\n\n")[0].split())

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
-from memoriter.doors.cli.listing import Branch, Listed, Panels, first_line
+from memoriter.doors.cli.listing import Branch, Listed, Panels, first_paragraph
 from memoriter.doors.cli.output import run_and_exit
 from memoriter.doors.cli.params import CliOption, param_of
 
@@ -135,7 +135,7 @@ class PlainGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the names of the commands and the first line about each."""
         own = [(each.name, _about(each)) for each in self.listed]
-        other = [(name, first_line(each.run.__doc__)) for name, each in self.more().items()]
+        other = [(name, first_paragraph(each.run.__doc__)) for name, each in self.more().items()]
         with formatter.section("Commands"):
             formatter.write_dl([*own, *other])
 
