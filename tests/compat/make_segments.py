@@ -2,8 +2,8 @@
 
 It is that of the store of `make_v1`, published as two segments, the second with vectors that were
 owed, in the segment format of this version. A later version that changes the format gives it
-another number, adds a folder and keeps
-this one: it then builds the index of such a store again from the log.
+another number, adds a folder and keeps this one: it then builds the index of such a store again
+from the log.
 """
 
 from __future__ import annotations

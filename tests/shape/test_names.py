@@ -115,7 +115,7 @@ VERB = Allowed(
 )
 PROOF = Allowed(
     "the same verb; the function that does the work has its name too",
-    r"doors/handlers|doors/cli/\w+|memory/\w+|why/(diff|receipt|read_receipt|what_if|whynot|verify/__init__)",
+    r"doors/handlers|doors/cli/\w+|memory/\w+|why/(diff|read_receipt|what_if|whynot|verify/__init__)",
 )
 TOOL = Allowed(
     "another system's tool or method, which has that system's own name",

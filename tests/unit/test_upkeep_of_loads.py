@@ -10,9 +10,10 @@ import pytest
 from tests.inside import log_of
 
 import memoriter
-from memoriter.index import cache, pace
+from memoriter.index import cache, merge, pace
 from memoriter.index.background import Background
 from memoriter.index.pace import Pace
+from memoriter.testing.fakes import HandClock
 
 
 def test_whoever_waits_for_a_job_goes_on_when_it_is_done() -> None:
@@ -89,3 +90,20 @@ def test_a_long_load_leaves_little_to_publish(
         assert memory.maintain().unerased == 0
         assert memory.status().records == 5_000
     assert max(behind) <= 2 * cache.BEHIND * 16 + 1
+
+
+def test_a_merge_in_small_blocks_gives_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"port {n % 7} of host {n % 5}, host {n}" for n in range(60)]
+    names: list[list[str]] = []
+    for block in (merge.BLOCK, 7):
+        monkeypatch.setattr(merge, "BLOCK", block)
+        path = tmp_path / f"{block}.db"
+        with memoriter.open(path, flush_rows=6, maintenance="manual", clock=HandClock()) as memory:
+            for at in range(0, 60, 6):
+                memory.remember_many({"text": text, "id": text} for text in texts[at : at + 6])
+                memory.maintain()
+        # A segment is named after its content.
+        names.append(sorted(each.name for each in path.with_suffix(".db.idx").glob("*.seg")))
+    assert names[0] == names[1]

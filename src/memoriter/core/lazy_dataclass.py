@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field, fields
-from typing import Any, Final, NoReturn, TypeVar, dataclass_transform
+from typing import Any, Final, NoReturn, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class _Later:
             frozen=cls.__dataclass_params__.frozen,
             match_args=False,
         )(twin)
-        method = vars(twin)[self.name]
+        method: Any = vars(cast("type", twin))[self.name]
         method.__qualname__ = f"{cls.__qualname__}.{self.name}"
         return method
 

@@ -21,6 +21,8 @@ from memoriter.index.segment import GONE, Segment
 from memoriter.index.vector_stream import VectorStream
 from memoriter.index.windows import merged_windows
 
+BLOCK: Final = 1 << 20
+"""How many postings are dealt at a time: their new places are eight bytes each."""
 FACTOR: Final = 8
 """How many segment files of about one size are merged into one."""
 
@@ -140,11 +142,12 @@ def _dealt(
     begin = starts[:-1].copy()
     for (named, arrays), count in zip(pieces, counts, strict=True):
         owners = np.repeat(named, arrays[times]) if times else named
-        within = np.arange(owners.size) - np.repeat(np.cumsum(count) - count, count)
-        at = begin[owners] + within
-        pace()
-        for key in keys:
-            out[key][at] = arrays[key]
+        moved = begin - (np.cumsum(count) - count)  # from places in the piece to those in `out`
+        for low in range(0, owners.size, BLOCK):
+            high = min(low + BLOCK, owners.size)
+            at = moved[owners[low:high]] + np.arange(low, high)
+            for key in keys:
+                out[key][at] = arrays[key][low:high]
             pace()
         begin += count
     return starts, out

@@ -31,12 +31,7 @@ from memoriter.core.times import TimeLike, duration, micros, to_datetime
 from memoriter.embed.call import EmbedderTimeout
 from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
-from memoriter.write.ceiling import (
-    check_batch,
-    check_link,
-    check_new_version,
-    limited_draft,
-)  # fmt: skip
+from memoriter.write.ceiling import check_batch, check_link, check_new_version, limited_draft
 from memoriter.write.erasure import Erasure
 from memoriter.write.prepare import (
     SALT_BYTES,
