@@ -736,7 +736,7 @@ def test_a_reranker_comes_from_a_flag_the_environment_or_a_file(
     [
         ('stor = "x"', "did you mean store?"),
         ("store = 7", "expected text"),
-        ("store =", "not TOML"),
+        ("store =", "not valid TOML"),
         ('store = "a\\u0000b"', "NUL"),
     ],
 )
