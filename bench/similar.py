@@ -21,7 +21,7 @@ from memoriter.core.similar import SimilarRecord
 
 _NOTEBOOKS = Path(__file__).parent / "small"
 TUNED = ("coding", "company")
-HELD = ("assistant", "chat")
+SEEN = ("assistant", "chat")
 
 
 class Note(NamedTuple):
@@ -80,11 +80,11 @@ def _report(name: str, notes: list[Note], *, every: bool) -> None:
 def run(options: Options) -> None:
     print(f"{'store':28}{'notes':>6}{'marked':>9}{'named':>8}{'others':>8}")
     _report("workshop (tuned on)", notebook("workshop"), every=options.profile)
-    _report("choir (held out)", notebook("choir"), every=options.profile)
+    _report("choir (totals seen)", notebook("choir"), every=options.profile)
     folder = bench_data("everyday")
     if folder is None:
         print(MISSING)
         return
-    for names, how in ((TUNED, "tuned on"), (HELD, "held out")):
+    for names, how in ((TUNED, "tuned on"), (SEEN, "totals seen")):
         for name in names:
             _report(f"everyday/{name} ({how})", everyday(folder / name), every=options.profile)
