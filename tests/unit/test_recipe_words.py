@@ -66,7 +66,7 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "the fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
-    assert shown["Order"]["1."][1].endswith("the newest, which take the best ranks of the group")
+    assert shown["Order"]["1."][1].endswith("the newest, moved up to the group's best places")
     assert shown["Final"][
         "minimum score of a hit after the first pass; None: no minimum (min_score)"
     ] == (

@@ -328,7 +328,9 @@ class ReflectKwargs(TypedDict, total=False):
     max_size: Annotated[int, Option("Maximum number of memories in a cluster (default: 200).", int)]
     kinds: Annotated[
         "Sequence[str] | None",
-        Option("Kinds of memories that may be members (default: all).", list[str], flag="--kind"),
+        Option(
+            "Kinds of memories that may be in a cluster (default: all).", list[str], flag="--kind"
+        ),
     ]
     archived: Annotated[
         Show, Option("Archived memories in clusters: show or hide (default).", Show)

@@ -199,8 +199,8 @@ class Rerun:
         known = {each.vectors.embedder_name: each.index_cache for each in self._engine.other_spaces}
         if gone := [name for name in self._case.beside if name not in known]:
             raise Expired(
-                f"the receipt needs the vectors of {gone[0]}, which this memory does not search",
-                hint="open the memory with the embedders that it had when the receipt was made",
+                f"the receipt needs vectors of {gone[0]}: the memory was opened without this embedder",
+                hint="open the memory with the same embedders as when the receipt was made",
             )
         return tuple(
             in_space(name, known[name].view(self._tenant, seq), vector)

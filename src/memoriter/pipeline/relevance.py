@@ -134,7 +134,7 @@ class Relevance(Spec):
         (20.0, 0.04, 0.05),
     )
     knots: tuple[Knot, ...] = option(
-        "points (evidence, relevance): on the lines between them evidence becomes relevance",
+        "points (evidence, relevance) of the piecewise linear curve from evidence to relevance",
         min_length=2,
         max_length=32,
     )

@@ -67,7 +67,7 @@ class CollapseOrdering(Ordering):
         "best",
         values={
             "best": "those ranked best",
-            "newest": "the newest, which take the best ranks of the group",
+            "newest": "the newest, moved up to the group's best places",
         },
     )
     head: int = option(
