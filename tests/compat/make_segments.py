@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.compat import make_v1
 
 import memoriter
-from memoriter.index.tenant import SEGMENT_FORMAT
+from memoriter.index.spaces import SEGMENT_FORMAT
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
 FOLDER = Path(__file__).parent / "segments" / f"format-{SEGMENT_FORMAT}"

@@ -13,7 +13,7 @@ from tests.compat.make_v1 import answers
 from tests.compat.test_v1 import alike
 
 import memoriter
-from memoriter.index.tenant import SEGMENT_FORMAT
+from memoriter.index.spaces import SEGMENT_FORMAT
 
 
 def segments(store: Path) -> dict[str, bytes]:

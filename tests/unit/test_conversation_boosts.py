@@ -75,7 +75,7 @@ def test_a_turn_that_is_less_trusted_lends_nothing_if_the_recipe_says_so() -> No
     trusts = ("learned", "external", "external", "system")
     memory = chat(*((f"turn {n}", "s", {"trust": trust}) for n, trust in enumerate(trusts)))
     spec = {"kind": "around", "shares": [0.5], "nearby": 0.0}
-    scores = dict.fromkeys(("t0", "t1", "t2", "t3"), 1.0)
+    scores: dict[str, float] = dict.fromkeys(("t0", "t1", "t2", "t3"), 1.0)
     assert gains(ranked(memory, "turn", scores, spec)) == dict.fromkeys(scores, 0.5)
     result = ranked(memory, "turn", scores, {**spec, "less_trusted": False})
     assert gains(result) == {"t1": 0.5, "t2": 0.5}

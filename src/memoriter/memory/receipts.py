@@ -199,7 +199,7 @@ class Rerun:
         known = {each.vectors.embedder_name: each.index_cache for each in self._engine.other_spaces}
         if gone := [name for name in self._case.beside if name not in known]:
             raise Expired(
-                f"the receipt needs vectors of {gone[0]}: the memory was opened without this embedder",
+                f"the receipt needs vectors of {gone[0]}, an embedder that this memory lacks",
                 hint="open the memory with the same embedders as when the receipt was made",
             )
         return tuple(
