@@ -184,7 +184,7 @@ def test_a_file_that_may_only_be_read_is_not_replaced(tmp_path: Path) -> None:
     settings.write_text("{}")
     settings.chmod(0o444)
     code, _, err = run("install", "claude-code")
-    assert (code, "may only be read" in err) == (2, True)
+    assert (code, "is read-only" in err) == (2, True)
     assert settings.read_text() == "{}"
     assert not (tmp_path / ".claude.json").exists()
 

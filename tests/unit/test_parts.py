@@ -54,7 +54,7 @@ def test_scripts_without_spaces_and_endless_words_are_cut_as_well() -> None:
 
 
 def test_an_overlap_as_long_as_the_window_is_refused() -> None:
-    with pytest.raises(InputError, match="overlap: 3 words are not between 0 and 2"):
+    with pytest.raises(InputError, match="overlap: expected 0 to 2 words, got 3"):
         split_text("a b c d e", 3, 3)
 
 

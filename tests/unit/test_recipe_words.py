@@ -89,7 +89,8 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
         "how many of the best candidates of each lane in `seeds` this lane starts from: 20" in walk
     )
     assert (
-        "score of a link by its kind (0 for others), of which the best on a path counts: " in walk
+        "score of a link by its kind (0 for kinds not listed); the best link of a path counts: "
+        in walk
     )
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
     assert recipe_sections(one, two, (one, two)) == recipe_sections(

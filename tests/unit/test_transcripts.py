@@ -132,7 +132,7 @@ def test_a_line_that_is_still_being_written_is_left_for_later(tmp_path: Path) ->
         ({}, "neither `messages` nor"),
         ({"transcript_path": None}, "neither `messages` nor"),
         ({"transcript_path": "/"}, "cannot be read"),
-        ({"transcript_path": "/dev/zero"}, "it is no file"),
+        ({"transcript_path": "/dev/zero"}, "it is not a regular file"),
         ({"transcript_path": "~no-such-user/t"}, "cannot be read"),
         ({"transcript_path": "a\0b"}, "cannot be read"),
     ],

@@ -109,7 +109,7 @@ def check_fields(raw: Mapping[str, object], now: Now | None = None) -> dict[str,
         if declared is None:
             hint = right_word(str(key), (*FIELDS, *NOT_FIELDS), value=value)
             if key in NOT_FIELDS:
-                hint = "only remember takes it; link(…) relates two memories that exist"
+                hint = "only remember takes it; link(…) relates memories that exist already"
             raise BadRecord(f"{key}: there is no such field", hint=hint, field=str(key))
         out[key] = declared.kind.check(value, key, now)
     check_interval(out.get("valid_from"), out.get("valid_until"))
@@ -144,7 +144,7 @@ def with_changes(
     if fixed := FIXED & changes.keys():
         raise BadRecord(
             f"{min(fixed)}: cannot be changed after the record was written",
-            hint="to relate two memories that exist: link(source, target)",
+            hint="to relate memories that exist already, use link(source, target)",
             field=min(fixed),
         )
     cleared = {key for key, value in changes.items() if value is None}
@@ -252,7 +252,7 @@ def parse_vector(
     # Fast path: comparing exact types is much cheaper than isinstance(…, Real) on each number.
     plain = {float, int}.issuperset(map(type, raw))
     if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in raw):
-        raise error(f"{field}: expected a list of numbers; one entry is no number", field=field)
+        raise error(f"{field}: expected a list of numbers; one entry is not a number", field=field)
     try:
         items = tuple(float(cast("float", item)) for item in raw)
     except OverflowError:

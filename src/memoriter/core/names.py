@@ -163,8 +163,7 @@ def _json(value: object, field: str, depth: int, error: Error) -> Json:
     if isinstance(value, Mapping | list | tuple):
         if depth == 0:
             raise error(
-                f"{field}: has objects or lists within each other, more than"
-                f" {METADATA_DEPTH} levels deep",
+                f"{field}: objects and lists are nested more than {METADATA_DEPTH} levels deep",
                 hint="use fewer levels",
                 field=field,
             )

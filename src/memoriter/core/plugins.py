@@ -64,7 +64,9 @@ def load(group: str, name: str, kind: type[_T]) -> _T:
     except Exception as error:  # whatever another package raises when it is imported
         raise CannotLoad(f"{type(error).__name__}: {message_of(error)}") from error
     if not isinstance(value, kind):
-        raise CannotLoad(f"{point.value} is no instance of {kind.__module__}.{kind.__qualname__}")
+        raise CannotLoad(
+            f"{point.value} is not an instance of {kind.__module__}.{kind.__qualname__}"
+        )
     return value
 
 

@@ -107,9 +107,10 @@ class Content(Hinting):
         default_factory=dict[str, Json]
     )
     archived: Annotated[bool, Field(FLAG, "Keep it out of recalls.")] = False
-    pinned: Annotated[bool, Field(FLAG, "A mark of your own, which filters can test.")] = False
+    pinned: Annotated[bool, Field(FLAG, "A flag for your own use; filters can test it.")] = False
     refs: Annotated[
-        tuple[int, ...], Field(REFS, "Memories it refers to, by position (0: written first).", None)
+        tuple[int, ...],
+        Field(REFS, "Positions of memories it refers to (0: the first written).", None),
     ] = ()
 
     @property

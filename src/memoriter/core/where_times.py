@@ -76,7 +76,7 @@ def _moments(value: object, now: Now, *, ahead: bool, compared: bool = False) ->
         return value
     if not compared:
         raise BadFilter(
-            f"where: {value} without a comparison matches a single microsecond",
+            f"where: the duration {value} alone would match a single microsecond",
             hint=f'write {{"gte": "{value}"}} for "since then", {{"lt": "{value}"}} for "before"',
             field="where",
         )

@@ -43,7 +43,7 @@ class FileChange:
         target = self.path.resolve()
         if target.exists() and not target.stat().st_mode & _WRITABLE:
             raise InputError(
-                f"{self.path} may only be read", hint=f"chmod u+w {target}, then run this again"
+                f"{self.path} is read-only", hint=f"chmod u+w {target}, then run this again"
             )
         if _text(self.path) != self.before:
             raise InputError(
@@ -78,8 +78,8 @@ def store_for_hosts(place: str) -> str:
         parts = urlsplit(place)
         if parts.password or "password" in parse_qs(parts.query):
             raise InputError(
-                "store: the address holds a password, which would lie open in these settings",
-                hint="leave it out and keep it in ~/.pgpass",
+                "store: the address has a password, which anyone could read in the settings file",
+                hint="leave the password out of the address and keep it in ~/.pgpass",
                 field="store",
             )
         return place

@@ -105,7 +105,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               "Derive every number of a receipt again."),
     Operation("replay", "read", "POST /v1/replay",
               requests.OfReceiptRequest, replies.ReplayedReply, handlers.replay,
-              "Run the search of a receipt again, on the view of that time."),
+              "Run the search of a receipt again on the data of its time."),
     Operation("diff", "read", "POST /v1/diff",
               requests.DifferRequest, replies.DiffReply, handlers.diff,
               "Show how two answers differ, and why."),
@@ -176,7 +176,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               "Do pending work: embed memories, publish and merge the index."),
     Operation("calibrate", "admin", "POST /v1/calibrate",
               requests.CalibrateRequest, replies.CalibratedReply, handlers.calibrate,
-              "Measure which cosines unrelated texts have in a vector space, and keep that."),
+              "Measure the cosines of unrelated texts in a vector space, and store them."),
 )  # fmt: skip
 """All operations, in the order that lists show."""
 

@@ -51,7 +51,7 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(description="brief: texts and ranks; full: also all numbers; drawn: also pictures."),
+    Field(description="brief: return texts and ranks; full: also numbers; drawn: also pictures."),
 ]
 
 
@@ -168,7 +168,7 @@ class DetailedQuestion(QuestionRequest):
 class PagedQuestion(QuestionRequest):
     """A question, answered page by page."""
 
-    offset: Annotated[int, Field(description="How many bundles to skip.")] = 0
+    offset: Annotated[int, Field(description="How many hits to skip.")] = 0
 
 
 ContextRequest = request_model("Context", ContextQuestion, options.SearchKwargs)
@@ -187,7 +187,7 @@ class ExplainRequest(WhyNotRequest):
     """The same; and another hit of the answer to compare it with."""
 
     versus: Annotated[
-        str | None, Field(description="The id of another hit: show what separates the two.")
+        str | None, Field(description="Another hit's id: show why one ranks above the other.")
     ] = None
 
 
@@ -215,7 +215,7 @@ class DifferRequest(Request):
 class BrowseArguments(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
-    sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
+    sort: Annotated[Literal["newest", "oldest"], Field(description="Order by date.")] = "newest"
     cursor: Annotated[
         str | None,
         Field(description="Continue after this cursor, which the previous page returned."),
@@ -338,10 +338,10 @@ class DecideRequest(ScopedRequest):
     """A claim of the review list, and the decision."""
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
-    target: Annotated[str, Field(description="The id of the memory that the claim is against.")]
+    target: Annotated[str, Field(description="The id of the more trusted memory.")]
     accept: Annotated[
         bool,
-        Field(description="true: trust the source as much as the target; false: end its link."),
+        Field(description="true: give the source the target's trust; false: end the link."),
     ]
 
 
@@ -374,7 +374,7 @@ class CalibrateRequest(Request):
 
     space: Annotated[
         str | None,
-        Field(description="Name of a vector space, or of its embedder (default: that in use)."),
+        Field(description="Name of a vector space, or of its embedder (default: the one in use)."),
     ] = None
 
 

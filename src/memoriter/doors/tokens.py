@@ -308,7 +308,7 @@ def _typed_errors(path: Path) -> Generator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"the file of tokens {path} cannot be used: {error.strerror}",
+            f"the token file {path} cannot be used: {error.strerror}",
             hint="check the permissions of the file and of its folder",
         ) from None
 
@@ -333,7 +333,7 @@ def _parsed(home: TokenHome) -> dict[str, _Entry]:
     except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         raise Corrupt(
             f"the tokens in {home.name} cannot be read",
-            hint="remove it and create the tokens again",
+            hint=f"remove {home.name} and create the tokens again",
         ) from error
 
 

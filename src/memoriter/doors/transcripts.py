@@ -100,7 +100,7 @@ def _lines(path: Path, most: int) -> list[bytes]:
     try:
         path = path.expanduser()
         if path.exists() and not path.is_file():  # a pipe or a device may never end
-            raise InputError(f"the transcript {path} cannot be read: it is no file")
+            raise InputError(f"the transcript {path} cannot be read: it is not a regular file")
         with path.open("rb") as file:
             skipped = max(0, file.seek(0, 2) - most)
             file.seek(skipped)

@@ -202,7 +202,7 @@ def split_text(text: str, window: int | None, overlap: int | None = None) -> lis
     shared = window // 4 if overlap is None else overlap
     if not 0 <= shared < window:
         raise InputError(
-            f"overlap: {shared} words are not between 0 and {window - 1}", field="overlap"
+            f"overlap: expected 0 to {window - 1} words, got {shared}", field="overlap"
         )
     words = [match.span() for match in _WORDS.finditer(text)]
     if len(words) <= window:

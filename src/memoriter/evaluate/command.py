@@ -130,7 +130,7 @@ def _datasets(data: EvalData, protocol: EvalProtocol) -> list[Dataset]:
         )
     if data.options.cross and all(len(dataset.cases) == 1 for dataset in adapted):
         raise InputError(
-            "cross: each store is asked the questions of the others, but"
+            "cross: asks each store the questions of the other stores, but the data set"
             f" {adapted[0].name} has a single store",
             hint="leave out --cross, or give a data set of several stores",
             field="cross",

@@ -46,7 +46,7 @@ class MemoriterVectorStore(Adapter, VectorStore):
         listed = list(texts)
         for name, row in (("ids", ids), ("metadatas", metadatas)):
             if row and len(row) != len(listed):
-                raise ValueError(f"{name}: {len(row)} for {len(listed)} texts")
+                raise ValueError(f"{name}: has {len(row)} entries for {len(listed)} texts")
         given = [each or str(uuid.uuid4()) for each in ids or [""] * len(listed)]
         news: dict[str, dict[str, Any]] = {}
         for text, meta, id in zip(listed, metadatas or [{}] * len(listed), given, strict=True):

@@ -71,7 +71,7 @@ class Bm25Lane(Lane):
     form: Form = option(
         "how the length of a record is counted",
         "fields",
-        values={"fields": "each field has its own length", "row": "all fields have one length"},
+        values={"fields": "for each field by itself", "row": "for all fields together"},
     )
     score: ScoreForm = option(
         "formula of the score",
@@ -86,8 +86,8 @@ class Bm25Lane(Lane):
         "formula of the inverse document frequency, by which rare words count more",
         "positive",
         values={
-            "floored": "a word in half of the records or more counts 1e-6, as in SQLite FTS5",
-            "positive": "even a word in every record counts more than 0, as in Lucene",
+            "floored": "1e-6 for a word in half of the records or more, as in SQLite FTS5",
+            "positive": "above 0 even for a word in every record, as in Lucene",
         },
     )
     records: Among = option(
@@ -119,10 +119,10 @@ class Bm25Lane(Lane):
         le=1000.0,
     )
     gate: dict[TextField, Fraction] = option(
-        "by field, the share of records (0 to 1) above which a frequent word is ignored",
+        "by field: words found in more than this share (0 to 1) of the records are ignored",
         default_factory=dict[TextField, Fraction],
     )
-    gate_from: int = option("number of records from which `gate` applies", 20, ge=0)
+    gate_from: int = option("minimum number of records for `gate` to apply", 20, ge=0)
     wordless: Literal["skip", "empty"] = option(
         "what happens if a question has no words",
         "skip",
@@ -132,7 +132,7 @@ class Bm25Lane(Lane):
         "whether words of similar spelling are tried if no record matches", default=False
     )
     fuzzy: float = option(
-        "minimum trigram similarity of a word that `ladder` tries for a misspelt one",
+        "minimum trigram similarity of a misspelt word and a word that `ladder` tries instead",
         0.3,
         gt=0.0,
         le=1.0,

@@ -33,7 +33,7 @@ class CheapestLane(DistanceLane):
         "maximum total cost of a path (none: no limit)", None, ge=0.0, le=1e9
     )
     cost: Literal["weight", "hop"] = option(
-        "cost of following a link (one of negative weight is not followed)",
+        "cost of following a link (links of negative weight are not followed)",
         "weight",
         values={"weight": "the weight of the link", "hop": "1 for every link"},
     )

@@ -72,13 +72,13 @@ class KinLane(Lane):
     kind: Literal["kin"]
     pool: int = option("how many candidates the lane returns at most", ge=1, le=100_000)
     neighbours: int = option(
-        "how many words similar to a query word match it, the word itself included",
+        "how many words a query word matches: itself and the words most similar to it",
         32,
         ge=1,
         le=_NEIGHBOURS,
     )
     min_cosine: float = option(
-        "minimum cosine of a query word and a similar word that matches it", 0.0, ge=0.0, le=1.0
+        "minimum cosine between a query word and a word that it matches", 0.0, ge=0.0, le=1.0
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

@@ -379,8 +379,8 @@ class Seeded(Lane):
         le=1000,
     )
     together: bool = option(
-        "whether the lanes in `seeds` are fused first, and the best candidates of the result are"
-        " the seeds",
+        "whether the lanes in `seeds` are fused first, so that the seeds are the best candidates"
+        " of the fused list",
         default=False,
     )
 

@@ -70,16 +70,22 @@ class VectorLane(Lane):
         le=2**31,
     )
     ef: int | None = option(
-        "accepted from recipes for an HNSW index (there is none here: it changes no answer)",
+        "has no effect; accepted because recipes for an HNSW index have this option",
         None,
         ge=1,
         le=1_000_000,
     )
     fresh: float = option(
-        "factor of every cosine while all records have a vector", 1.0, ge=0.0, le=1000.0
+        "factor that multiplies every cosine while all records have a vector",
+        1.0,
+        ge=0.0,
+        le=1000.0,
     )
     stale: float = option(
-        "factor of every cosine while some records lack their vector", 1.0, ge=0.0, le=1000.0
+        "factor that multiplies every cosine while some records lack a vector",
+        1.0,
+        ge=0.0,
+        le=1000.0,
     )
 
     @model_serializer(mode="wrap")

@@ -55,7 +55,7 @@ class WalkLane(SeedWalkLane):
         "whether the seeds are candidates too, with a score of 0", default=True
     )
     boosts: dict[str, LinkWorth] = option(
-        "score of a link by its kind (0 for others), of which the best on a path counts",
+        "score of a link by its kind (0 for kinds not listed); the best link of a path counts",
         default_factory=lambda: dict(BOOSTS),
     )
     support: float = option(

@@ -65,14 +65,14 @@ def calibrate(
         CliOption(
             "--space",
             metavar="NAME",
-            help="The vectors to measure: a space or its embedder, as `embed status` lists them "
-            "(default: those in use).",
+            help="The vector space to measure, or its embedder; `embed status` lists both "
+            "(default: the space in use).",
         ),
     ] = None,
 ) -> None:
-    """Measure which cosines unrelated texts have, so that answers can tell what is relevant.
+    """Measure the cosines of unrelated texts, so that answers can tell what is relevant.
 
-    Memories are compared with questions that come with memoriter. Only the numbers are kept.
+    Memories are compared with questions that come with memoriter. Only the cosines are stored.
     """
     with opened_memory(at, "change") as memory:
         state = memory.calibrate(space)
@@ -170,10 +170,10 @@ def copy(
     ] = None,
     as_json: Annotated[bool, CliOption("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Copy all tenants of a store into another store; each is a file or a PostgreSQL database.
+    """Copy all tenants of a store into another store; a store is a file or a PostgreSQL database.
 
-    Every entry is checked against the hash chain, and read again at the end. To continue a copy
-    that was interrupted, give the same command again.
+    Every entry is checked against the hash chain, and compared with its copy at the end. To
+    continue a copy that was interrupted, give the same command again.
     """
     from memoriter.memory.copying import copy as copied  # noqa: PLC0415  # loads the engine
 
@@ -211,7 +211,7 @@ def verify_store(at: PrintedOptions) -> None:
 
 @command("doctor", "memoriter doctor")
 def doctor(at: PrintedOptions) -> None:
-    """Check the store and repair what is derived from the records; never changes a record.
+    """Check the store and repair its indexes, words and vectors; never changes a record.
 
     Exit code 9 if a record is damaged; only a backup can restore it.
     """
@@ -265,9 +265,10 @@ def analyzer_list(at: PrintedOptions) -> None:
 
 @command("add", "memoriter analyzer add fts5-porter")
 def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
-    """Store the words of every memory as an analyzer splits them, now and for new memories.
+    """Store the words of every memory, old and new, as an analyzer splits them.
 
-    Recipes with this analyzer then work on any store. An interrupted run can be continued.
+    On a large store, recipes with this analyzer need these words. An interrupted run can be
+    continued.
     """
     with opened_memory(at, "change") as memory:
         kept = memory.analyzers.add(name, progress=True)
@@ -362,7 +363,7 @@ class SettingOptions(ScopedOptions):
 
     recipe: Annotated[
         str | None,
-        CliOption("--recipe", metavar="NAME", help="The recipe of searches (MEMORITER_RECIPE)."),
+        CliOption("--recipe", metavar="NAME", help="The recipe for searches (MEMORITER_RECIPE)."),
     ] = None
     reranker: RerankerOption = None
 

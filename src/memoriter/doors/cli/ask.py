@@ -35,7 +35,7 @@ QueryArgument = Annotated[
     str, CliArgument(metavar="QUERY", help="What to look for.", show_default=False)
 ]
 ExplainOption = Annotated[
-    bool, CliOption("--explain", help="Break down every score, and show the plan.")
+    bool, CliOption("--explain", help="Break down every score, and show the plan of the search.")
 ]
 
 
@@ -105,9 +105,7 @@ def bundles(
     query: QueryArgument,
     ask: QueryOptions,
     at: ScopedOptions,
-    offset: Annotated[
-        int, CliOption("--offset", metavar="N", help="How many bundles to skip.")
-    ] = 0,
+    offset: Annotated[int, CliOption("--offset", metavar="N", help="How many hits to skip.")] = 0,
 ) -> None:
     """Find memories by their words, each with the memories linked to it; no reranker is asked."""
     with opened_memory(at, "read") as memory:
@@ -227,7 +225,9 @@ def explain(
     versus: Annotated[
         str | None,
         CliOption(
-            "--versus", metavar="ID", help="The id of another hit: show what separates the two."
+            "--versus",
+            metavar="ID",
+            help="The id of another hit: show why one ranks above the other.",
         ),
     ] = None,
 ) -> None:
@@ -289,7 +289,7 @@ def verify(
     receipt: ReceiptArgument,
     *,
     every: Annotated[
-        bool, CliOption("--all", help="List every checked part, not only how many there are.")
+        bool, CliOption("--all", help="List every part that was checked, not only their number.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -277,7 +277,7 @@ def _lists(texts: Sequence[str]) -> dict[str, object]:
         label, equals, ranked = text.partition("=")
         if not equals or not label or not ranked:
             raise BadQuery(
-                f"list: {text!r} does not have the form label=id:score",
+                f"list: {text!r} has neither the form label=id:score nor label=attribute",
                 hint="for example --list top=id-1:0.9,id-2:0.4 or --list heavy=importance",
                 field="list",
             )

@@ -51,10 +51,11 @@ def forget(
         CliArgument(metavar="ID", help="The ids of memories to forget.", show_default=False),
     ] = None,
 ) -> None:
-    """Forget memories for good: hidden at once, from every past view too, then erased from files.
+    """Forget memories for good: hide them at once, then erase them from the files.
 
-    Reflections made from them go too. On a terminal it lists the memories and asks first. Without
-    a terminal, --where needs --yes.
+    Searches of a past time no longer find them either. Reflections made from them are forgotten
+    too. On a terminal the command lists the memories and asks first. Without a terminal, --where
+    needs --yes.
     """
     where, dry_run = how.declared.get("where"), how.declared.get("dry_run", False)
     if bool(ids) == (where is not None):

@@ -109,9 +109,9 @@ def links(id: IdArgument, at: ScopedOptions) -> None:
 @command("review", "memoriter review")
 def review(
     at: ScopedOptions,
-    limit: Annotated[int, CliOption("--limit", metavar="N", help="How many claims at most.")] = 100,
+    limit: Annotated[int, CliOption("--limit", metavar="N", help="How many claims to list.")] = 100,
 ) -> None:
-    """List memories that supersede or contradict a more trusted one, to accept or reject."""
+    """List claims: memories that supersede or contradict a more trusted one. See also `decide`."""
     with opened_memory(at, "read") as memory:
         claims = memory.review(limit=limit)
     data = {"claims": [claim.to_dict() for claim in claims]}
@@ -123,25 +123,23 @@ def decide(
     source: IdArgument,
     target: Annotated[
         str,
-        CliArgument(
-            metavar="ID", help="The id of the memory that the claim is against.", show_default=False
-        ),
+        CliArgument(metavar="ID", help="The id of the more trusted memory.", show_default=False),
     ],
     at: ScopedOptions,
     *,
     accept: Annotated[
         bool,
         CliOption(
-            "--accept", help="Accept the claim: trust the first memory as much as the second."
+            "--accept", help="Accept the claim: the first memory gets the trust of the second."
         ),
     ] = False,
-    reject: Annotated[bool, CliOption("--reject", help="Reject the claim: end the link.")] = False,
+    reject: Annotated[bool, CliOption("--reject", help="Reject the claim: end its link.")] = False,
 ) -> None:
     """Accept or reject a claim that `memoriter review` lists."""
     if accept == reject:
         raise InputError(
             "decide: pass either --accept or --reject",
-            hint="--accept trusts the first memory as much as the second, --reject ends the link",
+            hint="--accept gives the first memory the trust of the second, --reject ends the link",
             field="accept",
         )
     with opened_memory(at, "change") as memory:
@@ -213,7 +211,7 @@ def agents_search(
     ],
     at: PrintedOptions,
     limit: Annotated[
-        int, CliOption("--limit", "-n", metavar="N", min=1, help="How many agents at most.")
+        int, CliOption("--limit", "-n", metavar="N", min=1, help="How many agents to list.")
     ] = 10,
 ) -> None:
     """Find agents by the words of their registry entry."""

@@ -88,7 +88,7 @@ def _read(path: Path) -> str:
 
 @command("check", "memoriter recipe check mine.toml")
 def recipe_check(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None:
-    """Check a recipe; an error names the path of the first mistake."""
+    """Check a recipe; an error says where in the recipe the first mistake is."""
     checked = _recipe(recipe)
     line = f"{checked.name} v{checked.version} is valid, fingerprint {checked.fingerprint}"
     show({"valid": True, **_summary(checked)}, lambda: line, as_json=as_json)
@@ -101,7 +101,7 @@ def recipe_diff(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Show side by side where two recipes differ, in words; with --json, by path."""
+    """Show side by side, in words, where two recipes differ; --json lists the changed options."""
     one, two = _recipe(before), _recipe(after)
     data = one.to_data(), two.to_data()
     changes = list(differences(*data))
@@ -253,7 +253,7 @@ class QuestionsOptions:
         CliOption(
             "--protocol",
             metavar="NAME",
-            help="How the questions are asked; strict takes the data set as it is.",
+            help="How the data set is prepared; strict leaves it as it is.",
             autocompletion=complete_protocol,
         ),
     ] = "strict"
@@ -278,8 +278,8 @@ class QuestionsOptions:
         bool,
         CliOption(
             "--remove-gold",
-            help="Ask a question again without the memories that answer it, if they were among"
-            " the first ten hits.",
+            help="If the memories that answer a question are among the first ten hits, ask it again"
+            " without them.",
         ),
     ] = False
 

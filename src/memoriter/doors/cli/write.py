@@ -65,8 +65,8 @@ def remember(
         CliOption(
             "--on-similar",
             metavar="WHAT",
-            help="What becomes of similar memories: keep (do not look for any), skip (store no "
-            "copy), supersede (replace them), report (store it and list them).",
+            help="What to do about similar memories: keep (do not look for them), skip (do not "
+            "store a copy), supersede (replace them), report (store it and list them).",
             autocompletion=complete_words("keep", "skip", "supersede", "report"),
         ),
     ] = "keep",
@@ -210,7 +210,7 @@ class UpdateOptions:
         CliOption(
             "--clear",
             metavar="FIELD",
-            help="Remove a field that may be absent, such as title; may be repeated.",
+            help="Remove the value of an optional field, such as title; may be repeated.",
         ),
     ] = None
 

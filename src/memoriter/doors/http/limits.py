@@ -142,7 +142,7 @@ class Limits:
             most = self.work.get(name.rpartition(".")[2])
             if most is not None and isinstance(value, int | float) and value > most:
                 raise InputError(
-                    f"{path}.{name}: a server accepts at most {most:,}",
+                    f"{path}.{name}: the largest value that a server accepts is {most:,}",
                     hint=f"give {most:,} or less",
                     field=f"{path}.{name}",
                 )

@@ -90,7 +90,9 @@ def page_routes(server_state: ServerState, link: OneTimeLink | None = None) -> l
         secret = sent.get("secret") if isinstance(sent, dict) else None  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # JSON
         if not isinstance(secret, str):
             raise InputError(
-                "secret: is missing", hint='send {"secret": "…"}, from the link', field="secret"
+                "secret: is missing",
+                hint='send {"secret": "…"}, the secret in the link',
+                field="secret",
             )
         return Response(to_json({"token": link.redeem(secret)}), media_type="application/json")
 

@@ -31,7 +31,7 @@ DRAWING: Final = "memoriter/drawing"
 """The key of `_meta` under which a result has its drawing."""
 EXTENSION: Final[dict[str, dict[str, Any]]] = {EXTENSION_ID: {}}
 META: Final[JsonObject] = {"ui": {"resourceUri": URI}}
-_ABOUT: Final = "An answer, drawn: why each memory was found."
+_ABOUT: Final = "A picture of an answer: why each memory was found."
 _DARK: Final = "@media (prefers-color-scheme: dark) {\n  :root, :host {"
 
 
