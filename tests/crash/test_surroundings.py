@@ -16,9 +16,9 @@ from memoriter.store.sqlite import connect, store, transactions
 def another_opener_is_refused(path: Path) -> None:
     memoriter.open(path, embedder=None).close()
     with path.open("rb"):
-        with pytest.raises(memoriter.Unsupported, match="outside memoriter") as refused:
+        with pytest.raises(memoriter.Unsupported, match="without memoriter") as refused:
             memoriter.open(path, embedder=None)
-        assert "close it there first" in refused.value.hint
+        assert "close what sqlite3 or open() opened" in refused.value.hint
     memoriter.open(path, embedder=None).close()
 
 
@@ -31,7 +31,7 @@ def test_another_sqlite_on_the_file_is_refused_and_importing_one_is_fine(tmp_pat
     memoriter.open(path, embedder=None).close()
     other = sqlite3.connect(path)
     other.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    with pytest.raises(memoriter.Unsupported, match="outside memoriter"):
+    with pytest.raises(memoriter.Unsupported, match="without memoriter"):
         memoriter.open(path, embedder=None)
     other.close()
     memoriter.open(path, embedder=None).close()

@@ -108,7 +108,7 @@ def test_what_has_no_file_or_is_a_file_of_the_store_is_refused(tmp_path: Path) -
     store = made(tmp_path / "m.db")
     with memoriter.open(store, embedder=None) as memory:
         for name in ("m.db", "m.db-wal", "m.db.lock"):
-            with pytest.raises(InputError, match="belongs to the store"):
+            with pytest.raises(InputError, match="reserved for the store"):
                 memory.backup(tmp_path / name)
         with pytest.raises(NotFound):
             memory.backup(tmp_path / "nowhere" / "copy.db")

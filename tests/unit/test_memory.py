@@ -267,7 +267,7 @@ def test_an_export_never_harms_a_file(tmp_path: Path) -> None:
         with pytest.raises(memoriter.BadFilter):
             memory.export(kept, where={"nope": 1})
         assert kept.read_text() == "mine"
-        with pytest.raises(memoriter.InputError, match="belongs to the store"):
+        with pytest.raises(memoriter.InputError, match="reserved for the store"):
             memory.export(tmp_path / "m.db")
         with pytest.raises(memoriter.MemoriterError):
             memory.export(tmp_path / "nowhere" / "x")

@@ -83,12 +83,12 @@ def test_a_symbolic_link_leads_to_the_file_and_all_that_lies_beside_it(
         memory.remember("second")
         memory.maintain()
         assert memory.status().segments == 1
-        with pytest.raises(memoriter.InputError, match="belongs to the store"):
+        with pytest.raises(memoriter.InputError, match="reserved for the store"):
             memory.export(kept)
     (tmp_path / "folder").symlink_to(kept.parent)
     with memoriter.open(tmp_path / "folder" / "m.db", embedder=None) as memory:
         assert memory.status().segments == 1
-        with pytest.raises(memoriter.InputError, match="belongs to the store"):
+        with pytest.raises(memoriter.InputError, match="reserved for the store"):
             memory.export(tmp_path / "folder" / "m.db")
     assert [path.name for path in folder.iterdir()] == ["current.db"]
     assert {path.name for path in kept.parent.iterdir()} == {

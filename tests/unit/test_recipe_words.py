@@ -81,7 +81,7 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
         "age at which the share is ½, in cycles or seconds as `unit` says (half_life)"
     ] == ("50", "—")
     assert (
-        "factor of the value that a link passes on (the weight of the link is another): 0.5; "
+        "factor of the value that a link passes on (the link's weight multiplies it too): 0.5; "
         in shown["graph"][0]
     )
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
@@ -112,7 +112,7 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
     shown = _compared("mentisdb", "jeffs-brain")["Fusion"]
     lifting = (
-        "lane whose score decides how much the lane `lifted` counts: the lower, the more (base)"
+        "lane whose score decides how much `lifted` counts: the lower this score, the more (base)"
     )
     assert shown[lifting] == ("words", "—")
     assert shown["rank of a lane's best hit in 1 / (k + rank): 1 or 0 (base)"] == ("—", "1")

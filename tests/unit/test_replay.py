@@ -227,7 +227,7 @@ def test_a_view_behind_the_horizon_is_expired(tmp_path: Path) -> None:
     [
         ("outcomes.generations.words", "the analyzer of this receipt, other/1"),
         ("outcomes.generations.kin", "the word table of this receipt, other/1"),
-        ("outcomes.generations.vectors", "needs the vectors of space other/1"),
+        ("outcomes.generations.vectors", "needs the vector space other/1"),
     ],
 )
 def test_a_generation_that_is_gone_is_named(memory: Memory, path: str, named: str) -> None:

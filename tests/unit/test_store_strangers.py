@@ -25,7 +25,7 @@ def test_a_stranger_that_comes_later_stops_the_next_write(tmp_path: Path) -> Non
             thread.start()
             thread.join()
         memory.remember("first")
-        with path.open("rb"), pytest.raises(Unsupported, match="outside memoriter"):
+        with path.open("rb"), pytest.raises(Unsupported, match="without memoriter"):
             memory.remember("second")
         memory.remember("third")
         assert memory.browse().total == 2

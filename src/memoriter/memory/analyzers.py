@@ -129,7 +129,7 @@ class Analyzers(Hinting):
             raise InputError(
                 f"name: {name} is the analyzer that this store always uses, so it cannot be"
                 " added or removed",
-                hint="name another analyzer, or leave it as it is",
+                hint="name another analyzer",
                 field="name",
             )
         return one

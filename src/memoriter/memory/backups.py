@@ -68,7 +68,7 @@ def write_backup(
     target = Path(os.path.realpath(target.expanduser()))
     if target.parent == log.path.parent and target.name.startswith(log.path.name):
         raise InputError(
-            f"{target.name} belongs to the store, as do all names that begin with {log.path.name}",
+            f"{target.name}: names that begin with {log.path.name} are reserved for the store",
             hint="choose another name or folder",
         )
     _check_folder(target, "path")
@@ -106,8 +106,8 @@ def restore(
     """
     if is_address(store):
         raise Unsupported(
-            "restore: a store on a server is no file that a backup could replace",
-            hint="memoriter copy brings the backup into an empty database: it is a store itself",
+            "restore: this store is on a server, so a backup file cannot replace it",
+            hint="a backup is a store itself: `memoriter copy` copies it into an empty database",
         )
     source, target = (Path(os.path.realpath(Path(each).expanduser())) for each in (backup, store))
     if not source.is_file():

@@ -98,7 +98,7 @@ def _auto() -> Embedder | None:
         return None
     if not _HTTP.fullmatch(remote):
         raise InputError(
-            f"{REMOTE_VARIABLE}: expected an embedder on a server, which stands in for the"
+            f"{REMOTE_VARIABLE}: expected an embedder on a server, to be used instead of the"
             " packaged one",
             hint="write http:<model>@<base url>, for example http:bge-m3@http://localhost:8080/v1",
             field="embedder",

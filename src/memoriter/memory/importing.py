@@ -133,7 +133,7 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     """
     if writer.context.ceiling != FREE:
         raise Forbidden(
-            "the records of an export keep their trust, which this caller may not give",
+            "an export keeps the trust of its records, but this caller may give only limited trust",
             hint="load the export with the command line or the library",
         )
     export = read_export(path, writer.tenant)
@@ -153,7 +153,7 @@ def export_file(engine: Engine, scope: Scope, path: Path, where: object) -> int:
     inside = own is not None and target.parent.resolve() == own.parent
     if own is not None and inside and target.name.startswith(own.name):
         raise InputError(
-            f"{target.name} belongs to the store, as do all names that begin with {own.name}",
+            f"{target.name}: names that begin with {own.name} are reserved for the store",
             hint="choose another name or folder",
         )
     if where is None and not scope.filters():

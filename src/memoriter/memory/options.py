@@ -163,7 +163,7 @@ class SearchKwargs(SelectOptions, total=False):
     aliases: Annotated[
         "Mapping[str, str | Iterable[str]] | None",
         Option(
-            "Search for other words in place of a word, in recipes that support aliases.",
+            "Replace a word of the query by other words, in recipes that support aliases.",
             dict[str, str | list[str]],
             flag="--alias",
             metavar="WORD=OTHER",
@@ -304,7 +304,7 @@ class ForgetKwargs(TypedDict, total=False):
     ]
     dry_run: Annotated[bool, Option("Only list what would be forgotten; change nothing.", bool)]
     keep_reflections: Annotated[
-        bool, Option("Keep the reflections made from them, which quote them.", bool)
+        bool, Option("Keep the reflections that quote the forgotten memories.", bool)
     ]
     key: Annotated[str | None, _KEY]
 
@@ -328,9 +328,7 @@ class ReflectKwargs(TypedDict, total=False):
     max_size: Annotated[int, Option("Maximum number of memories in a cluster (default: 200).", int)]
     kinds: Annotated[
         "Sequence[str] | None",
-        Option(
-            "Kinds of memories that may be in a cluster (default: all).", list[str], flag="--kind"
-        ),
+        Option("Kinds of memories to cluster (default: all).", list[str], flag="--kind"),
     ]
     archived: Annotated[
         Show, Option("Archived memories in clusters: show or hide (default).", Show)
@@ -338,7 +336,7 @@ class ReflectKwargs(TypedDict, total=False):
     candidates: Annotated[
         int, Option("How many of the newest memories are compared in pairs (default: 5000).", int)
     ]
-    cycle: Annotated[int | None, Option("Your own time counter, stored with the reflections.", int)]
+    cycle: Annotated[int | None, Option("Your time counter's value, kept with reflections.", int)]
     summary: Annotated["Summary | None", Option("A function from a cluster's members to a text.")]
 
 
@@ -373,7 +371,7 @@ class OpenOptions(TypedDict, total=False):
         Option(
             "What reorders the best candidates: a local cross-encoder, a server, a language model,"
             " a function of the query and texts, or an object of yours (docs/rerankers.md)."
-            " `recall` refuses a recipe without a reranker; `keywords`, `bundles` and"
+            " `recall` refuses recipes that use no reranker; `keywords`, `bundles` and"
             " `reflections` do not use the reranker, and their answers say so."
         ),
     ]

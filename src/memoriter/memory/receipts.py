@@ -89,7 +89,7 @@ def _check_receipt(what: object, call: str) -> None:
     if isinstance(what, str) and not os.path.isfile(what):  # noqa: PTH113  # unlike Path, it never raises
         raise BadQuery(
             f"receipt: there is no file {what[:80]!r}",
-            hint=f"for a query, recall first: {call.format(query=what[:80])}",
+            hint=f"to pass a query, recall first: {call.format(query=what[:80])}",
             field="receipt",
         )
 
@@ -199,7 +199,8 @@ class Rerun:
         known = {each.vectors.embedder_name: each.index_cache for each in self._engine.other_spaces}
         if gone := [name for name in self._case.beside if name not in known]:
             raise Expired(
-                f"the receipt needs vectors of {gone[0]}, an embedder that this memory lacks",
+                f"the receipt needs vectors of {gone[0]}, but the memory was opened without this"
+                " embedder",
                 hint="open the memory with the same embedders as when the receipt was made",
             )
         return tuple(
@@ -269,8 +270,8 @@ def _fits(case: Case, view: View) -> None:
     }
     if widths - {case.vector.size}:
         raise BadQuery(
-            f"receipt: its query vector has {case.vector.size} numbers, the vectors of this"
-            f" store {min(widths)}",
+            f"receipt: its query vector has {case.vector.size} numbers, but the vectors of"
+            f" this store have {min(widths)}",
             hint="open the store that the receipt was made on; `memoriter verify` checks the"
             " receipt alone",
             field="vector",

@@ -79,7 +79,7 @@ def embedders_of(what: object) -> list[Embedder | None]:
     specs = list(cast("Sequence[object]", what)) if isinstance(what, list | tuple) else [what]
     if not 0 < len(specs) <= MOST:
         raise InputError(
-            f"embedder: expected at most {MOST} embedders and at least one, got {len(specs)}",
+            f"embedder: expected 1 to {MOST} embedders, got {len(specs)}",
             field="embedder",
         )
     embedders = [embedder_of(cast("str | Embedder | None", spec)) for spec in specs]

@@ -121,7 +121,7 @@ def _rows(ids: tuple[str, ...], field: str, view: View, selection: Selection) ->
     known = rows_by_id(view, ids, selection.readable)
     if missing := [one for one in ids if one not in known]:
         raise BadQuery(
-            f"{field}: this call can read no record {', '.join(map(repr, missing))}",
+            f"{field}: this call can read no record with the id {', '.join(map(repr, missing))}",
             hint="give the ids of records that exist within the scope; browse lists them",
             field=field,
         )

@@ -123,7 +123,7 @@ class Weighted(Fusion):
         },
     )
     weights: dict[Label, Weight] = option(
-        "weight of each lane in the sum; a boost named here is added as a lane is"
+        "weight of each lane in the sum; a boost named here is added like a lane"
     )
     model_weights: dict[Label, Weight] = option(
         "replaces `weights` if vectors come from a model, not from the packaged table of words",
@@ -228,10 +228,10 @@ class Smooth(Fusion):
 
     kind: Literal["smooth"]
     base: Label = option(
-        "lane whose score decides how much the lane `lifted` counts: the lower, the more"
+        "lane whose score decides how much `lifted` counts: the lower this score, the more"
     )
     lifted: Label = option(
-        "lane whose score is multiplied, the more the lower the lane `base` scores"
+        "lane whose score is multiplied by a factor that grows as the score of `base` falls"
     )
     lift: float = option(
         "largest gain of the lane `lifted`: its score is multiplied by 1 + lift · e^(−base / fade)",
@@ -240,7 +240,7 @@ class Smooth(Fusion):
         le=1e6,
     )
     fade: float = option(
-        "how slowly the gain of `lifted` fades as `base` scores more: at this score it is lift / e",
+        "score of the lane `base` at which the gain of the lane `lifted` has fallen to lift / e",
         3.0,
         gt=0.0,
         le=1e6,

@@ -17,13 +17,14 @@ class PassHead(Spec):
     """The rows that a pass scores: the first ones, or the union of the first by each column."""
 
     count: int = option(
-        "how many of the best candidates are scored again; if `by` names columns, so many by each",
+        "how many of the best candidates are scored again; if `by` names columns, this many"
+        " for each column",
         ge=1,
         le=10_000,
     )
     by: tuple[str, ...] = option(  # a list, after a validator of Pass
         "columns whose best candidates are scored again; a missing value counts as 0. Empty: the"
-        " best by the order so far; `fuse`: by the score before boosts",
+        " first in the order so far; `fuse`: the best by the score before boosts",
         (),
         strict=False,
     )
@@ -68,8 +69,8 @@ class Rerank(Spec):
         "which score a reranked hit has",
         "replace",
         values={
-            "replace": "that of the reranker",
-            "keep": "the one it had; only the order changes",
+            "replace": "the score from the reranker",
+            "keep": "the score from before; only the order changes",
         },
     )
     unless: Unanimity | None = option(
@@ -129,7 +130,7 @@ class Pass(Spec):
         if self.rerank is not None and self.ties is not None:
             raise ValueError(
                 "a pass with `rerank` keeps the order of equal scores, so it cannot have `ties`:"
-                " remove it"
+                " remove `ties`"
             )
         if self.rerank is not None and self.rerank.score == "keep" and self.boosts:
             raise ValueError(

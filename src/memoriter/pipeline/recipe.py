@@ -128,10 +128,10 @@ class Recipe(Spec):
         "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
     )
     window: int = option(
-        "number of first hits in which orderings count caps and shares", 10, ge=1, le=10_000
+        "number of first hits that caps and shares of orderings refer to", 10, ge=1, le=10_000
     )
     ties: tuple[Tie, ...] = option(
-        "attributes and columns that break ties, in this order; inside a lane only attributes do",
+        "attributes and columns that break ties, in this order (inside a lane: attributes only)",
         ("row",),
         values={"row": "older records first", "-row": "newer records first"},
     )
@@ -141,23 +141,23 @@ class Recipe(Spec):
         "skip",
         values={
             "skip": "the other lanes run, and the answer names this one",
-            "refuse": "the search fails, also if no lane uses the text or vector of the call",
+            "refuse": "the search fails; it also fails if no lane uses the call's text or vector",
         },
     )
     not_positive: Literal["refuse", "default"] = option(
-        "what a `limit` of 0 or less means, and such a value of an option in `names`",
+        "what a value of 0 or less means for `limit` and for the options in `names`",
         "refuse",
         values={"refuse": "an error", "default": "the value of the recipe"},
     )
     select: Select = option("which records are left out unless a call says otherwise", Select())
-    lanes: dict[Label, AnyLane] = option("what searches, by labels of your own", min_length=1)
+    lanes: dict[Label, AnyLane] = option("lanes (searches), each with your own label", min_length=1)
     apart: tuple[Label, ...] = option(
         "lanes that use some words of the question themselves, such as a time: these words are"
         " left out when the question is embedded",
         (),
     )
     boosts: dict[Label, AnyBoost] = option(
-        "what changes scores, by labels of your own", default_factory=dict[str, "AnyBoost"]
+        "boosts of scores, each with your own label", default_factory=dict[str, "AnyBoost"]
     )
     modes: dict[ModeName, Mode] = option(
         "named sets of lanes; `mode` of a call chooses one", default_factory=dict[str, Mode]
@@ -169,11 +169,11 @@ class Recipe(Spec):
     relevance: Relevance | None = option("how the relevance of a hit is computed", None)
     final: Final_ = option("limit and minimum score of the hits", Final_())
     names: dict[str, Path] = option(
-        "options of another system by their names there, with their paths in this recipe",
+        "names of another system's options, each with the path of the option in this recipe",
         default_factory=dict[str, Path],
     )
     values: dict[str, Mean] = option(
-        "values of another system's options, with their spelling here",
+        "values of another system's options, each with its spelling in this recipe",
         default_factory=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
@@ -181,7 +181,7 @@ class Recipe(Spec):
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
-        "another system's names for a hit's source; the first counts whose lanes all found it",
+        "another system's name for a hit's source: the first one whose lanes all found the hit",
         default_factory=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
@@ -283,7 +283,7 @@ class Recipe(Spec):
                 )
             if label in self.fused:
                 raise ValueError(
-                    f"pass.{at}.boosts: {label!r} also has a weight in pass.0: remove either"
+                    f"pass.{at}.boosts: {label!r} also has a weight in pass.0: remove one"
                 )
 
     def _columns(self, where: str, names: tuple[str, ...]) -> None:

@@ -87,8 +87,8 @@ class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
     seen: UnitShare = option(
-        "share of the evidence that says how many of the question's informative words are in the"
-        " store, in any record",
+        "weight, within the evidence, of the share of the question's informative words that occur"
+        " in any record of the store",
         0.05,
     )
     mass: float = option(
@@ -125,12 +125,12 @@ class Relevance(Spec):
     )
     deviations: float = option(
         "how far a hit must stand out: evidence above that of a weak hit is multiplied by"
-        " z / deviations, but by 0.25 to 2; z is the standard score in the lane `stands_out`",
+        " z / deviations, limited to 0.25…2; z is the standard score in the lane `stands_out`",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(
-        "imagined records, counted in so that a small store has a mean and a deviation: how many,"
-        " their mean score, its standard deviation",
+        "imaginary records that are counted too, so that a small store has a mean and a deviation:"
+        " (their number, their mean score, their standard deviation)",
         (20.0, 0.04, 0.05),
     )
     knots: tuple[Knot, ...] = option(
@@ -145,7 +145,7 @@ class Relevance(Spec):
         max_length=32,
     )
     weak: UnitShare = option(
-        "minimum relevance of a weak hit; a hit below has the strength none", 0.15
+        'minimum relevance of a weak hit; below it, a hit has the strength "none"', 0.15
     )
     strong: UnitShare = option("minimum relevance of a strong hit", 0.6)
 

@@ -31,8 +31,8 @@ def checked_head(tenant: str, *row: Any) -> Head:
     )
     if (head.seq, head.time, head.link) != (*last, link or b""):
         raise Corrupt(
-            f"the log of tenant {tenant!r} is damaged: its head names entry {head.seq}, which is"
-            " not its last commit",
+            f"the log of tenant {tenant!r} is damaged: its head names entry {head.seq}, but"
+            " the last commit is another entry",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return head

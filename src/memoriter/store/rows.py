@@ -265,9 +265,9 @@ def check_words(tenant: str, row: WordsRow) -> bytes:
     """The encoded words in a row; Corrupt if they do not match their checksum."""
     if not _equal(lambda: words_sum(tenant, row.row, row.generation, row.body), row.sum):
         raise Corrupt(
-            f"the stored words of log entry {row.row} of tenant {tenant!r} are damaged; its record"
-            " is not",
-            hint="run `memoriter doctor`, which makes them again from the record",
+            f"the stored words of log entry {row.row} of tenant {tenant!r} are damaged; the"
+            " record itself is not",
+            hint="run `memoriter doctor`, which makes the words again from the record",
         )
     return row.body
 
@@ -280,8 +280,8 @@ def check_vector(tenant: str, row: VectorRow) -> VectorRow:
     """The vector row itself; Corrupt (field `VECTORS`) if it does not match its checksum."""
     if not _equal(lambda: vector_sum(tenant, row), row.sum):
         raise Corrupt(
-            f"a vector of log entry {row.row} of tenant {tenant!r} is damaged; its record is not",
-            hint="run `memoriter doctor`, which computes again what follows from records",
+            f"a vector of log entry {row.row} of tenant {tenant!r} is damaged; the record is not",
+            hint="run `memoriter doctor`, which repairs what can be computed again from the record",
             field=VECTORS,
         )
     return row

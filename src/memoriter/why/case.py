@@ -145,7 +145,7 @@ class Case:
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
             raise BadQuery(
-                "receipt: it was changed, since its view and its query belong to different tenants",
+                "receipt: it was altered: its view and its query belong to different tenants",
                 field="view",
             )
         recorded = outcomes.get("recorded")

@@ -80,8 +80,8 @@ def _check_vectors(running: tuple[str, ...], recipe: Recipe, ctx: Context) -> No
         return
     if needing := [name for name in running if recipe.lanes[name].generation == "vectors"]:
         raise BadQuery(
-            f"overrides: lane {needing[0]} needs the vector of the question, which this answer did"
-            " not compute",
+            f"overrides: lane {needing[0]} needs the vector of the question, but the question was"
+            " not embedded for this answer",
             hint=_HINT,
             field=needing[0],
         )

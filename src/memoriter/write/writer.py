@@ -136,7 +136,7 @@ class Writer:
         """Check that a draft stays in scope: its fields, and the records that it links to."""
         for key, value in self._filters.items():
             if draft.fields.get(key) != value:
-                raise BadRecord(f"{key}: must be {value!r}, as in all of this memory", field=key)
+                raise BadRecord(f"{key}: must be {value!r}, the {key} of this memory", field=key)
         if self._filters:
             for edge in draft.edges:
                 try:

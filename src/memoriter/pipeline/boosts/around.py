@@ -57,7 +57,8 @@ class AroundBoost(Boost):
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
-        "shares of the score of turns 1, 2, … places away that a record gains (of two, the better)",
+        "what a record gains from turns 1, 2, … places away, as shares of their scores (of the turn"
+        " before and the turn after, the better one counts)",
         (0.3, 0.2, 0.1),
         max_length=10,
     )
@@ -66,12 +67,13 @@ class AroundBoost(Boost):
     )
     turns: int = option("how many turns before and after a record count as nearby", 5, ge=1, le=10)
     words: int = option(
-        "number of words above which a record gains less (its gain · `words` / its length)",
+        "length in words above which a record gains less: its gain is multiplied by"
+        " `words` / length",
         80,
         ge=1,
     )
     less_trusted: bool = option(
-        "whether turns that are less trusted than the record lend a share too", default=True
+        "whether a record also gains from turns that are less trusted than itself", default=True
     )
 
     @property

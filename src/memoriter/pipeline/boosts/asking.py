@@ -31,7 +31,7 @@ class AskingBoost(Boost):
 
     kind: Literal["asking"]
     weight: float = option(
-        "what a record loses whose whole text is questions (one that asks in part loses less)",
+        "what a record loses if its whole text is questions (less if only a part is questions)",
         0.05,
         ge=0.0,
         le=1000.0,

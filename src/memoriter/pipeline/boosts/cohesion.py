@@ -25,7 +25,8 @@ class CohesionBoost(Boost):
         "lane whose raw scores decide which hits are strong and which are weak", "words"
     )
     radius: int = option(
-        "distance, in records by order of writing, up to which a strong hit raises weak ones",
+        "maximum distance between a strong hit and the weak hits that it raises, in records by"
+        " order of writing",
         12,
         ge=1,
         le=10_000,

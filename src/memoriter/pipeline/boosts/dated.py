@@ -35,7 +35,8 @@ class DatedBoost(Boost):
         "what a record with words for a time, such as Monday or 7:30, gains", 0.1, ge=0.0, le=1000.0
     )
     words: int = option(
-        "number of words above which a record gains less (its gain · `words` / its length)",
+        "length in words above which a record gains less: its gain is multiplied by"
+        " `words` / length",
         80,
         ge=1,
     )

@@ -42,7 +42,7 @@ class EchoBoost(Boost):
         "factor of the score of a record that only repeats the question", 0.5, ge=0.0, le=1.0
     )
     share: float = option(
-        "share of a record's words that must be in the question for it to be a repeat",
+        "share of a record's words that must be in the question for the record to be a repeat",
         0.9,
         ge=0.5,
         le=1.0,

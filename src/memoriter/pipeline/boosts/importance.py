@@ -28,13 +28,13 @@ class ImportanceBoost(Boost):
         "lane whose raw score multiplies the gain of the records that it found", "words"
     )
     matched: float = option(
-        "gain of a record that `lane` found, as a factor of (importance − ½) · its raw score",
+        "a record that `lane` found gains this number · (importance − ½) · its raw score",
         0.3,
         ge=0.0,
         le=1000.0,
     )
     unmatched: float = option(
-        "gain of a record that `lane` did not find, as a factor of (importance − ½)",
+        "a record that `lane` did not find gains this number · (importance − ½)",
         0.1,
         ge=0.0,
         le=1000.0,

@@ -23,12 +23,13 @@ class NeighboursBoost(Boost):
 
     kind: Literal["neighbours"]
     of: tuple[str, ...] = option(
-        "score columns, such as words.scaled, of which a candidate passes on its largest value",
+        "score columns, such as words.scaled; a candidate passes on the largest of its values in"
+        " these columns",
         min_length=1,
     )
     # 1000 · 1000 stays below 2^21, up to which sums on the grid are exact.
     decay: float = option(
-        "factor of the value that a link passes on (the weight of the link is another)",
+        "factor of the value that a link passes on (the link's weight multiplies it too)",
         0.5,
         ge=0.0,
         le=1000.0,

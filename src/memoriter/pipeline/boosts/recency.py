@@ -27,11 +27,11 @@ class RecencyBoost(ShareBoost):
 
     kind: Literal["recency"]
     unit: Literal["position", "cycle", "seconds", "days"] = option(
-        "how the age of a record is measured, from which its share follows",
+        "how the age of a record is measured; the older the record, the smaller its share",
         "position",
         values={
             "position": "by order of writing (the newest record has the share 1, the oldest 0)",
-            "cycle": "in cycles, your count of time (the share halves every `half_life` cycles)",
+            "cycle": "in cycles of your time counter (the share halves every `half_life` cycles)",
             "seconds": "in seconds (the share halves every `half_life` seconds)",
             "days": "in days (the share is 1 / (1 + days))",
         },
@@ -43,7 +43,7 @@ class RecencyBoost(ShareBoost):
         "time of the record from which its age in seconds or days is counted", "created"
     )
     beside: Label | None = option(
-        "lane that must have found a record for it to gain (none: every record gains)", None
+        "only records that this lane found gain (none: every record gains)", None
     )
     rival: Label | None = option("label of a boost that must not run together with this one", None)
 

@@ -37,7 +37,7 @@ class SessionBoost(Boost):
 
     kind: Literal["session"]
     weight: float = option(
-        "share of its neighbour's score that a record gains (of the two, the better)",
+        "a record gains this share of the better score among the records before and after it",
         0.3,
         ge=0.0,
         le=1000.0,

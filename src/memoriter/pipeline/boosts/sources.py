@@ -37,7 +37,7 @@ class SourcesBoost(Boost):
 
     kind: Literal["sources"]
     window: int = option(
-        "among how many of the best candidates reflections are looked for", 25, ge=1, le=10_000
+        "how many of the best candidates are searched for reflections", 25, ge=1, le=10_000
     )
     reflections: int = option(
         "maximum number of reflections that lend a share of their score, best first",

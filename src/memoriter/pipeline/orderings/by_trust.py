@@ -41,8 +41,8 @@ class ByTrustOrdering(Ordering):
         ("external",),
     )
     share: float = option(
-        "share of the less trusted record's first-pass score from which another record goes before"
-        " it",
+        "a record goes before a less trusted one if its first-pass score is at least this share of"
+        " the less trusted record's score",
         0.4,
         ge=0.0,
         le=1.0,

@@ -71,16 +71,17 @@ class CopiesOrdering(Ordering):
         le=1.0,
     )
     same: tuple[str, ...] = option(
-        "attributes that must be equal too in copies", ("user", "source.who", "occurred")
+        "attributes that copies must have in common", ("user", "source.who", "occurred")
     )
     head: int = option(
-        "how many candidates that are no copies are wanted (up to ten times as many are compared)",
+        "how many candidates should stay once copies are dropped (up to ten times as many are"
+        " compared)",
         50,
         ge=1,
         le=1000,
     )
     less_trusted: bool = option(
-        "whether the record that stands for all may take the place of a less trusted copy",
+        "whether the copy that is kept may take the place of a less trusted copy that is dropped",
         default=True,
     )
 

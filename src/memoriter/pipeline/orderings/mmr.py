@@ -48,10 +48,10 @@ class MmrOrdering(Ordering):
         values={"score": "its score", "unit": "its score, scaled to 0…1 within `head`"},
     )
     of: Label | None = option(
-        "label of the vector lane whose vectors are compared (none: the vectors that searches use)",
+        "label of the vector lane whose vectors are compared (none: those of the main embedder)",
         None,
     )
-    head: int = option("from how many of the best candidates MMR picks", 200, ge=1, le=10_000)
+    head: int = option("how many of the best candidates MMR picks from", 200, ge=1, le=10_000)
     take: int = option("how many candidates are picked (0: as many as `head`)", 0, ge=0, le=10_000)
     drop: bool = option(
         "whether candidates that are not picked are dropped (false: they follow the others)",

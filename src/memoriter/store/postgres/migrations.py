@@ -49,7 +49,7 @@ def _version_to_migrate(connection: PgConnection, at: str, *, read_only: bool) -
     if version is None and read_only:
         raise Unsupported(
             f"the database {at} holds no store yet",
-            hint="open it once without `read_only`, which makes one",
+            hint="open it once without `read_only`: that creates the store",
         )
     check_format(version or FORMAT, at)
     if read_only and version != FORMAT:

@@ -184,11 +184,11 @@ class PostgresReader:
         head = checked_head(tenant, *rows[0][:-1]) if rows else Head()
         if head.seq < before.seq or (before.seq and rows[0][-1] != before.link):
             raise Corrupt(
-                f"the log of tenant {tenant!r} does not continue after entry {before.seq}, as this"
-                f" process knew it: {self._sessions.at} was restored to an earlier state, or"
+                f"the log of tenant {tenant!r} no longer has entry {before.seq} as this process"
+                f" read it before: {self._sessions.at} was restored to an earlier state, or"
                 " another server took over without the last commits",
-                hint="compare it with the former server before you write; then open the store"
-                " again",
+                hint="compare the database with the former server before you write; then open the"
+                " store again",
             )
         self._saw(tenant, head)
         return head

@@ -165,9 +165,9 @@ class Openers:
             with self.lock:  # look again: it may have been a connection of ours, being opened
                 if self._foreign_handles(path, file):
                     raise Unsupported(
-                        f"{path.name} is open in this process outside memoriter",
-                        hint="close it there first: sqlite3 or open() on the file would drop the"
-                        " locks of the store",
+                        f"this process also opened {path.name} without memoriter",
+                        hint="close what sqlite3 or open() opened: if it is closed later, the store"
+                        " loses its locks",
                     )
 
     def _foreign_handles(self, path: Path, file: FileId) -> set[int]:

@@ -36,7 +36,7 @@ _CUT: Final = 500
 _SOURCE: Final = {"who": "sourceWho", "channel": "sourceChannel", "path": "sourcePath"}
 _SESSION: Final = "sourceSessionKey"
 Trust = Annotated[
-    str | None, Field(description="How much it is trusted: system, learned or external.")
+    str | None, Field(description="How much the memory is trusted: system, learned or external.")
 ]
 KindField = Annotated[
     str | None, Field(description="The type of memory: working, episodic, semantic or procedural.")
@@ -116,7 +116,7 @@ class MemoryDelete(Request):
 class MemoryInspect(Request):
     """One memory by id, or statistics of all."""
 
-    id: Annotated[str | None, Field(description="The id of a memory; without: statistics.")] = None
+    id: Annotated[str | None, Field(description="The id of a memory (default: statistics).")] = None
 
 
 @dataclass(frozen=True, slots=True)
