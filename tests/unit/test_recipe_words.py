@@ -81,7 +81,7 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
         "age at which the share is ½, in cycles or seconds as `unit` says (half_life)"
     ] == ("50", "—")
     assert (
-        "factor of the value that a link passes on (the link's weight multiplies it too): 0.5; "
+        "a link passes on the value of its record times this number and times its weight: 0.5; "
         in shown["graph"][0]
     )
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]

@@ -355,10 +355,10 @@ class OpenOptions(TypedDict, total=False):
     embedder: Annotated[
         "str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None",
         Option(
-            'What computes vectors: "static" (the packaged table, the default), None, "given:<n>"'
+            'What computes vectors: "static" (the packaged table), None (no vectors), "given:<n>"'
             " for vectors of your own, a local model, a server, a function from texts to vectors,"
             " or an object of yours (docs/embedders.md). In a list, the first is the main one, and"
-            " the others are searched too. Without this option: the embedder promoted last.",
+            ' the others are searched too. Default: the embedder promoted last, else "static".',
             default="static",
         ),
     ]

@@ -234,7 +234,8 @@ class Smooth(Fusion):
         "lane whose score is multiplied by a factor that grows as the score of `base` falls"
     )
     lift: float = option(
-        "largest gain of the lane `lifted`: its score is multiplied by 1 + lift · e^(−base / fade)",
+        "largest gain of the lane `lifted`: its score is multiplied by 1 + lift · e^(−b / fade),"
+        " where b is the score of the record in the lane `base`",
         35.0,
         ge=0.0,
         le=1e6,

@@ -107,8 +107,8 @@ class Relevance(Spec):
         16, ge=1, le=1_000_000,
     )  # fmt: skip
     apart: UnitShare = option(
-        "what the lanes in the recipe's `apart` can add to the evidence; they add more if the"
-        " question has few other words",
+        "how much the lanes that the recipe lists in `apart` can add to the evidence; they add"
+        " more if the question has few words besides those that these lanes read",
         0.16,
     )
     few: float | None = option(

@@ -55,8 +55,8 @@ def _checked(one: Analyzer, name: str) -> Analyzer:
     """
     if one.name != name or not one.fingerprint.startswith(f"{name}{_MARK}"):
         raise plugins.CannotLoad(
-            f"its name is {one.name!r} and its fingerprint {one.fingerprint!r}, but its entry"
-            f" point is named {name!r}"
+            f"the analyzer of the entry point {name!r} must have this name and a fingerprint that"
+            f" begins with it, but has {one.name!r} and {one.fingerprint!r}"
         )
     return one
 
