@@ -30,7 +30,7 @@ def test_what_an_address_gets_wrong_is_said(url: str) -> None:
     ):
         with pytest.raises(memoriter.MemoriterError, match=words):
             memoriter.open(place)
-    with pytest.raises(memoriter.Unsupported, match="durable"):
+    with pytest.raises(memoriter.Unsupported, match="every commit waits for the disk"):
         memoriter.open(url, durability="fast")
 
 

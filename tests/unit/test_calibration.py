@@ -315,7 +315,7 @@ def test_any_space_of_the_tenant_can_be_named() -> None:
             space_of(ToyEmbedder()): "committed",
             space_of(Hash()): "committed",
         }
-        with pytest.raises(NotFound, match="no space 'other'"):
+        with pytest.raises(NotFound, match="no vector space 'other'"):
             memory.calibrate("other")
 
 
@@ -339,7 +339,10 @@ def test_who_calibrated_and_when_is_shown() -> None:
 
 @pytest.mark.parametrize("embedder", [None, "given:3"])
 def test_a_space_in_which_no_question_can_be_embedded_is_refused(embedder: str | None) -> None:
-    with toy(embedder=embedder) as memory, pytest.raises(InputError, match="no question"):
+    with (
+        toy(embedder=embedder) as memory,
+        pytest.raises(InputError, match="calibration must embed texts"),
+    ):
         memory.calibrate()
 
 

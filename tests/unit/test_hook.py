@@ -109,7 +109,7 @@ def test_a_hook_takes_times_as_python_has_them(memory: Memory, moment: Any) -> N
 
 def test_a_hook_shows_its_options() -> None:
     assert {*SearchKwargs.__annotations__, "limit"} <= set(inspect.signature(Hook).parameters)
-    assert "budget_tokens: Only memories that fit" in (Hook.__init__.__doc__ or "")
+    assert "budget_tokens: Only as many memories as fit" in (Hook.__init__.__doc__ or "")
 
 
 # --- at the command line ------------------------------------------------------------------------

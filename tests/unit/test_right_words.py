@@ -267,7 +267,7 @@ def test_the_command_line_names_the_right_word(line: str, hint: str) -> None:
         ("remember_many", {"memories": [{"content": "a"}]}, "it is called text here"),
         ("remember_many", {"memories": [{"text": "a", "tgs": "b"}]}, "did you mean tags?"),
         ("remember_many", {"texts": ["a"]}, "it is called memories here"),
-        ("remember_many", [{"text": "a"}], 'one JSON object: {"memories": […]}'),
+        ("remember_many", [{"text": "a"}], 'fields in one object: {"memories": […]}'),
         ("link", {"from": "port", "to": "x"}, "it is called source here"),
         ("why_not", {"query": "port", "id": "x"}, "send the receipt that recall answered with"),
     ],
