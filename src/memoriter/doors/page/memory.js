@@ -133,14 +133,15 @@ function actions(record, versions, links) {
       (sent) => run(post("links", { source: id, target: sent.target.trim(), kind: sent.kind.trim() }), "linked")) : null,
     may("expire") ? form("Expire", [["at", "The time from which it is hidden (empty: now)", ""]], (sent) => run(call("expire", sent.at ? { id, at: sent.at } : { id }), "expired")) : null,
     may("forget") ? h("button", { type: "button", class: "danger", onclick: async () => {
+      /** @type {any} */
       let preview;
       try { preview = await post("forget", { id, dry_run: true }); } catch (error) { out.replaceChildren(problem(error)); return; }
       const content = h("div", {}, h("p", {}, "This cannot be undone. It goes from past views too, with:"),
         h("ul", {}, h("li", {}, counted(versions.length, "version")), h("li", {}, counted(links.length, "link"),
             links.length ? h("ul", {}, links.slice(0, ROWS).map((edge) => h("li", {}, edge.source === id ? `${edge.kind} → ${brief(edge.target)}` : `← ${edge.kind} ${brief(edge.source)}`)), links.length > ROWS ? h("li", {}, `and ${links.length - ROWS} more`) : null) : null)),
         links.some((edge) => edge.source === id && REPLACING.includes(edge.kind)) ? h("p", {}, "What it replaced may be shown in answers again.") : null,
-        (preview.reflections || []).map((each) => h("p", { class: "goes" }, "The reflection ", h("a", { href: toMemory(each) }, each), " quotes it and goes too.")),
-        (preview.derived || []).map((each) => h("p", { class: "stays" }, h("a", { href: toMemory(each) }, each), " was made from it, stays, and may quote it.")),
+        (preview.reflections || []).map((/** @type {string} */ each) => h("p", { class: "goes" }, "The reflection ", h("a", { href: toMemory(each) }, each), " quotes it and goes too.")),
+        (preview.derived || []).map((/** @type {string} */ each) => h("p", { class: "stays" }, h("a", { href: toMemory(each) }, each), " was made from it, stays, and may quote it.")),
         h("blockquote", { class: "text", dir: "auto" }, brief(readable(record))));
       if (!(await confirmed(`Forget ${id}?`, content, "Forget it"))) return;
       try { await post("forget", { id }); say("forgotten"); location.hash = "#/memory"; } catch (error) { out.replaceChildren(problem(error)); }
