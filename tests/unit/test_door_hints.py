@@ -145,7 +145,7 @@ def over_json(memory: Memory, name: str, **data: Any) -> MemoriterError:
         ("recall", {"lanes": ["words"]}, 'use "mode": "bm25"'),
         ("recall", {"collection": "x"}, "leave it out: the token, or --tenant of the server"),
         ("update", {"id": "port", "supersedes": "x"}, "only remember takes it"),
-        ("verify", {"receipt": {"a": 1}}, "send one that recall or receipt answered with"),
+        ("verify", {"receipt": {"a": 1}}, "send a receipt that recall or receipt answered with"),
         ("forget", {}, 'forget with "id", or forget with "where": {"session": "s-12"}'),
         ("remember", {"text": "x", "color": "red"}, '"metadata": {"color": "red"}'),
     ],

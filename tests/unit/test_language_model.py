@@ -272,7 +272,7 @@ def test_a_judge_is_named_as_other_rerankers_are(
     named = reranker_of(f"llm:org/qwen@2@{server.base}")
     assert named is not None
     assert named.name == f"llm:org/qwen@2@{server.base}"
-    with pytest.raises(InputError, match="no model is set there") as caught:
+    with pytest.raises(InputError, match="but none is set") as caught:
         reranker_of("llm")
     assert "MEMORITER_LLM_URL" in (caught.value.hint or "")
     monkeypatch.setenv("MEMORITER_LLM_URL", server.base)

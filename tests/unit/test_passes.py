@@ -259,7 +259,7 @@ def test_without_an_answer_the_fused_order_stays_and_the_reason_is_told(
     assert result.status == "degraded"
     assert outcome(result) == {"failed": reason}
     assert all("rerank" not in hit.moves for hit in result)
-    with pytest.raises(Unavailable, match="the reranker returned no scores"):
+    with pytest.raises(Unavailable, match="the reranker returned no usable scores"):
         reranked(memory, more={"timeout_ms": 100, "on_failure": "raise"})
 
 
@@ -331,11 +331,11 @@ RRF = {"kind": "rrf"}
         ({"second": {"rerank": {}}}, "needs `head`, the number"),
         ({"second": {"head": 2}}, "either `fuse` or `rerank`"),
         ({"second": {"head": 2, "fuse": RRF, "rerank": {}}}, "either `fuse` or `rerank`"),
-        ({"second": {"head": {"count": 2, "by": ["mine"]}, "fuse": RRF}}, "has a column"),
-        ({"second": {"head": {"count": 2, "by": ["your.score"]}, "fuse": RRF}}, "has a column"),
+        ({"second": {"head": {"count": 2, "by": ["mine"]}, "fuse": RRF}}, "has no column"),
+        ({"second": {"head": {"count": 2, "by": ["your.score"]}, "fuse": RRF}}, "has no column"),
         ({"second": {"head": 2, "rerank": {"unless": {"lanes": ["mine", "x"]}}}}, "no lane"),
-        ({"pass_ties": ["mine"]}, "has a column"),
-        ({"ties": ["boost.sure"]}, "has a column"),
+        ({"pass_ties": ["mine"]}, "has no column"),
+        ({"ties": ["boost.sure"]}, "has no column"),
         ({"applied": ["nothing"]}, "no lane and no boost"),
         ({"fuse": {"kind": "smooth", "base": "mine", "lifted": "x"}}, "no lane 'x'"),
         (

@@ -80,10 +80,7 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
     assert shown[
         "age at which the share is ½, in cycles or seconds as `unit` says (half_life)"
     ] == ("50", "—")
-    assert (
-        "a link passes on the value of its record times this number and times its weight: 0.5; "
-        in shown["graph"][0]
-    )
+    assert "of the value that a linked candidate passes on: 0.5; " in shown["graph"][0]
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
     assert (
         "how many of the best candidates of each lane in `seeds` this lane starts from: 20" in walk

@@ -180,7 +180,7 @@ def parse_edge(
     if unknown := set(options) - set(known):
         raise BadRecord(
             f"{field}: a link has no field {min(map(str, unknown))!r}",
-            hint=f"beside its target and kind a link has the fields {', '.join(known)}",
+            hint=f"besides its target and kind, a link has the fields {', '.join(known)}",
             field=field,
         )
     present = {key: value for key, value in options.items() if value is not None}

@@ -203,7 +203,7 @@ class Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := [name for name in new if name in self.columns]:
             raise InvariantError(
-                f"internal error: two steps of the search give the values {sorted(clash)}"
+                f"internal error: two steps of the search compute the same values {sorted(clash)}"
             )
         self._check(new)
         return self._with(self._kept.and_also(new))
@@ -217,7 +217,7 @@ class Slate:
         columns = self.with_details(new)._kept
         if step.out in columns:
             raise InvariantError(
-                f"internal error: two steps of the search give the score {step.out}"
+                f"internal error: two steps of the search compute the same score {step.out}"
             )
         made = OPS[step.op](np.array([columns[key] for key in step.inputs]))
         return self._with(columns.and_also({step.out: made}), steps=(*self.steps, step))

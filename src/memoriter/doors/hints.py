@@ -34,6 +34,7 @@ _SERVER: Final = ("embedder", "reranker", "tenant")
 """The options of `memoriter.open` that the commands which start a server have too."""
 _OPENED: Final = (*_SERVER, "read_only")
 _SAVED: Final = r"(?:recall\(…\)|result)\.receipt\.save\(path\)"
+_ANSWERED: Final = "send a receipt that recall or receipt answered with"
 _EXPLAINED: Final = "every hit has it: result[0].explanation"
 _COMMANDS: Final = {"remember_many": "import", "context": "recall", "receipt": "recall"}
 """Methods whose command has another name."""
@@ -47,7 +48,7 @@ def in_fields(hint: str) -> str:
     >>> in_fields("pass it to open: memoriter.open(…, reranker=…)")
     'start the server with --reranker'
     """
-    hint = re.sub(f"{_SAVED} writes one", "send one that recall or receipt answered with", hint)
+    hint = re.sub(f"give a receipt that {_SAVED} wrote", _ANSWERED, hint)
     hint = hint.replace("embedding.status()", "status")
     hint = hint.replace(_EXPLAINED, 'recall with "detail": "full" has it')
     hint = _OPENING.sub(_started, _without_python(hint))

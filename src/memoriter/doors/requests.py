@@ -51,7 +51,10 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(description="brief: return texts and ranks; full: also numbers; drawn: also pictures."),
+    Field(
+        description="brief: texts, ranks and scores; full: also how each score was computed; "
+        "drawn: also data for charts."
+    ),
 ]
 
 

@@ -164,7 +164,7 @@ class Tokens:
         if ends is not None and ends <= now:
             raise InputError(
                 "expires: the time is not in the future",
-                hint="give a later time, such as 30d",
+                hint="give a later time, such as 30d (in 30 days)",
                 field="expires",
             )
         credential = Credential(
@@ -187,7 +187,7 @@ class Tokens:
             if id not in entries:
                 raise NotFound(
                     f"there is no token {id[:80]!r}",
-                    hint="memoriter token list shows the ids of all tokens",
+                    hint="`memoriter token list` shows the ids of all tokens",
                     field="id",
                 )
             return entries.pop(id).credential
@@ -206,11 +206,14 @@ class Tokens:
         same = hmac.compare_digest(_hash(secret), entry.hash if entry else _NO_SECRET)
         if entry is None or not same or prefix != _PREFIX:
             raise Unauthenticated(
-                "the token is unknown, or was revoked", hint="memoriter token create makes one"
+                "the token is unknown, or was revoked",
+                hint="make a new one: memoriter token create",
             )
         ends = entry.credential.expires
         if ends is not None and to_micros(ends) <= self._clock.now():
-            raise Unauthenticated("the token has expired", hint="memoriter token create makes one")
+            raise Unauthenticated(
+                "the token has expired", hint="make a new one: memoriter token create"
+            )
         return entry.credential
 
     # -- where they are kept ---------------------------------------------------------------------

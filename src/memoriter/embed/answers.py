@@ -23,9 +23,9 @@ def checked_vectors(answer: object, count: int, dimension: int | None) -> NDArra
     try:
         table = np.asarray(answer)
     except (TypeError, ValueError):
-        raise ValueError("the vectors are not lists of numbers, all of one length") from None
+        raise ValueError("the vectors are not lists of numbers, or differ in length") from None
     if table.ndim != 2 or table.dtype.kind not in "fiu":  # noqa: PLR2004  # rows and columns
-        raise ValueError("the vectors are not lists of numbers, all of one length")
+        raise ValueError("the vectors are not lists of numbers, or differ in length")
     if len(table) != count:
         raise ValueError(f"{len(table)} vectors came back for {count} texts")
     if dimension is not None and table.shape[1] != dimension:

@@ -139,7 +139,8 @@ class InputFile:
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"{self.path} is not complete JSON ({_reason(error)})",
-                hint="export the file again, or as JSON lines: then only bad lines are left out",
+                hint="export the file again, if possible as JSON lines: of such a file, only bad"
+                " lines are left out",
             ) from None
 
     @cached_property

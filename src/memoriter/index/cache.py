@@ -247,7 +247,8 @@ class IndexCache:
                 raise Unavailable(
                     "the forgotten memories are hidden, but not erased from the file yet, because"
                     " another reader still uses the write-ahead log",
-                    hint="nothing needs to be done: upkeep erases them later; status shows when",
+                    hint="nothing needs to be done: upkeep erases them later; status shows how many"
+                    " are left",
                 )
             time.sleep(0.05)
 

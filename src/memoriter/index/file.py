@@ -185,8 +185,8 @@ def load_segment(
         raise Corrupt(f"index segment {ref.name} cannot be read: {error}", hint=_REBUILT) from error
     if (ref.first, ref.last) != (segment.first, segment.last):
         raise Corrupt(
-            f"index segment {ref.name} does not cover the entries {ref.first} to {ref.last} of the"
-            " log, for which it is listed",
+            f"index segment {ref.name} is listed for the log entries {ref.first} to {ref.last}, but"
+            " covers others",
             hint=_REBUILT,
         )
     if whose != (_hashed(owner.tenant), owner.index):

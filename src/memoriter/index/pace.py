@@ -33,7 +33,7 @@ class Pace:
         if self._is_over():
             raise Unavailable(
                 "upkeep ended early, because the store was closed",
-                hint="open it again; upkeep goes on",
+                hint="open the store again: upkeep then continues",
             )
         worked = time.thread_time() - self._since
         if worked >= SLICE_S:

@@ -65,7 +65,7 @@ class WalkLane(SeedWalkLane):
         le=1000.0,
     )
     support_most: int = option(
-        "how many seeds, after the first, add `support` at most", 5, ge=0, le=1000
+        "maximum number of seeds, after the first, that add `support`", 5, ge=0, le=1000
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

@@ -209,7 +209,7 @@ class Embedding(Hinting):
         """
         if not isinstance(embedder, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
             raise InputError(
-                "embedder: expected the name of an embedder, because the store keeps this name",
+                "embedder: expected the name of an embedder, because a store can keep only a name",
                 hint="to use an embedder of your own, pass it whenever you open the memory:"
                 " open(…, embedder=…)",
                 field="embedder",
@@ -246,8 +246,8 @@ class Embedding(Hinting):
         settings = embedding_settings(self._engine.log, self._tenant)
         if not settings["before"]:
             raise NotFound(
-                "rollback: no earlier embedder is known",
-                hint="embedding.status() lists the vector spaces",
+                "rollback: there is no earlier embedder to go back to",
+                hint="to switch to another embedder, promote it",
             )
         last, *rest = settings["before"]
         return self._save({**last, "before": rest, "names": embedder_names(settings)})
@@ -383,7 +383,7 @@ class BackgroundFill(Generic[Done]):
             why = "still runs" if self.running else "was stopped"
             raise Unavailable(
                 f"the embedding of memories {why}; {self.rows} records have their vectors",
-                hint="the vectors computed so far are kept; wait longer, or begin again",
+                hint="wait longer, or start it again; the vectors computed so far are kept",
             )
         if self._error is not None:
             raise self._error

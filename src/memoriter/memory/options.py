@@ -181,7 +181,8 @@ class SearchKwargs(SelectOptions, total=False):
     lists: Annotated[
         "Mapping[str, object] | None",
         Option(
-            "A ranking of your own, fused with the lanes: ids and scores, or an attribute's name.",
+            "Rankings of your own to fuse with the lanes, by label: ids with scores, or the name of"
+            " an attribute (largest value first).",
             JsonObject,
             flag="--list",
             metavar="LABEL=ID:SCORE,…",
@@ -304,7 +305,8 @@ class ForgetKwargs(TypedDict, total=False):
     ]
     dry_run: Annotated[bool, Option("Only list what would be forgotten; change nothing.", bool)]
     keep_reflections: Annotated[
-        bool, Option("Keep the reflections that quote the forgotten memories.", bool)
+        bool,
+        Option("Keep the reflections made from the forgotten memories; they may quote them.", bool),
     ]
     key: Annotated[str | None, _KEY]
 
@@ -331,12 +333,18 @@ class ReflectKwargs(TypedDict, total=False):
         Option("Kinds of memories to cluster (default: all).", list[str], flag="--kind"),
     ]
     archived: Annotated[
-        Show, Option("Archived memories in clusters: show or hide (default).", Show)
+        Show,
+        Option(
+            "Archived memories: cluster them too (show) or leave them out (hide; default).", Show
+        ),
     ]
     candidates: Annotated[
         int, Option("How many of the newest memories are compared in pairs (default: 5000).", int)
     ]
-    cycle: Annotated[int | None, Option("Your time counter's value, kept with reflections.", int)]
+    cycle: Annotated[
+        int | None,
+        Option("Current value of your own time counter, stored with each reflection.", int),
+    ]
     summary: Annotated["Summary | None", Option("A function from a cluster's members to a text.")]
 
 
@@ -371,7 +379,7 @@ class OpenOptions(TypedDict, total=False):
         Option(
             "What reorders the best candidates: a local cross-encoder, a server, a language model,"
             " a function of the query and texts, or an object of yours (docs/rerankers.md)."
-            " `recall` refuses recipes that use no reranker; `keywords`, `bundles` and"
+            " With a reranker, `recall` refuses recipes that use none; `keywords`, `bundles` and"
             " `reflections` do not use the reranker, and their answers say so."
         ),
     ]

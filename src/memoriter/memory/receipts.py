@@ -158,8 +158,8 @@ class Rerun:
             raise NotFound(
                 f"the receipt was made at log entry {seq}, but the log of this store ends at"
                 f" entry {head}",
-                hint="the receipt was made on another store, or on a later state of this one: open"
-                " that store",
+                hint="open the store that the receipt was made on; if it is this one, it was reset"
+                " to an earlier state, for example from a backup",
                 field="view",
             )
         space = case.generations.vectors
@@ -241,7 +241,8 @@ def _words(case: Case) -> Analyzer:
     if one is None:
         raise Expired(
             f"the analyzer of this receipt, {case.generations.words}, is not installed",
-            hint="install the version of memoriter, or the package, that made the receipt",
+            hint="install the version of memoriter that made the receipt, or the package that has"
+            " this analyzer",
         )
     return one
 

@@ -81,8 +81,8 @@ def _judge(what: str) -> Reranker:
     model = configured_model()
     if model is None:
         raise InputError(
-            'reranker: "llm" means the language model of the environment, but no model is set'
-            " there",
+            'reranker: "llm" means the language model set in environment variables, but none is'
+            " set",
             hint=f"set {URL_VARIABLE} and {MODEL_VARIABLE}, or name the model: llm:<model>@<base"
             " url>",
             field="reranker",

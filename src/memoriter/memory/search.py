@@ -83,11 +83,12 @@ def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
     reported = _SKIPPED_PATH in recipe.names.values()
     if off or not (recipe.mode(query.mode).rerank or reported):
         of = f"recipe {recipe.name!r}" if off else f"mode {query.mode!r}"
-        asks = f'overrides={{"{_RERANK_OVERRIDE}": True}}' if off else "another mode, or none"
+        on = f'pass overrides={{"{_RERANK_OVERRIDE}": True}}'
+        asks = on if off else "use another mode, or leave `mode` out"
         raise BadQuery(
             f"{of} would ignore the reranker of this memory",
-            hint=f"to use the reranker: {asks}; to leave it out:"
-            f' overrides={{"{_RERANK_OVERRIDE}": False}}',
+            hint=f"to use the reranker: {asks}; to search without it:"
+            f' pass overrides={{"{_RERANK_OVERRIDE}": False}}',
             field="recipe" if off else "mode",
         )
 

@@ -121,8 +121,10 @@ def _rows(ids: tuple[str, ...], field: str, view: View, selection: Selection) ->
     known = rows_by_id(view, ids, selection.readable)
     if missing := [one for one in ids if one not in known]:
         raise BadQuery(
-            f"{field}: this call can read no record with the id {', '.join(map(repr, missing))}",
-            hint="give the ids of records that exist within the scope; browse lists them",
+            f"{field}: no record that this call can read has the id"
+            f" {', '.join(map(repr, missing))}",
+            hint="give ids of records that are in scope and valid at the time asked for; browse"
+            " lists records",
             field=field,
         )
     return np.array([known[one] for one in ids], np.int64)

@@ -132,7 +132,8 @@ def _settable(name: str, path: str) -> None:
     place, _, rest = path.partition(": " if path.startswith("nothing: ") else ".")
     if place in _FOR_READERS:
         calls = {"ask": "recall", "open": "open"}
-        hint = f"{calls[place]}(…, {rest}=…)" if place in calls else f"it is {path} here"
+        other = f"leave it out: {rest}" if place == "nothing" else f"it is {path} here"
+        hint = f"{calls[place]}(…, {rest}=…)" if place in calls else other
         hint = _added(rest) if rest.startswith("overrides.") else hint
         raise BadRecipe(
             f"overrides: {name!r} is not an option of the recipe", hint=hint, field=name

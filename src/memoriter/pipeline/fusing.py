@@ -74,7 +74,7 @@ class Fusion(RecipePart):
             "fixed": "it is lost, and weights are used as given instead of divided by their sum",
         },
     )
-    lists: Weight = option("weight of each ranking that a call brings in `lists`", 1.0)
+    lists: Weight = option("weight of each ranking that a call passes in `lists`", 1.0)
 
     @property
     def weighed(self) -> Mapping[str, float]:
@@ -177,7 +177,7 @@ class Rrf(Fusion):
 
     kind: Literal["rrf"]
     k: float = option(
-        "constant k in 1 / (k + rank); the larger, the less the first ranks differ",
+        "constant k in 1 / (k + rank); the larger, the less the scores of the first ranks differ",
         60.0,
         ge=0.0,
         le=1e6,

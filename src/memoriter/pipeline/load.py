@@ -137,7 +137,7 @@ def only_reading(recipe: Recipe, generation: str) -> Recipe:
     if not labels:
         raise BadRecipe(
             f"recipe {recipe.name} has no lane that searches by {generation}",
-            hint="use another recipe",
+            hint="use a recipe that has one, for example lexical",
             field="recipe",
         )
     only = len(labels) == len(recipe.lanes) and len(recipe.passes) == 1
@@ -287,7 +287,8 @@ def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:
         return parse_recipe(what, "recipe")
     if not isinstance(what, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise UnknownRecipe(
-            f"recipe: expected a name, the path of a .toml file or data, got {type(what).__name__}",
+            "recipe: expected a name, the path of a .toml file or a dict, got"
+            f" {type(what).__name__}",
             hint=f"known names: {', '.join(library())}",
             field="recipe",
         )

@@ -23,8 +23,8 @@ class PassHead(Spec):
         le=10_000,
     )
     by: tuple[str, ...] = option(  # a list, after a validator of Pass
-        "columns whose best candidates are scored again; a missing value counts as 0. Empty: the"
-        " first in the order so far; `fuse`: the best by the score before boosts",
+        "score columns whose best candidates are scored again, such as words.score or `fuse` (the"
+        " score before boosts); a missing value counts as 0. Empty: the first in the order so far",
         (),
         strict=False,
     )
@@ -70,7 +70,7 @@ class Rerank(Spec):
         "replace",
         values={
             "replace": "the score from the reranker",
-            "keep": "the score from before; only the order changes",
+            "keep": "the score from before (only the order changes)",
         },
     )
     unless: Unanimity | None = option(

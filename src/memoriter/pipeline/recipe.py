@@ -128,7 +128,10 @@ class Recipe(Spec):
         "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
     )
     window: int = option(
-        "number of first hits that caps and shares of orderings refer to", 10, ge=1, le=10_000
+        "number that the ordering `cap` multiplies by its `share` to get its limit",
+        10,
+        ge=1,
+        le=10_000,
     )
     ties: tuple[Tie, ...] = option(
         "attributes and columns that break ties, in this order (inside a lane: attributes only)",
@@ -165,7 +168,9 @@ class Recipe(Spec):
     passes: tuple[Pass, ...] = option(
         "one or two passes that compute scores", alias="pass", min_length=1, max_length=2
     )
-    order: tuple[AnyOrdering, ...] = option("what moves or drops hits, in this order", ())
+    order: tuple[AnyOrdering, ...] = option(
+        "orderings, which move or drop hits, in the order in which they apply", ()
+    )
     relevance: Relevance | None = option("how the relevance of a hit is computed", None)
     final: Final_ = option("limit and minimum score of the hits", Final_())
     names: dict[str, Path] = option(
@@ -173,15 +178,18 @@ class Recipe(Spec):
         default_factory=dict[str, Path],
     )
     values: dict[str, Mean] = option(
-        "values of another system's options, each with its spelling in this recipe",
+        "by option of another system: each of its values, with the value that it means in this"
+        " recipe",
         default_factory=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
-        "another system's names for an answer, by the lanes that found it; the first match counts",
+        "another system's names for an answer, each with the lanes that must have run or had hits;"
+        " the first match counts",
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
-        "another system's name for a hit's source: the first one whose lanes all found the hit",
+        "another system's names for the source of a hit, each with lanes; the first whose lanes"
+        " all found the hit counts",
         default_factory=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
@@ -257,7 +265,10 @@ class Recipe(Spec):
     def _others_known(self) -> None:
         for label, boost in self.boosts.items():
             if boost.excludes not in (None, *self.boosts):
-                raise ValueError(f"boosts.{label}: the recipe has no boost {boost.excludes!r}")
+                raise ValueError(
+                    f"boosts.{label} excludes the boost {boost.excludes!r}, which the recipe does"
+                    " not have"
+                )
         for at, ordering in enumerate(self.order):
             for label in ordering.lanes:
                 if getattr(self.lanes.get(label), "generation", None) != "vectors":
@@ -296,7 +307,10 @@ class Recipe(Spec):
                 continue
             if owner in _PASS_COLUMNS.get(where.rpartition(".")[2], ()):
                 continue
-            raise ValueError(f"{where}: no lane or boost of this recipe has a column {name!r}")
+            raise ValueError(
+                f"{where}: this recipe has no column {name!r}; a column has a name such as"
+                " words.score (of a lane) or boost.trust (of a boost)"
+            )
 
     def _applied(self, owner: str) -> tuple[str, ...]:
         return tuple(self.boosts) if owner == "boost" else ()

@@ -87,8 +87,8 @@ class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
     seen: UnitShare = option(
-        "weight, within the evidence, of the share of the question's informative words that occur"
-        " in any record of the store",
+        "weight of one part of the evidence: the share of the question's informative words that"
+        " occur in any record",
         0.05,
     )
     mass: float = option(
@@ -107,13 +107,13 @@ class Relevance(Spec):
         16, ge=1, le=1_000_000,
     )  # fmt: skip
     apart: UnitShare = option(
-        "how much the lanes that the recipe lists in `apart` can add to the evidence; they add"
-        " more if the question has few words besides those that these lanes read",
+        "how much the lanes in the recipe's `apart` can add to the evidence; the fewer other words"
+        " the question has, the more they add",
         0.16,
     )
     few: float | None = option(
-        "how little large stores lose: evidence is multiplied by (few + ln records) / (few + ln n),"
-        " where n is the number of records in the store; None: they lose nothing",
+        "how slowly evidence falls as the store grows: it is multiplied by (few + ln `records`) /"
+        " (few + ln n), where n is the number of records in the store; None: it does not fall",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
     records: int = option(
@@ -124,12 +124,13 @@ class Relevance(Spec):
         None,
     )
     deviations: float = option(
-        "how far a hit must stand out: evidence above that of a weak hit is multiplied by"
-        " z / deviations, limited to 0.25…2; z is the standard score in the lane `stands_out`",
+        "how far a hit must stand out: the part of its evidence above what the relevance `weak`"
+        " needs is multiplied by z / deviations (at least 0.25, at most 2); z is the standard score"
+        " of the hit in the lane `stands_out`",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(
-        "imaginary records that are counted too, so that a small store has a mean and a deviation:"
+        "imaginary records added to the statistics of the lane `stands_out`, for small stores:"
         " (their number, their mean score, their standard deviation)",
         (20.0, 0.04, 0.05),
     )
@@ -139,8 +140,8 @@ class Relevance(Spec):
         max_length=32,
     )
     model_knots: tuple[Knot, ...] = option(
-        "replaces `knots` if vectors come from a model, not from the packaged table; empty:"
-        " `knots` stay",
+        "replaces `knots` if vectors come from a model, not from the packaged table of words;"
+        " empty: `knots` are used",
         (),
         max_length=32,
     )
@@ -155,8 +156,8 @@ class Relevance(Spec):
             xs, ys = [x for x, _ in knots], [y for _, y in knots]
             if xs != sorted(set(xs)) or ys != sorted(ys):
                 raise ValueError(
-                    f"relevance.{name}: each point needs more evidence than the one before, and no"
-                    " less relevance"
+                    f"relevance.{name}: each point needs more evidence than the one before, and at"
+                    " least the same relevance"
                 )
             if len(knots) == 1:
                 raise ValueError(f"relevance.{name} needs at least two points")

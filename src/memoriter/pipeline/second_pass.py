@@ -146,7 +146,7 @@ def reranked(
     if isinstance(answer, str):
         if pass_.rerank.on_failure == "raise":
             raise Unavailable(
-                f"the reranker returned no scores: {answer}",
+                f"the reranker returned no usable scores: {answer}",
                 hint='try again, or set pass.1.rerank.on_failure to "keep": then the order stays'
                 " as it was",
                 field="rerank",

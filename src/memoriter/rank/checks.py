@@ -56,7 +56,7 @@ def finite(value: object, what: str, most: float = math.inf) -> float:
     if not math.isfinite(wide):
         raise BadQuery(
             f"{what}: must be finite, got {wide}",
-            hint="leave out items that have no score",
+            hint="give a finite number; leave out items that have no score",
             field=field,
         )
     if abs(wide) > most:

@@ -142,7 +142,7 @@ def _reciprocal(how: Reciprocal, k: float) -> tuple[int, Literal["none", "unit"]
     scale = choice(how.get("scale", "none"), "scale", ("none", "unit"), BadQuery)
     if k + base == 0:
         raise BadQuery(
-            "`k` and `base` are both 0, so the best rank would be divided by 0",
+            "`k` and `base` are both 0, so 1 / (k + rank) of the best rank would divide by 0",
             hint="give `k` above 0, or `base` 1",
             field="base",
         )

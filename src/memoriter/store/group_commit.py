@@ -70,8 +70,8 @@ class GroupCommit:
             raise pending.refused
         if pending.done is None:
             raise Unavailable(
-                "the write was interrupted and may not be stored",
-                hint="write again with the same key: then it is stored once",
+                "the write was interrupted, so it is unknown whether it was stored",
+                hint="write it again; with the same `key` it is stored only once",
             )
         return pending.done
 

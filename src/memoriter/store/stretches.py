@@ -155,7 +155,6 @@ def require_end(tenant: str, head: Head, before: Head) -> None:
     """Raise Conflict unless a log still ends where a stretch is to be appended."""
     if (head.seq, head.link) != (before.seq, before.link):
         raise Conflict(
-            f"tenant {tenant!r} of the target was written to during the copy, or holds other"
-            " entries",
+            f"tenant {tenant!r} of the target was written to during the copy",
             hint="stop all writers to the target, then start the copy again",
         )

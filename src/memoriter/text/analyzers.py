@@ -56,7 +56,8 @@ def _checked(one: Analyzer, name: str) -> Analyzer:
     if one.name != name or not one.fingerprint.startswith(f"{name}{_MARK}"):
         raise plugins.CannotLoad(
             f"the analyzer of the entry point {name!r} must have this name and a fingerprint that"
-            f" begins with it, but has {one.name!r} and {one.fingerprint!r}"
+            f" begins with '{name}{_MARK}', but its name is {one.name!r} and its fingerprint"
+            f" {one.fingerprint!r}"
         )
     return one
 

@@ -126,8 +126,8 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     """
     if ctx.call.seeds:
         raise BadQuery(
-            "seeds: bundles cannot take seeds, because it starts from the hits of the word lane",
-            hint="leave it out, or use recall",
+            "seeds: `bundles` takes no seeds, because it starts from the hits of the word lane",
+            hint="leave `seeds` out, or use recall",
             field="seeds",
         )
     if ctx.query.budget:

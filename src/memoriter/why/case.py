@@ -30,7 +30,7 @@ from memoriter.why.result import Result
 
 ReceiptLike = Receipt | Result | str | Path | Mapping[str, object]
 """A receipt, the result it belongs to, the path of a saved one, or its data."""
-_HINT: Final = "result.receipt.save(path) writes one"
+_HINT: Final = "give a receipt that recall(…).receipt.save(path) wrote"
 
 
 def receipt_from(what: ReceiptLike) -> Receipt:
@@ -169,7 +169,11 @@ class Case:
 def _part(body: Mapping[str, object], key: str) -> Mapping[str, object]:
     part = body.get(key)
     if not isinstance(part, dict):
-        raise BadQuery(f"receipt: the part {key} is missing", hint=_HINT, field=key)
+        raise BadQuery(
+            f"receipt: the part {key} is missing",
+            hint=_HINT,
+            field=key,
+        )
     return cast("dict[str, object]", part)
 
 

@@ -19,7 +19,7 @@ from memoriter.why.verify import Verified
 if TYPE_CHECKING:
     from memoriter.why.result import Result
 
-_HINT: Final = "recall(…).receipt.save(path) writes one"
+_HINT: Final = "give a receipt that recall(…).receipt.save(path) wrote"
 
 
 def verify(

@@ -110,8 +110,7 @@ def check_vectors(case: Case, receipt: Receipt, result: Result) -> None:
     lanes = {label for label, lane in case.recipe.lanes.items() if lane.generation == "vectors"}
     for label in sorted(lanes & set(result.skipped) - set(then)):
         raise Expired(
-            f"lane {label} needs the vector space {case.generations.vectors}, but this memory no"
-            " longer has that space",
-            hint=f"{result.skipped[label]}; `memoriter verify` checks the receipt without the"
-            " memory",
+            f"lane {label} needs the vector space {case.generations.vectors}, which cannot be"
+            f" searched any more: {result.skipped[label]}",
+            hint="check the receipt without the memory: memoriter verify",
         )

@@ -156,7 +156,7 @@ class Hit(Hinting):
         if not isinstance(other, Hit):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may not check types
             raise BadQuery(
                 f"other: expected a hit, not {type(other).__name__}",
-                hint="name another hit of the same answer",
+                hint="pass another hit of the same answer, for example result[1]",
                 field="other",
             )
         return versus(self, other)

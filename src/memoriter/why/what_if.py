@@ -66,8 +66,8 @@ def _check_same_reading(
             )
     if asked_text(ctx.query, after) != ctx.asked:
         raise BadQuery(
-            f"overrides: {', '.join(overrides)} would change the text that was embedded, and an"
-            " answer cannot embed again",
+            f"overrides: {', '.join(overrides)} would change the text that is embedded, and what_if"
+            " does not embed again",
             hint=f"leave them out, or {_HINT}",
             field="overrides",
         )

@@ -136,7 +136,10 @@ class Writer:
         """Check that a draft stays in scope: its fields, and the records that it links to."""
         for key, value in self._filters.items():
             if draft.fields.get(key) != value:
-                raise BadRecord(f"{key}: must be {value!r}, the {key} of this memory", field=key)
+                raise BadRecord(
+                    f"{key}: must be {value!r}, because this memory is limited to that {key}",
+                    field=key,
+                )
         if self._filters:
             for edge in draft.edges:
                 try:
@@ -259,7 +262,9 @@ class Writer:
         """Check that a new version does not leave the scope."""
         if not self._scope.contains(content):
             raise BadRecord(
-                "agent, user, session: an update cannot move a memory out of the scope",
+                "agent, user, session: an update cannot move a record out of the scope that this"
+                " memory is limited to",
+                hint="leave these fields out, or update through a memory without this scope",
                 field="agent",
             )
         return content

@@ -46,7 +46,7 @@ def init(at: PrintedOptions) -> None:
 def maintain(at: PrintedOptions) -> None:
     """Do pending work: compute missing vectors, write and merge the index, finish erasing.
 
-    Needed after an embedder failed or was changed; otherwise it only saves later calls time.
+    Needed after an embedder failed or was changed; otherwise it only makes later calls faster.
     """
     with opened_memory(at, "change") as memory:
         report = memory.maintain()
@@ -117,7 +117,8 @@ def backup(
     at: PrintedOptions,
     *,
     verify: Annotated[
-        bool, CliOption("--verify", help="Check every record of the copy before it is kept.")
+        bool,
+        CliOption("--verify", help="Check every record of the copy; keep no damaged copy."),
     ] = False,
     force: Annotated[bool, CliOption("--force", help="Replace an existing file.")] = False,
 ) -> None:
@@ -265,7 +266,7 @@ def analyzer_list(at: PrintedOptions) -> None:
 
 @command("add", "memoriter analyzer add fts5-porter")
 def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
-    """Store the words of every memory, old and new, as an analyzer splits them.
+    """Split every memory, existing and future, into words with an analyzer, and store the words.
 
     On a large store, recipes with this analyzer need these words. An interrupted run can be
     continued.
@@ -277,7 +278,7 @@ def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
 
 @command("remove", "memoriter analyzer remove fts5-porter")
 def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
-    """Delete the stored words of an analyzer; recipes with it still work on small stores."""
+    """Delete the stored words of an analyzer; on small stores, recipes that use it still work."""
     with opened_memory(at, "change") as memory:
         memory.analyzers.remove(name)
     show({"removed": name}, lambda: f"removed {name}", as_json=at.json)
@@ -376,7 +377,7 @@ def config_show(
         bool, CliOption("--origin", help="Show where each value comes from.")
     ] = False,
 ) -> None:
-    """Show every setting, and where it comes from.
+    """Show every setting; with --origin, also where each value comes from.
 
     The first of these that has a value counts: a flag, an environment variable (MEMORITER_…),
     memoriter.toml in the current directory, memoriter/config.toml in ~/.config, the default.

@@ -258,7 +258,8 @@ def _show_versus(hits: Mapping[str, Hit], hit: Hit, other: str, *, as_json: bool
     if other not in hits:
         raise NotFound(
             f"versus: {other!r} is not a hit of this answer",
-            hint=f"memoriter why-not {other} says what kept it out",
+            hint=f"run memoriter why-not {other} with the same --query or --receipt to see what"
+            " kept it out",
             field="versus",
         )
     compared = hit.versus(hits[other])

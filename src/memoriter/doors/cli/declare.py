@@ -263,7 +263,8 @@ def _aliases(pairs: Sequence[str]) -> dict[str, list[str]]:
         if not equals or not word or not other:
             raise BadQuery(
                 f"alias: {pair!r} does not have the form word=other",
-                hint="for example --alias k8s=kubernetes, and --alias k8s=k8s to keep k8s",
+                hint="for example --alias k8s=kubernetes; add --alias k8s=k8s to search for k8s"
+                " too",
                 field="alias",
             )
         out.setdefault(word, []).append(other)

@@ -79,8 +79,8 @@ class HookOptions:
 def hooks_recall(at: ScopedOptions, how: HookOptions) -> None:
     """Read a prompt on stdin and print memories for it; a failure never stops the agent.
 
-    The prompt is the JSON that a coding agent gives to the hook before a reply, or plain text. JSON
-    is answered with the JSON that the agent expects, text with the block itself.
+    The prompt is the JSON that a coding agent gives to the hook before a reply, or plain text. For
+    JSON the output is the JSON that the agent expects; for plain text it is the memories as text.
     """
     try:
         prompt, payload = _prompt(_stdin())
@@ -201,7 +201,8 @@ def hooks_capture(
         payload = _payload(_stdin(), "Stop")
         if payload is None:
             raise InputError(
-                "stdin: expected the JSON of a hook", hint="use this command in a Stop hook"
+                "stdin: expected the JSON object that a Stop hook sends",
+                hint="use this command in a Stop hook",
             )
         heard = conversation_of(payload)
         given = {"agent": at.agent, "user": at.user, "session": at.session or heard.session}

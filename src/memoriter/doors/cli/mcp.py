@@ -148,7 +148,10 @@ def mcp_install(
     project: ProjectOption = False,
     hooks: Annotated[
         bool,
-        CliOption("--hooks/--no-hooks", help="Also install the hooks that recall and capture."),
+        CliOption(
+            "--hooks/--no-hooks",
+            help="Also install the hooks that recall memories and capture conversations.",
+        ),
     ] = True,
     dry_run: DryOption = False,
     as_json: JsonOption = False,

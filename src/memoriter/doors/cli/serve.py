@@ -100,7 +100,7 @@ class NetworkOptions:
         CliOption(
             "--behind-proxy",
             rich_help_panel=_PANEL,
-            help="A proxy in front of this server handles TLS.",
+            help="A proxy in front of this server handles TLS: no certificate is needed here.",
         ),
     ] = False
     tls_cert: Annotated[

@@ -143,7 +143,8 @@ class Guard:
         if token is None:
             raise Unauthenticated(
                 "this request has no token",
-                hint="send Authorization: Bearer mem_…; memoriter token create makes a token",
+                hint="send the header `Authorization: Bearer mem_…`; `memoriter token create` makes"
+                " a token",
             )
         credential = self._server_state.tokens.find(token)
         _check_tenant(scope, credential)

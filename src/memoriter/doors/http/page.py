@@ -59,7 +59,7 @@ class OneTimeLink:
             if not hmac.compare_digest(sent, own) or self._used:
                 raise Unauthenticated(
                     "this link was used already, or belongs to another server",
-                    hint="run memoriter page again: it makes a new link",
+                    hint="run `memoriter page` again: it makes a new link",
                 )
             self._used = True
         return self._make_token()
@@ -82,7 +82,7 @@ def page_routes(server_state: ServerState, link: OneTimeLink | None = None) -> l
     async def redeem(request: Request) -> Response:
         if link is None:
             raise Unauthenticated(
-                "this server has no sign-in link: only memoriter page makes one",
+                "this server has no sign-in link: only `memoriter page` makes one",
                 hint="sign in with a token",
             )
         await server_state.admit(LINK)

@@ -29,7 +29,7 @@ class NeighboursBoost(Boost):
     )
     # 1000 · 1000 stays below 2^21, up to which sums on the grid are exact.
     decay: float = option(
-        "a link passes on the value of its record times this number and times its weight",
+        "factor, besides the weight of the link, of the value that a linked candidate passes on",
         0.5,
         ge=0.0,
         le=1000.0,

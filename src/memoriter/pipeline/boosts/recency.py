@@ -40,7 +40,7 @@ class RecencyBoost(ShareBoost):
         "age at which the share is ½, in cycles or seconds as `unit` says", 50.0, gt=0.0, le=1e12
     )
     of: Literal["created", "committed", "occurred"] = option(
-        "time of the record from which its age in seconds or days is counted", "created"
+        "which time of a record its age is counted from, if `unit` is seconds or days", "created"
     )
     beside: Label | None = option(
         "only records that this lane found gain (none: every record gains)", None

@@ -37,7 +37,7 @@ class SessionBoost(Boost):
 
     kind: Literal["session"]
     weight: float = option(
-        "a record gains this share of the better score among the records before and after it",
+        "a record gains this share of the better score of its two neighbours in the session",
         0.3,
         ge=0.0,
         le=1000.0,

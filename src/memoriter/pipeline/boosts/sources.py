@@ -46,16 +46,20 @@ class SourcesBoost(Boost):
         le=1000,
     )
     ceiling: int = option(
-        "a reflection made from more records than this lends nothing", 50, ge=1, le=1_000_000
+        "a reflection made from more records than this lends none of its score",
+        50,
+        ge=1,
+        le=1_000_000,
     )
     sources: int = option(
-        "maximum number of records to which one reflection lends",
+        "maximum number of records that gain a share of the score of one reflection",
         20,
         ge=1,
         le=1_000_000,
     )
     factor: float = option(
-        "share of its score that a reflection lends to each record that it was made from",
+        "a record that a reflection was made from scores at least this number · the reflection's"
+        " score · the weight of the link between the two",
         0.7,
         ge=0.0,
         le=1.0,

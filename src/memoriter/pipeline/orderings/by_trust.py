@@ -37,7 +37,8 @@ class ByTrustOrdering(Ordering):
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels whose records go behind records of other levels that match nearly as well",
+        "trust levels whose records go behind records of other levels that have at least `share` of"
+        " their score",
         ("external",),
     )
     share: float = option(

@@ -81,7 +81,8 @@ class CopiesOrdering(Ordering):
         le=1000,
     )
     less_trusted: bool = option(
-        "whether the copy that is kept may take the place of a less trusted copy that is dropped",
+        "whether the copy that is kept may move up to the rank of a less trusted copy that is"
+        " dropped",
         default=True,
     )
 

@@ -46,13 +46,14 @@ class CrowdOrdering(Ordering):
         "trust levels whose records the limit `most` applies to", ("external",)
     )
     most: int = option(
-        "how many records of one source, or with nearly the same text, keep their places",
+        "how many records of one source, or with nearly the same text, keep their places (the"
+        " others go to the end)",
         2,
         ge=1,
         le=1000,
     )
     alike: float = option(
-        "share of common words from which two texts count as nearly the same",
+        "share of their words that two texts must have in common to count as nearly the same",
         0.6,
         ge=0.1,
         le=1.0,

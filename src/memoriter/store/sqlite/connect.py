@@ -145,7 +145,7 @@ def _check_never_a_store(path: Path) -> None:
     index = path.with_name(path.name + ".idx")
     if path.stat().st_size or (index.is_dir() and any(index.glob("*.seg"))):
         raise Corrupt(
-            f"{path.name} is too short for a store: it is another file, or was truncated",
+            f"{path.name} is too short for a store: it never was one, or it was truncated",
             hint="name another file; if it was a store, restore a backup",
         )
 

@@ -166,8 +166,8 @@ class Openers:
                 if self._foreign_handles(path, file):
                     raise Unsupported(
                         f"this process also opened {path.name} without memoriter",
-                        hint="close what sqlite3 or open() opened: if it is closed later, the store"
-                        " loses its locks",
+                        hint="close what sqlite3 or open() opened, then open the store again:"
+                        " closing it while the store is open drops the locks of the store",
                     )
 
     def _foreign_handles(self, path: Path, file: FileId) -> set[int]:

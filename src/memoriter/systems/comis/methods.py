@@ -116,7 +116,10 @@ class MemoryDelete(Request):
 class MemoryInspect(Request):
     """One memory by id, or statistics of all."""
 
-    id: Annotated[str | None, Field(description="The id of a memory (default: statistics).")] = None
+    id: Annotated[
+        str | None,
+        Field(description="The id of a memory; without it, statistics of all are returned."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,8 +228,8 @@ def check_version(body: object) -> None:
     version = body.get("receipt") if isinstance(body, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # JSON
     if version == _EARLIER:
         raise NotAReceipt(
-            "this receipt was made under the project's earlier name: recall again for a new one,"
-            " or verify it with commit 778fb88 of this project"
+            "this receipt was made under the project's earlier name: verify it with commit 778fb88"
+            " of this project, or recall again for a new one"
         )
     if version != VERSION:
         why = "is missing" if version is None else "has another number"
