@@ -33,7 +33,8 @@ class ByLane(Lane):
         "attributes that order records with an equal `by` (only with `flat` = true)", ()
     )
     blank: bool = option(
-        "whether the lane is for empty questions only; for others it finds nothing", default=False
+        "whether the lane answers empty questions only, and finds nothing for all others",
+        default=False,
     )
     pool: int = option("how many candidates the lane returns at most", 100_000, ge=1, le=10_000_000)
 

@@ -223,8 +223,8 @@ class Embedding(Hinting):
         lacking = len(rows) - sum(len(portion.done) for portion in few)
         if lacking and not partly:
             raise Conflict(
-                f"{lacking} records have no vector of {embedder} yet",
-                hint="run `migrate` first, or use the option `partly` to promote it all the same",
+                f"{embedder} was not promoted: {lacking} records have no vector of it yet",
+                hint="run `migrate` first, or promote with the option `partly`",
                 field="embedder",
             )
         if gate is not None and not gate():

@@ -178,8 +178,7 @@ class Recipe(Spec):
         default_factory=dict[str, Path],
     )
     values: dict[str, Mean] = option(
-        "by option of another system: each of its values, with the value that it means in this"
-        " recipe",
+        "for an option of another system, a table from its values to the values of this recipe",
         default_factory=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
