@@ -32,8 +32,8 @@ class CohesionBoost(Boost):
         le=10_000,
     )
     most: float = option(
-        "what a weak hit gains at most from a strong hit near it; the gain falls with their distance,"
-        " to 0 at `radius`",
+        "what a weak hit gains at most from a strong hit near it; the gain falls with the distance"
+        " between them, to 0 at `radius`",
         1.2,
         ge=0.0,
         le=1000.0,
