@@ -23,7 +23,7 @@ from memoriter.evaluate.metrics import (
     recall_at,
     reciprocal_rank,
 )
-from memoriter.evaluate.run import evaluate
+from memoriter.evaluate.run import EvalOptions, evaluate
 from memoriter.evaluate.score import score_run
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
@@ -290,3 +290,16 @@ def test_an_evaluation_waits_longer_for_an_embedder_than_a_search_does(
     (seconds,) = opened
     patience = patience_of(seconds)
     assert min(patience.query, patience.record) >= 60 * Patience().query
+
+
+def test_every_embedder_of_an_evaluation_has_the_vectors_of_all_records() -> None:
+    question = EvalQuestion("automobile", frozenset({"car"}), "")
+    case = EvalCase((EvalRecord("car", "Ann bought a car"),), (question,))
+
+    def best(*embedders: str) -> float:
+        options = EvalOptions(embedders=embedders)
+        recipes = {"semantic": recipe_of("semantic")}
+        (run,) = evaluate(Dataset("x", "", (case,)), recipes, lambda _: None, options)
+        return run.outcomes[0].reply.top or 0.0
+
+    assert best("hash", "static") == best("static") > best("hash")

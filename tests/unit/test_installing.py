@@ -193,5 +193,5 @@ def test_a_file_that_changes_in_the_meantime_is_not_overwritten(tmp_path: Path) 
     path = tmp_path / "settings.json"
     change = FileChange(path, None, "ours")
     path.write_text("theirs")
-    with pytest.raises(InputError, match="has changed in the meantime"):
+    with pytest.raises(InputError, match="has changed since this command read it"):
         change.check()

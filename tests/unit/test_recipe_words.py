@@ -49,7 +49,9 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "it is lost, as if the lane scored 0",
         "it goes to the other lanes",
     )
-    assert shown["Lanes"]["which common words (stop words) of a question are ignored (stop)"] == (
+    assert shown["Lanes"][
+        "which common words (stop words) of a question are ignored, if `dialect` is bare (stop)"
+    ] == (
         "no word is ignored",
         "English stop words are ignored",
     )
@@ -62,14 +64,12 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
-        "share of a record by its priority, from 0 to 1: P1 1, P2 0.6, P3 0.3, P4 0; weight in "
-        "the fusion: 0.05"
+        "the share (0 to 1) of a record that has it; 0 for those not listed: P1 1, P2 0.6, P3 0.3,"
+        " P4 0; weight in the fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
     assert shown["Order"]["1."][1].endswith("the newest, moved up to the group's best places")
-    assert shown["Final"][
-        "minimum score of a hit after the first pass; None: no minimum (min_score)"
-    ] == (
+    assert shown["Final"]["minimum first-pass score of a hit; None: no minimum (min_score)"] == (
         "—",
         "0.1",
     )
@@ -78,16 +78,17 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
 def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
     shown = _compared("engrava", "comis")["Boosts"]
     assert shown[
-        "age at which the share is ½, in cycles or seconds as `unit` says (half_life)"
+        "age in cycles or seconds at which the share is ½ (only if `unit` is one of these)"
+        " (half_life)"
     ] == ("50", "—")
-    assert "of the value that a linked candidate passes on: 0.5; " in shown["graph"][0]
+    assert "multiplied by this factor and the link's weight: 0.5; " in shown["graph"][0]
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
     assert (
         "how many of the best candidates of each lane in `seeds` this lane starts from: 20" in walk
     )
     assert (
-        "score of a link by its kind (0 for kinds not listed); the best link of a path counts: "
-        in walk
+        "for each kind of link, its score (0 for kinds not listed); a path adds the score of its"
+        " best link, divided by its number of links: " in walk
     )
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
     assert recipe_sections(one, two, (one, two)) == recipe_sections(

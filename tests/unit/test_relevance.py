@@ -136,7 +136,7 @@ def test_knots_must_ascend() -> None:
         rule(knots=((0.5, 0.0), (0.5, 1.0)))
     with pytest.raises(ValueError, match="model_knots: each point needs more evidence"):
         rule(model_knots=((0.5, 0.0), (0.5, 1.0)))
-    with pytest.raises(ValueError, match="at least two points"):
+    with pytest.raises(ValueError, match="a curve needs at least two"):
         rule(model_knots=((0.5, 0.0),))
 
 

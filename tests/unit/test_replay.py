@@ -226,7 +226,7 @@ def test_a_view_behind_the_horizon_is_expired(tmp_path: Path) -> None:
     ("path", "named"),
     [
         ("outcomes.generations.words", "the analyzer of this receipt, other/1"),
-        ("outcomes.generations.kin", "the word table of this receipt, other/1"),
+        ("outcomes.generations.kin", "the table of similar words of this receipt, other/1"),
         ("outcomes.generations.vectors", "needs the vector space other/1"),
     ],
 )

@@ -47,7 +47,8 @@ class FileChange:
             )
         if _text(self.path) != self.before:
             raise InputError(
-                f"{self.path} has changed in the meantime", hint="run the command again"
+                f"{self.path} has changed since this command read it, so nothing was written",
+                hint="run the command again",
             )
 
     def make(self) -> None:

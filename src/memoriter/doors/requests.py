@@ -125,7 +125,9 @@ class EmptyRequest(Request):
 class StatusRequest(Request):
     """What to count and to look for."""
 
-    by: Annotated[str | None, Field(description="Count by this field, for example agent.")] = None
+    by: Annotated[
+        str | None, Field(description="Also count memories by this field, for example agent.")
+    ] = None
     repeats: Annotated[
         bool, Field(description="Also list memories whose texts are nearly the same.")
     ] = False
@@ -341,10 +343,16 @@ class DecideRequest(ScopedRequest):
     """A claim of the review list, and the decision."""
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
-    target: Annotated[str, Field(description="The id of the more trusted memory.")]
+    target: Annotated[
+        str,
+        Field(description="The id of the more trusted memory, which the claim is against."),
+    ]
     accept: Annotated[
         bool,
-        Field(description="true: give the source the target's trust; false: end the link."),
+        Field(
+            description="true: accept the claim (the source gets the target's trust); false: reject"
+            " it (its link ends)."
+        ),
     ]
 
 

@@ -109,7 +109,7 @@ def _lines(path: Path, most: int) -> list[bytes]:
         return []
     except (OSError, RuntimeError, ValueError) as error:  # a path may name no user, or be none
         raise InputError(
-            f"the transcript {path} cannot be read: {error}", hint="check its permissions"
+            f"the transcript {path} cannot be read: {error}", hint="check the path and permissions"
         ) from None
     # The first line of a tail is a part of one, and the last may still be written.
     return lines[1:] if skipped else lines

@@ -100,7 +100,8 @@ def _locate(name: str, file: PackagedFile) -> Path:
         )
     if sha256(path) != file.sha256:
         raise Corrupt(
-            f"embedder {name}: {path} differs from the file that this version was tested with",
-            hint=hint,
+            f"embedder {name}: {path} differs from the file that this version of memoriter was"
+            " tested with",
+            hint=f"{hint} --force-reinstall",
         )
     return path

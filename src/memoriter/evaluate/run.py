@@ -162,8 +162,7 @@ def _run_case(
             memory.calibrate()
         for step in steps_of(case):
             clock.at = step.now
-            drafts = [cast("DraftFields", record.to_draft()) for record in step.records]
-            memory.remember_many(drafts)
+            _remember(memory, step.records, options)
             for run, answered in zip(runs, outcomes, strict=True):
                 for place, question in step.questions:
                     answered[place] = _outcome(memory, run, question, options)
@@ -173,6 +172,13 @@ def _run_case(
             for question in others:
                 run.cross.append(_reply(memory, run.recipe, question.text, None))
                 on_progress(done := done + 1)
+
+
+def _remember(memory: Memory, records: Sequence[EvalRecord], options: EvalOptions) -> None:
+    """Write records, with the vectors of every embedder."""
+    memory.remember_many([cast("DraftFields", record.to_draft()) for record in records])
+    if options.embedders and len(options.embedders) > 1:
+        memory.maintain()  # writing computes the vectors of the first embedder only
 
 
 def steps_of(case: EvalCase) -> Iterator[ReplayStep]:

@@ -139,8 +139,8 @@ class InputFile:
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"{self.path} is not complete JSON ({_reason(error)})",
-                hint="export the file again, if possible as JSON lines: of such a file, only bad"
-                " lines are left out",
+                hint="export the file again, if possible as JSON lines: then a bad line is skipped"
+                " and all others are read",
             ) from None
 
     @cached_property

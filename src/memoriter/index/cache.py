@@ -258,7 +258,10 @@ class IndexCache:
         if home is None:
             return None
         if not self._upkeep.writable:
-            raise Forbidden("the store was opened for reading only", hint="open it for writing")
+            raise Forbidden(
+                "upkeep cannot run: the store was opened for reading only",
+                hint="open it without read_only",
+            )
         pace = Pace(lambda: self._background.over, lambda: self._background.awaited)
         return UpkeepTask(self._log, home, pace, wait)
 

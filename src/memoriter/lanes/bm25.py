@@ -64,7 +64,7 @@ class Bm25Lane(Lane):
         default=True,
     )
     stop: Literal["none", "latin"] = option(
-        "which common words (stop words) of a question are ignored",
+        "which common words (stop words) of a question are ignored, if `dialect` is bare",
         "none",
         values={"none": "no word is ignored", "latin": "English stop words are ignored"},
     )
@@ -119,7 +119,8 @@ class Bm25Lane(Lane):
         le=1000.0,
     )
     gate: dict[TextField, Fraction] = option(
-        "by field: words found in more than this share (0 to 1) of the records are ignored",
+        "for each field, a share from 0 to 1: words that more than this share of the records have"
+        " there are ignored",
         default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("minimum number of records for `gate` to apply", 20, ge=0)

@@ -52,10 +52,13 @@ class WalkLane(SeedWalkLane):
         "how many records one walk visits at most, its seed included", 128, ge=1, le=100_000
     )
     include_seeds: bool = option(
-        "whether the seeds are candidates too, with a score of 0", default=True
+        "whether the seeds (the records that the walks start from) are candidates too, with a"
+        " score of 0",
+        default=True,
     )
     boosts: dict[str, LinkWorth] = option(
-        "score of a link by its kind (0 for kinds not listed); the best link of a path counts",
+        "for each kind of link, its score (0 for kinds not listed); a path adds the score of its"
+        " best link, divided by its number of links",
         default_factory=lambda: dict(BOOSTS),
     )
     support: float = option(

@@ -159,7 +159,7 @@ def verified_copy(path: Path) -> Checkup:
     if checkup.problems:
         raise Corrupt(
             f"the copy of the store is damaged and was not kept: {checkup.problems[0]}",
-            hint="run `memoriter doctor` on the file that was copied for details; an earlier"
+            hint="for details, run `memoriter doctor` on the file that was copied; an earlier"
             " backup may be undamaged",
         )
     return checkup

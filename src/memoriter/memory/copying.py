@@ -155,7 +155,7 @@ def _compare(source: Log, target: Log, tenant: str) -> None:
             raise Corrupt(
                 f"after the copy, tenant {tenant!r} of the target differs from the source"
                 f" between log entries {after} and {two.head.seq}",
-                hint="copy the tenant again, into an empty one",
+                hint="copy the tenant again, into a store that does not have it yet",
             )
         after = two.head.seq
 

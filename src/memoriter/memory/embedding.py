@@ -224,7 +224,8 @@ class Embedding(Hinting):
         if lacking and not partly:
             raise Conflict(
                 f"{embedder} was not promoted: {lacking} records have no vector of it yet",
-                hint="run `migrate` first, or promote with the option `partly`",
+                hint="run `migrate` to compute these vectors first, or give `partly` to"
+                " promote without them",
                 field="embedder",
             )
         if gate is not None and not gate():
@@ -380,10 +381,12 @@ class BackgroundFill(Generic[Done]):
         """
         self._thread.join(timeout)
         if self.running or isinstance(self._error, _Stopped):
-            why = "still runs" if self.running else "was stopped"
+            why, then = (
+                ("still runs", "wait longer") if self.running else ("was stopped", "start it again")
+            )
             raise Unavailable(
                 f"the embedding of memories {why}; {self.rows} records have their vectors",
-                hint="wait longer, or start it again; the vectors computed so far are kept",
+                hint=f"{then}; the vectors computed so far are kept",
             )
         if self._error is not None:
             raise self._error

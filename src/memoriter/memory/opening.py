@@ -178,7 +178,8 @@ def _extractor(what: object) -> Extractor | None:
         return cast("Extractor", what)
     raise InputError(
         f"entities: {what!r} is neither the name of an extractor nor a function",
-        hint='give "given", "rules", or a function that takes a text and returns a list of names',
+        hint='give "given" (find no entities), "rules" (find capitalised words and the like), or a'
+        " function that takes a text and returns a list of names",
         field="entities",
     )
 

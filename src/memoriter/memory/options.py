@@ -119,7 +119,12 @@ class SelectOptions(ScopeOptions, total=False):
     ]
     tags: Annotated[
         "str | Iterable[str] | None",
-        Option("Memories with any of these tags.", str | list[str], flag="--tag", metavar="TAG"),
+        Option(
+            "Only memories with at least one of these tags.",
+            str | list[str],
+            flag="--tag",
+            metavar="TAG",
+        ),
     ]
     as_of: Annotated[
         "TimeLike | None",
@@ -181,8 +186,8 @@ class SearchKwargs(SelectOptions, total=False):
     lists: Annotated[
         "Mapping[str, object] | None",
         Option(
-            "Rankings of your own to fuse with the lanes, by label: ids with scores, or the name of"
-            " an attribute (largest value first).",
+            "Rankings of your own to fuse with the lanes, each under a label: ids with scores, or"
+            " the name of an attribute (largest value first).",
             JsonObject,
             flag="--list",
             metavar="LABEL=ID:SCORE,…",
@@ -306,7 +311,11 @@ class ForgetKwargs(TypedDict, total=False):
     dry_run: Annotated[bool, Option("Only list what would be forgotten; change nothing.", bool)]
     keep_reflections: Annotated[
         bool,
-        Option("Keep the reflections made from the forgotten memories; they may quote them.", bool),
+        Option(
+            "Keep the reflections made from the forgotten memories, although a reflection may quote"
+            " them.",
+            bool,
+        ),
     ]
     key: Annotated[str | None, _KEY]
 
@@ -323,7 +332,9 @@ class ReflectKwargs(TypedDict, total=False):
     similarity: Annotated[
         float,
         Option(
-            "Minimum cosine of two memories (default: 0.7; less if no cluster is found).", float
+            'Minimum cosine of two memories that count as similar; "linked" does not use it'
+            " (default: 0.7; less if no cluster is found).",
+            float,
         ),
     ]
     min_size: Annotated[int, Option("Minimum number of memories in a cluster (default: 3).", int)]
@@ -339,13 +350,19 @@ class ReflectKwargs(TypedDict, total=False):
         ),
     ]
     candidates: Annotated[
-        int, Option("How many of the newest memories are compared in pairs (default: 5000).", int)
+        int, Option("How many of the newest memories to cluster (default: 5000).", int)
     ]
     cycle: Annotated[
         int | None,
         Option("Current value of your own time counter, stored with each reflection.", int),
     ]
-    summary: Annotated["Summary | None", Option("A function from a cluster's members to a text.")]
+    summary: Annotated[
+        "Summary | None",
+        Option(
+            "A function that takes the members of a cluster and returns the summary of its"
+            " reflection (default: keywords)."
+        ),
+    ]
 
 
 class OpenOptions(TypedDict, total=False):
@@ -393,13 +410,17 @@ class OpenOptions(TypedDict, total=False):
     ]
     maintenance: Annotated[
         Literal["auto", "manual"],
-        Option('"manual": no upkeep in the background, only by `maintain`.', default="auto"),
+        Option(
+            '"auto": upkeep runs in the background; "manual": it runs only when you call'
+            " `maintain`.",
+            default="auto",
+        ),
     ]
     flush_rows: Annotated[
         int, Option("After how many new memories the index is written to a file.", default=8192)
     ]
     horizon_days: Annotated[
-        float, Option("How many days old versions of memories stay searchable.", default=30.0)
+        float, Option("For how many days old versions of memories stay searchable.", default=30.0)
     ]
     memory_limit: Annotated[
         int, Option("How many bytes of the index may stay in memory.", default=2 * 1024**3)

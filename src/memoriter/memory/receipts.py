@@ -89,7 +89,8 @@ def _check_receipt(what: object, call: str) -> None:
     if isinstance(what, str) and not os.path.isfile(what):  # noqa: PTH113  # unlike Path, it never raises
         raise BadQuery(
             f"receipt: there is no file {what[:80]!r}",
-            hint=f"to pass a query, recall first: {call.format(query=what[:80])}",
+            hint="check the path; if this is a query, recall first:"
+            f" {call.format(query=what[:80])}",
             field="receipt",
         )
 
@@ -158,8 +159,8 @@ class Rerun:
             raise NotFound(
                 f"the receipt was made at log entry {seq}, but the log of this store ends at"
                 f" entry {head}",
-                hint="open the store that the receipt was made on; if it is this one, it was reset"
-                " to an earlier state, for example from a backup",
+                hint="open the store that the receipt was made on; if this is that store, it was"
+                " reset to an earlier state, for example from a backup",
                 field="view",
             )
         space = case.generations.vectors
@@ -254,7 +255,7 @@ def _kin(engine: Engine, case: Case) -> Kindred | None:
     table = engine.kin or kin_of(embedder_of("static"))
     if table is None or table.fingerprint != case.generations.kin:
         raise Expired(
-            f"the word table of this receipt, {case.generations.kin}, is not installed",
+            f"the table of similar words of this receipt, {case.generations.kin}, is not installed",
             hint="install the version of memoriter that made the receipt",
         )
     return table

@@ -87,7 +87,8 @@ def decide_claim(
     if not own:
         raise NotFound(
             f"memory {ends[0]!r} makes no open claim against memory {ends[1]!r}",
-            hint="review() lists the open claims",
+            hint="review() lists the open claims: links by which a memory replaces or contradicts a"
+            " more trusted one",
             field="source",
         )
     if accept:

@@ -124,13 +124,16 @@ class LanguageModel:
         except ValueError as wrong:
             raise self._unusable(str(wrong)) from None
         if first.finish_reason == "length":
-            raise self._unusable("the model's reply was cut off at the maximum length")
+            raise self._unusable(
+                "the model's reply was cut off at the maximum length",
+                hint="allow longer replies on the server, or use another model",
+            )
         return first.message.content.strip()
 
-    def _unusable(self, why: str) -> Unavailable:
+    def _unusable(self, why: str, hint: str = "") -> Unavailable:
         return Unavailable(
             f"{self._server}: the answer of the server is not usable: {why}",
-            hint=f"check that {self._model!r} is a chat model on this server",
+            hint=hint or f"check that {self._model!r} is a chat model on this server",
         )
 
 

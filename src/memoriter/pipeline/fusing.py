@@ -119,14 +119,16 @@ class Weighted(Fusion):
             "max": "divided by the lane's best score",
             "min_max": "the lane's lowest score becomes 0, its best 1",
             "none": "left as they are",
-            "coverage": "the share of the question that a score covers",
+            "coverage": "replaced by the share of the question that each score covers (as `max`, if"
+            " the lane cannot tell it)",
         },
     )
     weights: dict[Label, Weight] = option(
         "weight of each lane in the sum; a boost named here is added like a lane"
     )
     model_weights: dict[Label, Weight] = option(
-        "replaces `weights` if vectors come from a model, not from the packaged table of words",
+        "entries that replace those of the same name in `weights` if vectors come from a model, not"
+        " from the packaged table of words",
         default_factory=dict[str, float],
     )
 
@@ -135,7 +137,7 @@ class Weighted(Fusion):
         if unknown := set(self.model_weights) - set(self.weights):
             raise ValueError(
                 f"`model_weights` names {', '.join(sorted(unknown))}, but `weights` does not: add"
-                " a weight there"
+                " a weight to `weights`"
             )
         return self
 

@@ -146,7 +146,10 @@ def _loaded(point: EntryPoint, group: str, known: set[str]) -> type[RecipePart] 
         if not (isinstance(part, type) and issubclass(part, base)):
             raise TypeError(f"{point.value} is not a subclass of {base.__module__}.{base.__name__}")  # noqa: TRY301  # reported below
         if part.kind_name() != point.name:
-            raise TypeError(f"{point.value} has the kind {part.kind_name()!r}, not {point.name!r}")  # noqa: TRY301  # reported below
+            raise TypeError(  # noqa: TRY301  # reported below
+                f"{point.value} has the kind {part.kind_name()!r}, but its entry point is named"
+                f" {point.name!r}"
+            )
         if point.name in known:
             raise TypeError(f"the kind {point.name!r} is taken already")  # noqa: TRY301  # reported below
     except Exception as error:  # whatever another package raises when it is loaded

@@ -109,7 +109,7 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
         fits = isinstance(lane, Lane) and lane.listed and lane.for_list(value) is not None
         if label in RESERVED or (lane is not None and not fits):
             raise BadQuery(
-                f"lists: the recipe already uses the label {label!r}",
+                f"lists: the label {label!r} is reserved, or used by the recipe for something else",
                 hint="give the list another label",
                 field="lists",
             )

@@ -24,7 +24,7 @@ class PassHead(Spec):
     )
     by: tuple[str, ...] = option(  # a list, after a validator of Pass
         "score columns whose best candidates are scored again, such as words.score or `fuse` (the"
-        " score before boosts); a missing value counts as 0. Empty: the first in the order so far",
+        " score before boosts); a missing value counts as 0; empty: the best in the order so far",
         (),
         strict=False,
     )
@@ -38,7 +38,7 @@ class Unanimity(Spec):
     )
     depth: int = option("how many of the best hits of the two lanes are compared", 3, ge=1, le=100)
     agree: int = option(
-        "on how many of the compared hits the two lanes must agree to skip the reranker",
+        "how many of the compared hits the two lanes must agree on for the reranker to be skipped",
         2,
         ge=1,
         le=100,

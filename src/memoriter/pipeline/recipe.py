@@ -84,7 +84,9 @@ class Select(Spec):
         values={"validity": "when it is valid", "append": "when it was written"},
     )
     reflections: Literal["show", "hide", "only"] = option(
-        "whether reflections are shown", "show", values={**_SHOWN, "only": "nothing else is shown"}
+        "whether reflections (summaries of several memories) are shown",
+        "show",
+        values={**_SHOWN, "only": "nothing else is shown"},
     )
 
 
@@ -105,7 +107,7 @@ class Final_(Spec):  # noqa: N801  # `Final` is typing's
     least: Literal[0, 1] = option("smallest `limit` that a call may set", 1)
     limit: int = option("number of hits if a call sets no `limit`", 10, ge=0, le=10_000)
     min_score: float | None = option(
-        "minimum score of a hit after the first pass; None: no minimum", None, ge=-1e6, le=1e6
+        "minimum first-pass score of a hit; None: no minimum", None, ge=-1e6, le=1e6
     )
     min_relevance: float | None = option("minimum relevance of a hit", None, ge=0.0, le=1.0)
 
@@ -144,7 +146,7 @@ class Recipe(Spec):
         "skip",
         values={
             "skip": "the other lanes run, and the answer names this one",
-            "refuse": "the search fails; it also fails if no lane uses the call's text or vector",
+            "refuse": "the search fails (also if the call has a text or vector that no lane uses)",
         },
     )
     not_positive: Literal["refuse", "default"] = option(
@@ -155,8 +157,8 @@ class Recipe(Spec):
     select: Select = option("which records are left out unless a call says otherwise", Select())
     lanes: dict[Label, AnyLane] = option("lanes (searches), each with your own label", min_length=1)
     apart: tuple[Label, ...] = option(
-        "lanes that use some words of the question themselves, such as a time: these words are"
-        " left out when the question is embedded",
+        "lanes that use some words of the question themselves, for example words that name a time;"
+        " these words are left out when the question is embedded",
         (),
     )
     boosts: dict[Label, AnyBoost] = option(
@@ -182,17 +184,18 @@ class Recipe(Spec):
         default_factory=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
-        "another system's names for an answer, each with the lanes that must have run or had hits;"
-        " the first match counts",
+        "another system's names for an answer, each with the lanes that must have run (`ran`) and"
+        " those that must have had hits (`with_hits`); the first match counts",
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
-        "another system's names for the source of a hit, each with lanes; the first whose lanes"
-        " all found the hit counts",
+        "another system's names for the source of a hit, each with lanes; a hit gets the first name"
+        " whose lanes all found it",
         default_factory=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
-        "numbers of a hit under another system's names, each from a column; a missing value is 0",
+        "another system's names for numbers of a hit, each with the column that has the number"
+        " (0 if the hit has no value there)",
         default_factory=dict[str, str],
     )
 

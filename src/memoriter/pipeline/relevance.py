@@ -102,13 +102,13 @@ class Relevance(Spec):
         "factor of the evidence if the question has a name that no record has", 0.4
     )
     words: int = option(
-        "length in words above which records lose: evidence is multiplied by the fourth root of"
-        " words / length",
+        "length in words above which a record loses evidence: its evidence is multiplied by the"
+        " fourth root of `words` / length",
         16, ge=1, le=1_000_000,
     )  # fmt: skip
     apart: UnitShare = option(
-        "how much the lanes in the recipe's `apart` can add to the evidence; the fewer other words"
-        " the question has, the more they add",
+        "how much the lanes in the recipe's `apart` can add to the evidence; they add more, the"
+        " fewer words the question has besides those that they read",
         0.16,
     )
     few: float | None = option(
@@ -124,9 +124,9 @@ class Relevance(Spec):
         None,
     )
     deviations: float = option(
-        "how far a hit must stand out: the part of its evidence above what the relevance `weak`"
-        " needs is multiplied by z / deviations (at least 0.25, at most 2); z is the standard score"
-        " of the hit in the lane `stands_out`",
+        "how far a hit must stand out in the lane `stands_out`: evidence beyond that of a weak hit"
+        " is multiplied by z / deviations (at least 0.25, at most 2), where z is the standard score"
+        " of the hit in that lane",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(
@@ -148,7 +148,9 @@ class Relevance(Spec):
     weak: UnitShare = option(
         'minimum relevance of a weak hit; below it, a hit has the strength "none"', 0.15
     )
-    strong: UnitShare = option("minimum relevance of a strong hit", 0.6)
+    strong: UnitShare = option(
+        'minimum relevance of a hit of the strength "strong"; from `weak` up to it: "weak"', 0.6
+    )
 
     @model_validator(mode="after")
     def _ascending(self) -> Self:
@@ -160,7 +162,7 @@ class Relevance(Spec):
                     " least the same relevance"
                 )
             if len(knots) == 1:
-                raise ValueError(f"relevance.{name} needs at least two points")
+                raise ValueError(f"relevance.{name}: has one point, but a curve needs at least two")
         if self.weak > self.strong:
             raise ValueError(
                 f"relevance.weak ({self.weak}) must not be above relevance.strong ({self.strong})"

@@ -57,7 +57,8 @@ def cannot_start(label: str, lane: Seeded, ctx: Context, ready: Collection[str])
     if lane.must_start:
         raise BadQuery(
             f"seeds: lane {label!r} has no memories to start from",
-            hint=f"recall(…, seeds={{{label!r}: [ids]}}), or name lanes in lanes.{label}.seeds",
+            hint=f"call recall(…, seeds={{{label!r}: [ids]}}), or name lanes in lanes.{label}.seeds"
+            " to start from their best hits",
             field="seeds",
         )
     return Skipped("it has no seeds")

@@ -71,7 +71,8 @@ class GroupCommit:
         if pending.done is None:
             raise Unavailable(
                 "the write was interrupted, so it is unknown whether it was stored",
-                hint="write it again; with the same `key` it is stored only once",
+                hint="write it again; if it had a `key`, give the same one, and it is stored only"
+                " once",
             )
         return pending.done
 

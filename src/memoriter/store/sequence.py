@@ -301,7 +301,7 @@ class _Settling:
             if target is None or target == act.id:
                 raise BadRecord(
                     f"refs[{at}]: there is no earlier record at position {position}",
-                    hint="refs are positions of records that exist; browse shows them",
+                    hint="give the `position` of a record that browse returns",
                     field="refs",
                 )
             # 2**32 keeps these salts apart from those of the edges in `put`.

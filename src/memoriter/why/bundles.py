@@ -150,7 +150,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
         if words is None or ctx.wording.unread is not None:
             raise NothingToRun(
                 f"bundles: {getattr(ready, 'reason', '')}",
-                hint='use a recipe with a word lane, for example recipe="linked"',
+                hint='use a recipe whose word lane can run here, for example recipe="linked"',
             )
         return Bundles((), 0, offset, skipped)
     ranking = words.rank(ctx)

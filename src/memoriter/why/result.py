@@ -239,7 +239,7 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
         """
         if self._rescored is None:
             raise BadQuery(
-                "overrides: this answer does not have the data to be computed again",
+                "overrides: this answer lacks the data that is needed to compute it again",
                 hint="recall again with these overrides",
             )
         return self._rescored(overrides)

@@ -155,7 +155,7 @@ def given_vectors(vector: tuple[float, ...] | None, space: str) -> tuple[Vector,
         size = space.removeprefix("given:")
         raise BadRecord(
             f"vector: expected {size} numbers, got {len(vector)}",
-            hint=f"this memory was opened for vectors of {size} numbers (embedder='given:{size}')",
+            hint=f"give {size} numbers: this memory was opened with the embedder given:{size}",
             field="vector",
         )
     return (Vector(own, 0, "f8", np.array(vector, "<f8").tobytes()),)

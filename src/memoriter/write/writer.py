@@ -137,7 +137,8 @@ class Writer:
         for key, value in self._filters.items():
             if draft.fields.get(key) != value:
                 raise BadRecord(
-                    f"{key}: must be {value!r}, because this memory is limited to that {key}",
+                    f"{key}: must be {value!r}, because the scope of this call allows no other"
+                    f" {key}",
                     field=key,
                 )
         if self._filters:

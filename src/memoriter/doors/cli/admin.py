@@ -72,7 +72,8 @@ def calibrate(
 ) -> None:
     """Measure the cosines of unrelated texts, so that answers can tell what is relevant.
 
-    Memories are compared with questions that come with memoriter. Only the cosines are stored.
+    Memories (in a small store, texts that come with memoriter) are compared with questions that
+    come with memoriter. Only the cosines are stored.
     """
     with opened_memory(at, "change") as memory:
         state = memory.calibrate(space)
@@ -99,7 +100,9 @@ def export(
     """
     test = where_of(where)
     if file.exists() and not force:
-        raise InputError(f"{file} exists already", hint="name another file, or give --force")
+        raise InputError(
+            f"{file} exists already", hint="name another file, or replace this one with --force"
+        )
     with opened_memory(at, "read") as memory:
         count = memory.export(file, where=test)
     line = f"wrote {count} lines to {file}"
@@ -127,7 +130,9 @@ def backup(
     The file appears when it is complete. `restore` makes a store of it again.
     """
     if file.exists() and not force:
-        raise Conflict(f"{file} exists already", hint="name another file, or give --force")
+        raise Conflict(
+            f"{file} exists already", hint="name another file, or replace this one with --force"
+        )
     with opened_memory(at, "read") as memory:
         made = memory.backup(file, verify=verify, progress=not at.json)
     show(made.to_dict(), lambda: _backup_line("copied the store to", made), as_json=at.json)
@@ -341,7 +346,7 @@ def embed_promote(
         bool, CliOption("--partly", help="Switch even if some memories lack a vector.")
     ] = False,
 ) -> None:
-    """Switch to a model: its vectors are used whenever the store is opened from now on."""
+    """Switch to a model: it is used from now on whenever the store is opened without --embedder."""
     with opened_memory(at, "change") as memory:
         commit = memory.embedding.promote(model, partly=partly)
     show(commit.to_dict(), lambda: f"{model} serves from now on", as_json=at.json)

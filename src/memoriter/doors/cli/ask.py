@@ -123,7 +123,10 @@ def reflections(
     *,
     explain: ExplainOption = False,
 ) -> None:
-    """Find reflections by meaning; without a query, list them. No reranker is asked."""
+    """Find reflections (summaries of memories) by meaning; without a query, list them.
+
+    No reranker is asked.
+    """
     with opened_memory(at, "read") as memory:
         result = memory.reflections(query, ask.limit, **ask.declared)
     _print_answer(result, AnswerOptions(explain=explain), as_json=at.json)
@@ -321,7 +324,7 @@ def _lines(verified: Verified, *, every: bool) -> list[str]:
 def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
     """Run the search of a receipt again on the data of its time, and compare the answers.
 
-    Exit code 10 if memories were forgotten since, 9 if the answers differ for another reason.
+    If the answers differ, the exit code is 10 if memories were forgotten since, else 9.
     """
     with opened_memory(at, "read") as memory:
         replayed = memory.replay(receipt)

@@ -284,7 +284,9 @@ def _lists(texts: Sequence[str]) -> dict[str, object]:
             )
         if label in out:
             raise BadQuery(
-                f"list: the label {label!r} is given twice", hint="rename one of them", field="list"
+                f"list: the label {label!r} is given twice",
+                hint="give one of the two lists another label",
+                field="list",
             )
         out[label] = _list(label, ranked)
     return out

@@ -34,8 +34,8 @@ UrlOption = Annotated[
     CliOption(
         "--url",
         metavar="URL",
-        help="The address of a running server, to use instead of a store; MEMORITER_TOKEN holds"
-        " its token.",
+        help="The address of a running server, to use instead of a store; its token is read from"
+        " the environment variable MEMORITER_TOKEN.",
     ),
 ]
 
@@ -158,7 +158,7 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions, *, tagged: bool) ->
     if how.url is not None:
         if how.reranker is not None:
             raise InputError(
-                "reranker: cannot be combined with --url; the server has its own reranker",
+                "reranker: cannot be combined with --url, where the server decides on the reranker",
                 hint="set it on the server: memoriter serve --reranker NAME",
             )
         names = {"agent": at.agent, "user": at.user, "session": at.session}

@@ -163,7 +163,7 @@ def mcp_install(
     wanted = host_of(host)
     if not dry_run and importlib.util.find_spec("mcp") is None:
         raise Unsupported(
-            "the server needs the package mcp, which is not installed",
+            "memoriter's MCP server needs the package mcp, which is not installed",
             hint=install_hint("server"),
         )
     root = _root(wanted, project=project)

@@ -79,7 +79,7 @@ def browse(look: BrowseOptions, at: ScopedOptions) -> None:
 
 @command("get", "memoriter get ID", "memoriter get ID --known-at 2026-10-01 --json")
 def get(id: IdArgument, at: ScopedOptions, known_at: KnownAtOption = None) -> None:
-    """Show one memory, as it is now or as it was known at a time."""
+    """Show one memory as it is now or, with --known-at, as it was at that time."""
     with opened_memory(at, "read") as memory:
         record = memory.get(id, known_at=known_at)
     show(record.to_dict(), lambda: render.records.record_card(record), as_json=at.json)
@@ -123,7 +123,11 @@ def decide(
     source: IdArgument,
     target: Annotated[
         str,
-        CliArgument(metavar="ID", help="The id of the more trusted memory.", show_default=False),
+        CliArgument(
+            metavar="ID",
+            help="The id of the more trusted memory, which the first supersedes or contradicts.",
+            show_default=False,
+        ),
     ],
     at: ScopedOptions,
     *,
@@ -133,13 +137,19 @@ def decide(
             "--accept", help="Accept the claim: the first memory gets the trust of the second."
         ),
     ] = False,
-    reject: Annotated[bool, CliOption("--reject", help="Reject the claim: end its link.")] = False,
+    reject: Annotated[
+        bool,
+        CliOption(
+            "--reject", help="Reject the claim: end the link from the first memory to the second."
+        ),
+    ] = False,
 ) -> None:
     """Accept or reject a claim that `memoriter review` lists."""
     if accept == reject:
         raise InputError(
             "decide: pass either --accept or --reject",
-            hint="--accept gives the first memory the trust of the second, --reject ends the link",
+            hint="--accept gives the first memory the trust of the second, --reject ends the link"
+            " between them",
             field="accept",
         )
     with opened_memory(at, "change") as memory:

@@ -150,7 +150,10 @@ def from_settings(system: str) -> Command:
             show({**data, "toml": made.text}, lambda: made.text.rstrip("\n"), as_json=as_json)
             return
         if out.exists() and not force:
-            raise InputError(f"{out} exists already", hint="name another file, or give --force")
+            raise InputError(
+                f"{out} exists already",
+                hint="name another file, or give --force to replace this one",
+            )
         _write(out, made.text)
         show({**data, "file": str(out)}, lambda: f"wrote recipe {name} to {out}", as_json=as_json)
 
@@ -278,8 +281,8 @@ class QuestionsOptions:
         bool,
         CliOption(
             "--remove-gold",
-            help="If the memories that answer a question are among the first ten hits, ask it again"
-            " without them.",
+            help="If a memory that answers a question is among the first ten hits, ask the question"
+            " again with all such memories left out.",
         ),
     ] = False
 
@@ -356,7 +359,7 @@ def recipe_compare(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask two recipes the same questions and test whether the results differ, by question type."""
+    """Ask two recipes the same questions; test for each type of question whether results differ."""
     from memoriter.evaluate.command import run_compare  # noqa: PLC0415  # loads the engine
 
     raise CommandExit(run_compare(asked.to_eval(), first, second, json_out=as_json))

@@ -123,7 +123,7 @@ class Limits:
             if isinstance(part, list) and len(cast("list[object]", part)) > most:
                 raise InputError(
                     f"{path}.{name}: a server accepts at most {most:,} entries",
-                    hint="use the library, which verifies larger receipts",
+                    hint="use the Python library, which accepts larger receipts",
                     field=f"{path}.{name}",
                 )
 

@@ -57,8 +57,8 @@ class AroundBoost(Boost):
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
-        "shares that a record gains of the scores of turns 1, 2, … places away (at each distance,"
-        " only the better of the turn before and the turn after counts)",
+        "what a record gains from the turns 1, 2, … places away, as shares of their scores (at each"
+        " distance, only the better of the turn before and the turn after counts)",
         (0.3, 0.2, 0.1),
         max_length=10,
     )

@@ -22,11 +22,13 @@ class CohesionBoost(Boost):
 
     kind: Literal["cohesion"]
     lane: Label = option(
-        "lane whose raw scores decide which hits are strong and which are weak", "words"
+        "lane whose raw scores decide which hits are strong and which are weak (see `strong`,"
+        " `weak`)",
+        "words",
     )
     radius: int = option(
-        "maximum distance between a strong hit and the weak hits that it raises, in records by"
-        " order of writing",
+        "how many records apart, in order of writing, a strong hit and a weak hit that gains from"
+        " it may be (see `strong` and `weak`)",
         12,
         ge=1,
         le=10_000,
@@ -38,8 +40,18 @@ class CohesionBoost(Boost):
         ge=0.0,
         le=1000.0,
     )
-    strong: float = option("minimum raw score of a strong hit", 3.0, ge=0.0, le=1e6)
-    weak: float = option("raw score below which a hit is weak", 5.0, ge=0.0, le=1e6)
+    strong: float = option(
+        "minimum raw score in `lane` of a strong hit (one that raises weak hits nearby)",
+        3.0,
+        ge=0.0,
+        le=1e6,
+    )
+    weak: float = option(
+        "raw score in `lane` below which a hit is weak (gains from strong hits nearby)",
+        5.0,
+        ge=0.0,
+        le=1e6,
+    )
     same_session: bool = option(
         "whether a weak hit gains only from strong hits of its own session", default=False
     )

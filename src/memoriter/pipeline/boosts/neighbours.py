@@ -24,12 +24,12 @@ class NeighboursBoost(Boost):
     kind: Literal["neighbours"]
     of: tuple[str, ...] = option(
         "score columns, such as words.scaled; a candidate passes on the largest of its values in"
-        " these columns",
+        " these columns to the candidates linked to it",
         min_length=1,
     )
     # 1000 · 1000 stays below 2^21, up to which sums on the grid are exact.
     decay: float = option(
-        "factor, besides the weight of the link, of the value that a linked candidate passes on",
+        "what a linked candidate passes on is multiplied by this factor and the link's weight",
         0.5,
         ge=0.0,
         le=1000.0,

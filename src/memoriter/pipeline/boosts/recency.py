@@ -37,15 +37,21 @@ class RecencyBoost(ShareBoost):
         },
     )
     half_life: float = option(
-        "age at which the share is ½, in cycles or seconds as `unit` says", 50.0, gt=0.0, le=1e12
+        "age in cycles or seconds at which the share is ½ (only if `unit` is one of these)",
+        50.0,
+        gt=0.0,
+        le=1e12,
     )
     of: Literal["created", "committed", "occurred"] = option(
         "which time of a record its age is counted from, if `unit` is seconds or days", "created"
     )
     beside: Label | None = option(
-        "only records that this lane found gain (none: every record gains)", None
+        "a record gains only if this lane found it (none: every record gains)", None
     )
-    rival: Label | None = option("label of a boost that must not run together with this one", None)
+    rival: Label | None = option(
+        "label of a boost that cannot run together with this one: if both would, the search fails",
+        None,
+    )
 
     def shows(self) -> dict[str, object]:
         """The options that apply to this unit."""

@@ -20,7 +20,11 @@ class ReflectionBoost(Boost):
 
     kind: Literal["reflection"]
     factor: float = option(
-        "factor of the score of a reflection (1: no change)", 1.0, ge=0.0, le=1000.0, always=True
+        "factor of the score of a reflection (a summary of other memories); 1: no change",
+        1.0,
+        ge=0.0,
+        le=1000.0,
+        always=True,
     )
 
     @property

@@ -37,10 +37,14 @@ class SourcesBoost(Boost):
 
     kind: Literal["sources"]
     window: int = option(
-        "how many of the best candidates are searched for reflections", 25, ge=1, le=10_000
+        "how many of the best candidates are searched for reflections (memories made from others)",
+        25,
+        ge=1,
+        le=10_000,
     )
     reflections: int = option(
-        "maximum number of reflections that lend a share of their score, best first",
+        "maximum number of reflections, best first, that lend a share of their score to the records"
+        " that they were made from",
         5,
         ge=1,
         le=1000,
@@ -58,15 +62,15 @@ class SourcesBoost(Boost):
         le=1_000_000,
     )
     factor: float = option(
-        "a record that a reflection was made from scores at least this number · the reflection's"
-        " score · the weight of the link between the two",
+        "if a reflection was made from a record, the record scores at least this number · the"
+        " reflection's score · the weight of the link between the two",
         0.7,
         ge=0.0,
         le=1.0,
         always=True,
     )
     kinds: tuple[str, ...] | None = option(
-        "kinds of records that a reflection may lend to (none: all)", None
+        "kinds of records that may gain a share of a reflection's score (none: all)", None
     )
 
     @property

@@ -37,8 +37,8 @@ class ByTrustOrdering(Ordering):
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels whose records go behind records of other levels that have at least `share` of"
-        " their score",
+        "trust levels whose records go behind a record of another level that scores at least"
+        " `share` times as much",
         ("external",),
     )
     share: float = option(
@@ -49,7 +49,8 @@ class ByTrustOrdering(Ordering):
         le=1.0,
     )
     most: float | None = option(
-        "a record of low trust competes as if its score were at most this; none: no limit",
+        "a record of a trust level in `of` competes as if its score were at most this; none: no"
+        " limit",
         None,
         ge=0.0,
         le=1000.0,

@@ -167,7 +167,7 @@ class Openers:
                     raise Unsupported(
                         f"this process also opened {path.name} without memoriter",
                         hint="close what sqlite3 or open() opened, then open the store again:"
-                        " closing it while the store is open drops the locks of the store",
+                        " closing a file drops every lock that this process holds on it",
                     )
 
     def _foreign_handles(self, path: Path, file: FileId) -> set[int]:
