@@ -754,7 +754,7 @@ def test_what_is_empty_wrong_or_gone_says_what_to_do_next(opened: Open, bare: Li
         tab.run(f"location.hash = {address!r}")
         tab.sees(words)
     tab.run("location.hash = '#/memory/nobody'")
-    tab.sees("browse lists what exists")
+    tab.sees("use browse to see the records that exist")
     for token in bare.server_state.tokens.list():
         bare.server_state.tokens.revoke(token.id)
     tab.run("location.hash = '#/health'")

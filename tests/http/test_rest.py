@@ -181,7 +181,7 @@ def test_a_problem_is_our_error_with_what_http_knows(site: Live) -> None:
         "detail": "there is no record 'nobody'",
         "error": "NotFound",
         "message": "there is no record 'nobody'",
-        "hint": "browse lists what exists",
+        "hint": "use browse to see the records that exist",
         "field": "id",
         "retryable": False,
     }

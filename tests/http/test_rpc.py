@@ -91,7 +91,7 @@ def test_our_errors_come_whole_as_data(client: httpx.Client) -> None:
     assert error == {
         "error": "NotFound",
         "message": "there is no record 'nobody'",
-        "hint": "browse lists what exists",
+        "hint": "use browse to see the records that exist",
         "field": "id",
         "retryable": False,
     }

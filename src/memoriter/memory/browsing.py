@@ -143,7 +143,9 @@ def _seq_at(engine: Engine, scope: Scope, known_at: TimeLike | None) -> int:
 
 
 def _unknown(id: str) -> NotFound:
-    return NotFound(f"there is no record {id!r}", hint="browse lists what exists", field="id")
+    return NotFound(
+        f"there is no record {id!r}", hint="use browse to see the records that exist", field="id"
+    )
 
 
 def edges_at(engine: Engine, tenant: str, position: int) -> tuple[Edge, ...]:

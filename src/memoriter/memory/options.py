@@ -186,8 +186,8 @@ class SearchKwargs(SelectOptions, total=False):
     lists: Annotated[
         "Mapping[str, object] | None",
         Option(
-            "Rankings of your own to fuse with the lanes, each under a label: ids with scores, or"
-            " the name of an attribute (largest value first).",
+            "Your own rankings to fuse with the lanes, by label. A ranking is ids with scores, or"
+            " the name of an attribute to rank by, largest value first.",
             JsonObject,
             flag="--list",
             metavar="LABEL=ID:SCORE,…",

@@ -119,8 +119,8 @@ class Weighted(Fusion):
             "max": "divided by the lane's best score",
             "min_max": "the lane's lowest score becomes 0, its best 1",
             "none": "left as they are",
-            "coverage": "replaced by the share of the question that each score covers (as `max`, if"
-            " the lane cannot tell it)",
+            "coverage": "replaced by the share of the question that the record covers; `max` in a"
+            " lane that does not know this share",
         },
     )
     weights: dict[Label, Weight] = option(

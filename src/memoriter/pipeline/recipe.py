@@ -180,12 +180,13 @@ class Recipe(Spec):
         default_factory=dict[str, Path],
     )
     values: dict[str, Mean] = option(
-        "for an option of another system, a table from its values to the values of this recipe",
+        "what the values of another system's options are called here, for example mode = {"
+        ' outgoing_only = "out" }',
         default_factory=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
-        "another system's names for an answer, each with the lanes that must have run (`ran`) and"
-        " those that must have had hits (`with_hits`); the first match counts",
+        "another system's labels of an answer, such as hybrid: an answer gets the first one whose"
+        " lanes in `ran` ran and whose lanes in `with_hits` had hits",
         default_factory=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(

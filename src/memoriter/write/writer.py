@@ -206,7 +206,9 @@ class Writer:
         record = self._log.latest(self._scope.tenant, name(record_id, "id"), head)
         if record is None or not self._scope.contains(record):
             raise NotFound(
-                f"there is no record {record_id!r}", hint="browse lists what exists", field="id"
+                f"there is no record {record_id!r}",
+                hint="use browse to see the records that exist",
+                field="id",
             )
         return record
 

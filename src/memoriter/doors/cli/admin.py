@@ -72,8 +72,8 @@ def calibrate(
 ) -> None:
     """Measure the cosines of unrelated texts, so that answers can tell what is relevant.
 
-    Memories (in a small store, texts that come with memoriter) are compared with questions that
-    come with memoriter. Only the cosines are stored.
+    Your memories are compared with questions that come with memoriter. If the store has too few
+    memories, texts that come with memoriter take their place. Only the cosines are stored.
     """
     with opened_memory(at, "change") as memory:
         state = memory.calibrate(space)

@@ -24,9 +24,7 @@ class ImportanceBoost(Boost):
     )
 
     kind: Literal["importance"]
-    lane: Label = option(
-        "lane whose raw score multiplies the gain of the records that it found", "words"
-    )
+    lane: Label = option("lane whose raw scores `matched` uses", "words")
     matched: float = option(
         "a record that `lane` found gains this number · (importance − ½) · its raw score",
         0.3,

@@ -37,8 +37,7 @@ class ByTrustOrdering(Ordering):
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels whose records go behind a record of another level that scores at least"
-        " `share` times as much",
+        "the less trusted levels: their records go behind records of other levels, as `share` says",
         ("external",),
     )
     share: float = option(
