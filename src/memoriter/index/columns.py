@@ -49,6 +49,9 @@ PLAIN_COLUMNS: Final = frozenset(
 """The arrays of columns, which files keep as one value if all rows have the same."""
 
 
+_NO_STRINGS: Final = Dictionary.of([])
+
+
 def record_columns(records: Sequence[Record]) -> Arrays:
     """The columns of these records, in their order."""
     out: Arrays = {}
@@ -70,6 +73,8 @@ def record_columns(records: Sequence[Record]) -> Arrays:
 
 def _strings(name: str, values: Sequence[str | None]) -> Arrays:
     vocabulary = sorted({value for value in set(values) if value is not None})
+    if not vocabulary:  # most columns of most records
+        return {f"{name}.codes": np.full(len(values), -1, np.int32), **_NO_STRINGS.arrays(name)}
     place: dict[str | None, int] = {value: n for n, value in enumerate(vocabulary)}
     place[None] = -1
     dictionary = Dictionary.of(vocabulary)

@@ -6,7 +6,6 @@ records that are written one by one share a segment, and searches read one inste
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -40,54 +39,55 @@ class LogPart(NamedTuple):
     ends: NDArray[np.int64]
 
 
+    def followed_by(self, part: LogPart) -> LogPart:
+        """This part and the next one as one."""
+        one, two = self.delta, part.delta
+        return LogPart(
+            Delta(
+                two.upto,
+                [*one.records, *two.records],
+                {},
+                [*one.vectors, *two.vectors],
+                [*one.edges, *two.edges],
+                [*one.tombs, *two.tombs],
+            ),
+            WordTable.joined([self.words, part.words]),
+            TokenTable.joined([self.tokens, part.tokens]),
+            {**self.derived, **part.derived},
+            np.concatenate([self.births, part.births]),
+            np.concatenate([self.ended, part.ended]),
+            np.concatenate([self.ends, part.ends]),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class GrowingSegment:
-    """A segment, and the parts of the log that it was built of; none if it must not grow."""
+    """A segment, and the part of the log that it was built of; None if it must not grow."""
 
     segment: Segment
-    parts: tuple[LogPart, ...]
+    part: LogPart | None
 
     def has_room_for(self, part: LogPart) -> bool:
         """Whether a part that follows in the log can be added."""
-        return bool(self.parts) and part.delta.upto - self.segment.first <= MOST
+        return self.part is not None and part.delta.upto - self.segment.first <= MOST
 
 
 def grown(known: GrowingSegment | None, part: LogPart, after: int) -> GrowingSegment:
     """The segment of a part of the log after `after`; with what `known` has, if that has room."""
-    parts = (part,)
-    if known is not None and known.has_room_for(part):
-        parts, after = (*known.parts, part), known.segment.first
-    segment = build(
-        after,
-        _joined([each.delta for each in parts]),
-        WordTable.joined([each.words for each in parts]),
-        TokenTable.joined([each.tokens for each in parts]),
-        derived={row: vector for each in parts for row, vector in each.derived.items()},
-    )
-    rows = np.concatenate([each.ended for each in parts])
-    ends = np.concatenate([each.ends for each in parts])
+    whole = part
+    if known is not None and known.part is not None and known.has_room_for(part):
+        whole, after = known.part.followed_by(part), known.segment.first
+    segment = build(after, whole.delta, whole.words, whole.tokens, whole.derived)
+    rows, ends = whole.ended, whole.ends
     segment.end_rows(rows, ends)
     # Ends of earlier rows are kept in the segment as well: published files are never changed, so
     # the index must be able to apply them again.
     before = rows <= after
     segment.arrays["events.rows"] = rows[before]
     segment.arrays["events.ends"] = ends[before]
-    segment.arrays["born"] = np.concatenate([each.births for each in parts])
-    if len(parts) > 1 and known is not None and not part.delta.tombs:
+    segment.arrays["born"] = whole.births
+    if whole is not part and known is not None and not part.delta.tombs:
         carry_marks(known.segment, segment)
     # What was forgotten must not be kept for later, and a long part is not worth building again.
     keeps = part.delta.upto - after <= MOST and not part.delta.tombs
-    return GrowingSegment(segment, parts if keeps else ())
-
-
-def _joined(deltas: Sequence[Delta]) -> Delta:
-    if len(deltas) == 1:
-        return deltas[0]
-    return Delta(
-        deltas[-1].upto,
-        [record for delta in deltas for record in delta.records],
-        {},
-        [vector for delta in deltas for vector in delta.vectors],
-        [edge for delta in deltas for edge in delta.edges],
-        [tomb for delta in deltas for tomb in delta.tombs],
-    )
+    return GrowingSegment(segment, whole if keeps else None)

@@ -50,6 +50,7 @@ class Bm25Lane(Lane):
     reads: ClassVar[tuple[str, ...]] = ("query",)
     generation: ClassVar[str | None] = "words"
     independent: ClassVar[bool] = True
+    matches_terms: ClassVar[bool] = True
     fact_words: ClassVar[Mapping[str, str]] = TERM_WORDS
 
     kind: Literal["bm25"]

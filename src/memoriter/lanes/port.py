@@ -284,6 +284,8 @@ class Lane(RecipePart):
     """
     independent: ClassVar[bool] = False
     """Whether a record's raw score is independent of the other records in the selection."""
+    matches_terms: ClassVar[bool] = False
+    """Whether `word_match` names terms of the query; `Hit.matched` asks no other lane."""
     unlimited: ClassVar[Mapping[str, object]] = MappingProxyType({"pool": EVERY})
     """The options under which the lane would find every row that it has a score for."""
     reads_time: ClassVar[bool] = False

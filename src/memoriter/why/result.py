@@ -103,7 +103,7 @@ class Hit(Hinting):
     def matched(self) -> dict[str, list[str]]:
         """Term of the query that matched → fields of the record in which it occurs."""
         out: dict[str, list[str]] = {}
-        for match in self._matches():
+        for match in self._matches(terms=True):
             if match.term is not None:
                 names = out.setdefault(match.term, [])
                 names += [field for field in match.fields if field not in names]
@@ -122,11 +122,15 @@ class Hit(Hinting):
                 terms.update(self._analyzer.terms(word))
         return Matched(frozenset(terms), tuple(prefixes))
 
-    def _matches(self) -> Iterator[WordMatch]:
-        """The words that the lanes matched, node by node of their evidence."""
+    def _matches(self, *, terms: bool = False) -> Iterator[WordMatch]:
+        """The words that the lanes matched, node by node of their evidence.
+
+        With `terms`, only of lanes that match terms: the evidence of the others is not made then.
+        """
         for label, score in self.lanes.items():
             lane = self.recipe.lanes[label]
-            yield from filter(None, map(lane.word_match, _nodes(score.why)))
+            if lane.matches_terms or not terms:
+                yield from filter(None, map(lane.word_match, _nodes(score.why)))
 
     @property
     def spans(self) -> tuple[Span, ...]:

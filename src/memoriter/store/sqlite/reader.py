@@ -11,6 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final
 
@@ -56,10 +57,24 @@ HEAD: Final = f"""
     FROM tenants t WHERE t.name=?"""  # noqa: S608  # constants; four times as quick as a join
 """A tenant's head, and its last commit and chain link to check it against."""
 _HEAD: Final = HEAD.format(more="")
+_AT_ONCE: Final = 1000
+"""How many records are read by one statement at most."""
 KEYS: Final = """
     SELECT k.key, k.asked, k.seq, k.time, k.id, k.debt, k.sum FROM json_each(?2) j
     CROSS JOIN keys k ON k.tenant=?1 AND k.key=j.value"""
 MANIFEST: Final = "SELECT segments, floor, sum FROM manifests WHERE tenant=? AND fingerprint=?"
+
+
+@lru_cache(maxsize=64)
+def _records_in(count: int) -> str:
+    """The statement that reads so many records of a tenant by row: `IN` a list of parameters.
+
+    With the tenant's number by a subquery and without `json_each` it takes half as long.
+    """
+    return (
+        f"SELECT {_RECORD}, c.digest FROM records r {_CHAINED}row "  # noqa: S608  # constants
+        f"WHERE r.tenant=({NUMBER}) AND r.row IN ({','.join('?' * count)})"
+    )
 
 
 class SqliteReader(ABC):
@@ -164,11 +179,13 @@ class SqliteReader(ABC):
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
         """The record versions of these rows; None where forgotten."""
-        number = self._number_of(tenant)
-        wanted = json.dumps(list(dict.fromkeys(rows)))
-        among = "r.row IN (SELECT value FROM json_each(?))"
-        records = {record.row: record for record in self._records(tenant, among, number, wanted)}
-        return [records.get(row) for row in rows]
+        wanted = list(dict.fromkeys(rows))
+        known: dict[int, Record] = {}
+        for first in range(0, len(wanted), _AT_ONCE):
+            some = wanted[first : first + _AT_ONCE]
+            for row in self._rows(_records_in(len(some)), tenant, *some):
+                known[row[0]] = read_record(tenant, RecordRow(*row[:-1]), row[-1])
+        return [known.get(row) for row in rows]
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
         """All versions of a record, oldest first."""
