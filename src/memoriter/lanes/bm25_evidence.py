@@ -172,7 +172,7 @@ TERM_WORDS: Final = MappingProxyType(
         "times": "how often the question has it",
         "typed": "the word as it was typed",
         "word": "the word of the memory that resembles it",
-        "similarity": "the scored of letter triples that both have",
+        "similarity": "the share of letter triples that both have",
     }
 )
 """What each fact of a term means."""
