@@ -216,6 +216,8 @@ class View:
         """
         if recorded is None:
             edges = self.replacing_edges
+            if not edges.sources.size:  # in most stores nothing was ever replaced
+                return edges
             held = holds_at(edges.since, edges.until, time)
             return edges.take(held if replaced_by == "any" else held & self._as_trusted)
         edges = self._replacing_edges(min(recorded, self.seq))

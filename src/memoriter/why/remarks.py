@@ -71,7 +71,9 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
     """
     recipe = ran.plan.recipe
     fuse = recipe.passes[0].fuse
-    if ran.question is None or fuse is None or not fuse.by_coverage or fuse.absent != "fixed":
+    if not ctx.view.replacing_edges.sources.size or ran.question is None or fuse is None:
+        return None
+    if not fuse.by_coverage or fuse.absent != "fixed":
         return None
     if not all(recipe.lanes[label].independent for label in ran.rankings):
         return None
