@@ -120,6 +120,7 @@ class Postgres(PostgresReader):
                     ledger.write(new)
                     written.append(new)
                 each.done = new.commit
+            ledger.flush()
         self._saw(tenant, ledger.head)
 
     def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
