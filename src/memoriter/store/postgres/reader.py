@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 from memoriter.core.errors import Corrupt, Unavailable
@@ -17,7 +16,6 @@ from memoriter.store.checks import checked_head, erasure_sum, manifest_of
 from memoriter.store.port import Delta, Dump, Head, Manifest, TenantRows, Unerased
 from memoriter.store.postgres.arrays import BigInts, Texts
 from memoriter.store.postgres.sessions import PgSessions, Statement, each, execute
-from memoriter.store.postgres.shared_read import SharedRead
 from memoriter.store.rows import (
     AgentRow,
     CommitRow,
@@ -136,11 +134,6 @@ _ERASED: Final = "SELECT upto, sum FROM memoriter.erasures WHERE tenant=%s"
 _SINCE: Final = "SELECT min(time) FROM memoriter.commits WHERE tenant=%s AND seq>=%s"
 
 
-def _read_spaces(sessions: PgSessions) -> list[str]:
-    rows = sessions.read("", ("SELECT fingerprint FROM memoriter.spaces ORDER BY 1", ()))
-    return [name for (name,) in rows[0]]
-
-
 class PostgresReader:
     """The methods of `Log` that read; they are documented there."""
 
@@ -149,8 +142,8 @@ class PostgresReader:
         self._seen: dict[str, Head] = {}
         """By tenant: the last head that this process wrote or read. A standby may be behind it; no
         later answer is, and every later log must continue it."""
-        self._spaces = SharedRead(partial(_read_spaces, sessions))
-        """Every write asks for it."""
+        self._known_spaces: tuple[str, ...] | None = None
+        """As the last commit of this process found or left them."""
 
     def _rows(self, tenant: str, sql: str, *values: object) -> list[Any]:
         """The rows of one query about a tenant."""
@@ -306,8 +299,14 @@ class PostgresReader:
 
     def spaces(self) -> list[str]:
         """The fingerprints of all generations."""
-        self._sessions.check()
-        return list(self._spaces.get())
+        rows = self._sessions.read("", ("SELECT fingerprint FROM memoriter.spaces ORDER BY 1", ()))
+        return [name for (name,) in rows[0]]
+
+    def known_spaces(self) -> tuple[str, ...]:
+        """The same, as they were at the last commit of this process: no round trip."""
+        if self._known_spaces is None:
+            self._known_spaces = tuple(sorted(self.spaces()))
+        return self._known_spaces
 
     def damage(self) -> list[str]:
         """Always empty: the server checks its own pages (`data_checksums`, `pg_amcheck`)."""
