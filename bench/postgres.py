@@ -211,10 +211,10 @@ def _meet(place: str | Path, question: str, out: TextIO) -> None:
 
 
 def _writers(server: Server, seconds: float) -> None:
-    """Four threads write for some seconds: into one tenant, then into one each; also alone."""
+    """Threads of one process write for some seconds, into one tenant or several; then processes."""
     url = server.database()
-    rows = [
-        (label, f"{_commits(url, tenants, seconds):,.0f}")
+    rates = [
+        (label, _commits(url, tenants, seconds))
         for label, tenants in (
             ("1 writer", ["a"]),
             ("4 writers, one tenant (they share commits)", ["b"] * 4),
@@ -222,7 +222,20 @@ def _writers(server: Server, seconds: float) -> None:
             ("16 writers, 4 tenants", ["g", "h", "i", "j"] * 4),
         )
     ]
-    table(["durable writes", "writes per second"], rows)
+    rates.append(("16 writers, 4 tenants, each in a process of its own", _spread(url, seconds)))
+    rows = [(label, f"{rate:,.0f}", f"{rate / rates[0][1]:.1f}") for label, rate in rates]
+    table(["durable writes", "writes per second", "times one writer"], rows)
+
+
+def _spread(url: str, seconds: float) -> float:
+    """Four processes, each with four threads that write into a tenant of its own."""
+
+    def work(tenant: str, out: TextIO) -> None:
+        out.write(f"{_commits(url, [tenant] * 4, seconds)}\n")
+
+    children = [Child(partial(work, tenant)) for tenant in "klmn"]
+    assert all(child.join() == 0 for child in children)
+    return sum(float(child.lines[0]) for child in children)
 
 
 def _commits(url: str, tenants: Sequence[str], seconds: float) -> float:

@@ -92,5 +92,21 @@ def test_other_memories_of_the_store_are_not_touched() -> None:
     assert len(memory) == 1
 
 
+def test_a_lone_surrogate_is_refused_with_a_hint_and_nothing_is_written() -> None:
+    store = MemoriterVectorStore.from_texts(["tea"], ids=["t"])
+    bad = "\ud800"
+    calls = [
+        lambda: store.add_texts(["coffee", "x"], ids=["t", bad]),
+        lambda: store.add_texts(["coffee", "x"], [{}, {"k": bad}], ids=["t", "u"]),
+        lambda: store.get_by_ids([bad]),
+        lambda: store.delete([bad]),
+    ]
+    for call in calls:
+        with pytest.raises(memoriter.InputError, match="lone surrogate") as refused:
+            call()
+        assert refused.value.hint
+    assert [each.page_content for each in store.get_by_ids(["t", "u"])] == ["tea"]
+
+
 def test_the_examples_of_the_page_run() -> None:
     run_page("langchain")

@@ -167,5 +167,23 @@ def test_what_the_framework_refuses_is_refused() -> None:
         store.put(("a",), "k", {"a": 1}, ttl=5)
 
 
+def test_a_lone_surrogate_is_refused_with_a_hint_and_nothing_is_written() -> None:
+    store = MemoriterStore(memoriter.open(":memory:"))
+    bad = "\ud800"
+    calls = [
+        lambda: store.put(("a",), bad, {"n": 1}),
+        lambda: store.put((bad,), "k", {"n": 1}),
+        lambda: store.get(("a",), bad),
+        lambda: store.delete((bad,), "k"),
+        lambda: store.search(("a", bad)),
+        lambda: store.batch([PutOp(("a",), "k", {"n": 1}), PutOp(("a",), bad, {"n": 2})]),
+    ]
+    for call in calls:
+        with pytest.raises(memoriter.InputError, match="lone surrogate") as refused:
+            call()
+        assert refused.value.hint
+    assert store.search(("a",)) == []
+
+
 def test_the_examples_of_the_page_run() -> None:
     run_page("langgraph")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import http.client
+import json
 import os
 import threading
 import time
@@ -12,10 +13,14 @@ import tracemalloc
 import weakref
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from typing import cast
 
 import httpx
 import pytest
 from bench.hostile_bodies import bodies, long_mmr, many_hits
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.http.live import JSON, PATIENT, Live, live, rpc
 
 import memoriter
@@ -24,13 +29,17 @@ from memoriter.doors.http.limits import LONGEST_PAUSE_S, REFUSALS, Limits, RateL
 from memoriter.doors.http.workers import (
     BOUND_S,
     BUSY_S,
+    LARGE,
     LONG_S,
     MOST_REST_S,
     SHARED,
+    SHORT_S,
+    SHORT_TURN_S,
+    TURN_S,
     UseLedger,
     WorkerPool,
 )
-from memoriter.doors.json_bodies import QUESTION_VALUES, VALUES, parse_body
+from memoriter.doors.json_bodies import LONGEST, QUESTION_VALUES, VALUES, parse_body
 from memoriter.doors.operations import BY_NAME, OPERATIONS, Operation
 from memoriter.doors.requests import parse_request
 from memoriter.doors.tenant_session import TenantSession
@@ -158,18 +167,55 @@ def test_receipts_with_a_hundred_thousand_hits_take_little_memory() -> None:
 
 
 def test_a_body_may_have_so_many_values(site: Live) -> None:
-    assert parse_body(b"[" + b"0," * (VALUES - 2) + b"0]")
+    row = b"[" + b"0," * 999 + b"0]"  # 1,000 commas and brackets, and one comma after it
+    assert parse_body(b"[" + b",".join([row] * (VALUES // 1001)) + b"]")
     with pytest.raises(TooLarge, match="values"):
-        parse_body(b"[" + b"0," * VALUES + b"0]")
+        parse_body(b"[" + b",".join([row] * (VALUES // 1000)) + b"]")
     client = site.client("write")
-    for count, status in ((QUESTION_VALUES - 10, 400), (QUESTION_VALUES, 413)):
-        many = {"query": "x", "vector": [0] * count}
+    for rows, status in ((QUESTION_VALUES // 1001, 400), (QUESTION_VALUES // 1000, 413)):
+        many = {"query": "x", "vector": [[0] * 1000] * rows}
         assert client.post("/v1/recall", json=many).status_code == status
-    receipt = {"receipt": {"a": [0] * QUESTION_VALUES}}
+    receipt = {"receipt": {"a": [[0] * 1000] * (QUESTION_VALUES // 1000)}}
     assert client.post("/v1/verify", json=receipt).status_code == 400
     batch = {"memories": [{"text": "x", "vector": [0.5] * 256}] * 200}
     writer = site.client("write", "many")
     assert writer.post("/v1/memories/batch", json=batch).status_code == 200
+
+
+def test_a_list_that_is_too_long_is_refused_before_it_is_parsed() -> None:
+    for entry in (b"1", b'"a"', b'"\\",: [{\\\\"'):
+        body = b"[" + b", ".join([entry] * LONGEST) + b"]"
+        assert len(cast("list[object]", parse_body(body))) == LONGEST
+        with pytest.raises(TooLarge, match=r"more than 20,000 entries"):
+            parse_body(body[:-1] + b"," + entry)  # no valid JSON: nothing was parsed
+    fields = ", ".join(f'"k{n}": 0' for n in range(LONGEST + 1))
+    with pytest.raises(TooLarge, match=r"more than 20,000 entries"):
+        parse_body(f"{{{fields}}}".encode())
+    texts = ['one, two, [three], {four}, \\, ", \n' * 1000] * 10
+    assert parse_body(json.dumps({"memories": texts}).encode()) == {"memories": texts}
+
+
+_TEXTS = st.text(st.sampled_from('ab,[]{}"\\\n\té'), max_size=6)
+_VALUES = st.recursive(
+    st.none() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_TEXTS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def _depth(value: object) -> int:
+    parts = [*value.values()] if isinstance(value, dict) else value
+    return 1 + max(map(_depth, parts), default=0) if isinstance(parts, list) else 0
+
+
+@given(_VALUES, st.sampled_from([None, 1]))
+def test_depth_is_counted_outside_of_texts(value: object, indent: int | None) -> None:
+    body = json.dumps(value, ensure_ascii=indent is None, indent=indent).encode()
+    deep = _depth(value)
+    assert parse_body(body, deep) == value
+    if deep:
+        with pytest.raises(InputError, match="nested"):
+            parse_body(body, deep - 1)
 
 
 def test_lists_objects_and_fields_have_a_length() -> None:
@@ -313,6 +359,78 @@ def test_a_thread_rests_after_a_long_request_while_others_are_active() -> None:
     asyncio.run(both())
     (rest,) = rests
     assert 2 * LONG_S <= rest <= MOST_REST_S
+
+
+def test_large_requests_of_a_tenant_run_one_at_a_time_and_small_ones_pass() -> None:
+    let_go, began = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def hold() -> None:
+        began.set()
+        let_go.wait(60)
+        order.append("first")
+
+    async def alone() -> None:
+        pool = WorkerPool(Limits(answer_s=60.0), set_turn=lambda _: None)
+        run = partial(pool.run, "a", deadline=True)
+        first = asyncio.create_task(run(hold, size=LARGE))
+        await asyncio.to_thread(began.wait, 60)
+        second = asyncio.create_task(run(lambda: order.append("second"), size=LARGE))
+        await asyncio.sleep(0)
+        await run(lambda: order.append("small"), size=LARGE - 1)
+        let_go.set()
+        await asyncio.gather(first, second)
+        await asyncio.to_thread(pool.close)
+
+    asyncio.run(alone())
+    assert order == ["small", "first", "second"]
+
+
+def test_after_a_large_request_the_next_waits_for_those_of_others() -> None:
+    let_go, began = threading.Event(), threading.Event()
+    order, rests = list[str](), list[float]()
+
+    def hold() -> None:
+        began.set()
+        let_go.wait(60)
+        order.append("other")
+
+    async def both() -> None:
+        limits = Limits(answer_s=60.0, give_way_s=60.0)
+        pool = WorkerPool(limits, lambda: 0.0, rests.append, lambda _: None)
+        other = asyncio.create_task(pool.run("other", hold, deadline=True))
+        await asyncio.to_thread(began.wait, 60)
+        await pool.run("hostile", lambda: _burn(2 * SHORT_S), deadline=True, size=LARGE)
+        after = asyncio.create_task(
+            pool.run("hostile", lambda: order.append("hostile"), deadline=True, size=LARGE)
+        )
+        await pool.run("other", lambda: order.append("small"), deadline=True)
+        assert order == ["small"]
+        let_go.set()
+        await asyncio.gather(other, after)
+        await asyncio.to_thread(pool.close)
+
+    asyncio.run(both())
+    assert order == ["small", "other", "hostile"]
+    assert len(rests) >= 1
+
+
+def test_turns_of_threads_are_short_while_several_tenants_are_active() -> None:
+    now, turns = [0.0], list[float]()
+    pool = WorkerPool(Limits(answer_s=60.0), lambda: now[0], set_turn=turns.append)
+
+    async def asked(*tenants: str) -> None:
+        for tenant in tenants:
+            await pool.run(tenant, lambda: None, deadline=True)
+
+    asyncio.run(asked("a", "a"))
+    assert turns == [TURN_S]
+    asyncio.run(asked("b", "a"))
+    assert turns == [TURN_S, SHORT_TURN_S]
+    now[0] = 60.0
+    asyncio.run(asked("a"))
+    assert turns == [TURN_S, SHORT_TURN_S, TURN_S]
+    pool.close()
 
 
 def test_who_computes_all_the_time_has_no_more_threads_than_there_are_processors() -> None:

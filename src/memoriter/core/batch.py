@@ -125,6 +125,8 @@ class Batch:
     tenant: str
     acts: tuple[Act, ...]
     now: int
+    spaces: tuple[str, ...] | None = None
+    """The `known_spaces` of the log that its words were made for; None if they were read anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,10 @@ class Conflict(MemoriterError):
     status = 409
 
 
+class SpacesChanged(Conflict):
+    """An analyzer or an embedder was added or removed while a write was prepared."""
+
+
 class NothingToRun(MemoriterError):
     """No lane of the recipe can answer this query."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.errors import NotFound, NothingToRun
+from memoriter.core.errors import InputError, NotFound, NothingToRun
 from memoriter.core.record import Record
 from memoriter.doors.tenant_session import Receipts
 from memoriter.memory.facade import Memory
@@ -64,9 +64,20 @@ def checked_filter(given: object) -> Mapping[str, Any]:
 
 
 def adapter_id(memory: Memory, *parts: object) -> str:
-    """The id of an adapter's record, made of its key there and of the scope of the memory."""
+    """The id of an adapter's record, made of its key there and of the scope of the memory.
+
+    Raises InputError if a part has a lone surrogate.
+    """
     scope = memory.scope.filters()
-    return digest("memoriter/adapter/1", canonical([scope, *parts])).hex()[:32]
+    try:
+        key = canonical([scope, *parts])
+    except UnicodeEncodeError:
+        raise InputError(
+            f"id: {parts[1:]!a} has a lone surrogate (half a character)",
+            hint="the text was decoded wrongly; decode it as UTF-8 or UTF-16",
+            field="id",
+        ) from None
+    return digest("memoriter/adapter/1", key).hex()[:32]
 
 
 def only(records: Iterable[Record]) -> dict[str, object]:

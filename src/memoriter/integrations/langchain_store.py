@@ -48,15 +48,20 @@ class MemoriterVectorStore(Adapter, VectorStore):
             if row and len(row) != len(listed):
                 raise ValueError(f"{name}: has {len(row)} entries for {len(listed)} texts")
         given = [each or str(uuid.uuid4()) for each in ids or [""] * len(listed)]
+        # Ids and new documents first: one that is not valid must not leave half of them written.
+        owns = [adapter_id(self._memory, KIND, id) for id in given]
         news: dict[str, dict[str, Any]] = {}
-        for text, meta, id in zip(listed, metadatas or [{}] * len(listed), given, strict=True):
-            own = adapter_id(self._memory, KIND, id)
+        changed: list[tuple[str, dict[str, Any]]] = []
+        rows = zip(listed, metadatas or [{}] * len(listed), given, owns, strict=True)
+        for text, meta, id, own in rows:
             fields = {"text": text, "metadata": {_OWN: {"id": id, "metadata": dict(meta)}}}
             if self._get(own) is None:
                 news[own] = {**fields, "id": own, "kind": KIND}
             else:
-                self._memory.update(own, **cast("Any", fields))
+                changed.append((own, fields))
         self._memory.remember_many(cast("Any", list(news.values())))
+        for own, fields in changed:
+            self._memory.update(own, **cast("Any", fields))
         return given
 
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:

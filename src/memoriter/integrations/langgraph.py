@@ -51,9 +51,10 @@ class MemoriterStore(Adapter, BaseStore):
         """Run operations: reads see what was there before, of several writes to a key the last."""
         listed = list(ops)
         results = [self._read(op) for op in listed]
-        puts = {(op.namespace, op.key): op for op in listed if isinstance(op, PutOp)}
-        for op in puts.values():
-            self._write(op)
+        # All ids first: one that is not valid must not leave half of the batch written.
+        puts = {self._id(op.namespace, op.key): op for op in listed if isinstance(op, PutOp)}
+        for id, op in puts.items():
+            self._write(id, op)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -73,8 +74,7 @@ class MemoriterStore(Adapter, BaseStore):
                 return None
         raise ValueError(f"the operation {type(op).__name__} of LangGraph is not supported")
 
-    def _write(self, op: PutOp) -> None:
-        id = self._id(op.namespace, op.key)
+    def _write(self, id: str, op: PutOp) -> None:
         if op.value is None:
             self._forget([id] if self._get(id) is not None else [])
             return

@@ -7,7 +7,7 @@ be interrupted and continued, and from then on every write stores those words to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -35,9 +35,10 @@ _BATCH: Final = 2000
 """Rows per transaction: other writers wait for one batch at most."""
 
 
-def added_analyzers(log: Log) -> tuple[Analyzer, ...]:
-    """The analyzers, except our own, whose words a store keeps."""
-    kept = filter(None, map(analyzer_by_fingerprint, log.spaces()))
+def added_analyzers(log: Log, spaces: Sequence[str] | None = None) -> tuple[Analyzer, ...]:
+    """The analyzers, except our own, whose words a store keeps; `spaces` as they were read."""
+    names = log.spaces() if spaces is None else spaces
+    kept = filter(None, map(analyzer_by_fingerprint, names))
     return tuple(one for one in kept if one is not DEFAULT_ANALYZER)
 
 

@@ -236,6 +236,13 @@ class Log(Protocol):
         """The fingerprints of all generations that writers fill or once filled."""
         ...
 
+    def known_spaces(self) -> tuple[str, ...]:
+        """The same, perhaps as they were at the last commit of this process.
+
+        A batch that names them in `spaces` is then refused with SpacesChanged if they are others.
+        """
+        ...
+
     def open_space(self, generation: str) -> None:
         """Register a generation, so that every writer fills it from now on."""
         ...

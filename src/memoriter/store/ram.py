@@ -194,6 +194,10 @@ class Ram:
         with self._lock:
             return sorted(self._spaces)
 
+    def known_spaces(self) -> tuple[str, ...]:
+        """The same."""
+        return tuple(self.spaces())
+
     def open_space(self, generation: str) -> None:
         """Register a generation."""
         with self._lock:

@@ -35,6 +35,12 @@ _NOISE_BYTES: Final = 10
 """Random bytes of a UUIDv7."""
 
 
+def no_analyzers(spaces: Sequence[str] | None) -> tuple[Analyzer, ...]:
+    """None were added."""
+    del spaces
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class WriteContext:
     """What preparing a write needs besides the draft: models, clock, randomness, registry."""
@@ -43,8 +49,8 @@ class WriteContext:
     vectors: VectorSpace
     clock: Clock
     entropy: Entropy
-    added_analyzers: Callable[[], tuple[Analyzer, ...]] = tuple[Analyzer, ...]
-    """Returns the analyzers that were added to the store: every write stores their words too."""
+    added_analyzers: Callable[[Sequence[str] | None], tuple[Analyzer, ...]] = no_analyzers
+    """Returns the analyzers among spaces, read anew if None: every write stores their words too."""
     stamps: Stamps = STAMPS
     """The timestamps of new ids; a memory with a clock of its own has stamps of its own."""
     extractor: Extractor | None = None
@@ -67,7 +73,7 @@ class WriteContext:
     @property
     def analyzers(self) -> tuple[Analyzer, ...]:
         """The analyzers that a write stores words of; those of our own are derived by the index."""
-        return self.added_analyzers()
+        return self.added_analyzers(None)
 
 
 Outcomes = tuple[Vector, ...] | Exception
@@ -84,8 +90,12 @@ class Derived(NamedTuple):
     analyzers: tuple[Analyzer, ...]
 
 
-def prepare(drafts: Sequence[Draft], context: WriteContext) -> tuple[Act, ...]:
+def prepare(
+    drafts: Sequence[Draft], context: WriteContext, spaces: Sequence[str] | None = None
+) -> tuple[Act, ...]:
     """The acts that write these drafts as new records; all texts are embedded in one call.
+
+    Words are made for the analyzers among `spaces`, for those that the store has now if it is None.
 
     Raises BadRecord for a vector of the wrong size.
     """
@@ -93,7 +103,7 @@ def prepare(drafts: Sequence[Draft], context: WriteContext) -> tuple[Act, ...]:
     stamp = context.stamps.after(now)
     contents = [annotated(draft.complete(now), context.extractor) for draft in drafts]
     outcomes = embed_all(contents, context)
-    analyzers = context.analyzers
+    analyzers = context.added_analyzers(spaces)
     # One draw for all salts and one for all ids: tests replay the entropy in this order.
     salts = context.entropy.draw(SALT_BYTES * len(drafts))
     noise = context.entropy.draw(_NOISE_BYTES * len(drafts))

@@ -22,7 +22,7 @@ from memoriter.core.draft import (
     parse_edge,
     with_changes,
 )
-from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
+from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound, SpacesChanged
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import name, names, text
 from memoriter.core.record import Content, Record
@@ -90,9 +90,10 @@ class Writer:
         """Whether the scope names an agent, a user or a session."""
         return bool(self._filters)
 
-    def commit(self, acts: Sequence[Act]) -> Commit:
-        """Commit acts in one transaction, all or none."""
-        return self._log.commit(Batch(self._scope.tenant, tuple(acts), self._context.clock.now()))
+    def commit(self, acts: Sequence[Act], spaces: tuple[str, ...] | None = None) -> Commit:
+        """Commit acts in one transaction, all or none; `spaces` as in `Batch`."""
+        now = self._context.clock.now()
+        return self._log.commit(Batch(self._scope.tenant, tuple(acts), now, spaces))
 
     def _again(self, key: Key | None, refusal: MemoriterError, record_id: str) -> Commit:
         """The commit of the first try, if this is a retry; else raise the refusal.
@@ -151,7 +152,11 @@ class Writer:
 
     def remember(self, data: object) -> Commit:
         """Write one record."""
-        return self.commit(prepare([self.stamped(data)], self._context))
+        draft, spaces = self.stamped(data), self._log.known_spaces()
+        try:
+            return self.commit(prepare([draft], self._context, spaces), spaces)
+        except SpacesChanged:
+            return self.commit(prepare([draft], self._context))
 
     def remember_many(self, drafts: Iterable[object], report: ProgressCallback) -> Commit:
         """Write many records, a thousand per transaction; returns one commit with all ids.

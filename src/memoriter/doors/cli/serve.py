@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from memoriter.doors.tokens import Credential, Tokens
     from memoriter.memory.options import OpenOptions
 
-SWITCH_S: Final = 0.001
-"""After how many seconds a thread of a server lets another one run."""
 _PANEL: Final = "Network"
 HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 TrustOption = Annotated[
@@ -256,10 +254,12 @@ def _nothing() -> None:
 
 def _share_fairly(heap: Heap, serve: Callable[[], None]) -> None:
     """Serve, and bound what one tenant takes from others: memory kept, turns of threads, pauses."""
+    from memoriter.doors.http.workers import TURN_S  # noqa: PLC0415  # needs an extra
+
     heap.limit_arenas()
     heap.freeze()
     # Threads that compute give way to those that answer others five times as often as usual.
-    sys.setswitchinterval(SWITCH_S)
+    sys.setswitchinterval(TURN_S)
     serve()
 
 

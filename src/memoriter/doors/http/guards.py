@@ -29,6 +29,8 @@ from memoriter.doors.tokens import Credential
 
 CREDENTIAL: Final = "memoriter.credential"
 """The key of the ASGI scope under which the caller's credential is."""
+BODY_SIZE: Final = "memoriter.body_size"
+"""The key of the ASGI scope under which the number of bytes of the body is."""
 PAGE: Final = "/page/"
 LINK: Final = f"{PAGE}link"
 """Where the page exchanges the secret of a link for a token."""
@@ -130,6 +132,7 @@ class Guard:
                 return
         await self._identify(scope)
         body = await self._body(scope, receive)
+        scope[BODY_SIZE] = len(body)
         whole: Message = {"type": "http.request", "body": body, "more_body": False}
         await self._inner(scope, replayed(whole, receive), answer)
 

@@ -51,6 +51,8 @@ class Limits:
     """Requests that run at the same time."""
     per_tenant: int = 6
     """How many of the threads one tenant may use at the same time."""
+    give_way_s: float = 0.25
+    """Seconds that the next large or long request of a tenant waits for those of others."""
     waiting: int = 64
     """Requests of one tenant that may wait for a thread; of all together, four times as many."""
     rate: float = 200.0

@@ -76,7 +76,7 @@ def _endpoint(
         fields = partial(request_fields, operation, request, body, server_state.limits.depth)
         credential = request.scope[CREDENTIAL]
         reply = await server_state.answer(
-            credential, operation, fields, spelled=operation.method == _URL_ONLY
+            credential, operation, fields, size=len(body), spelled=operation.method == _URL_ONLY
         )
         return Response(reply, media_type=JSON)
 

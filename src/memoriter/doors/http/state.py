@@ -62,13 +62,14 @@ class ServerState:
         target: Invocable,
         read: Callable[[], object],
         *,
+        size: int,
         spelled: bool = False,
     ) -> bytes:
         """Run an operation, tool or method for a caller; returns its reply as JSON.
 
-        `read` returns the fields of the request. It is called in the worker thread, as is the
-        encoding of the reply, so that large ones do not block the event loop. Raises only errors
-        that a remote caller may see.
+        `size` is that of the request's body. `read` returns the fields of the request. It is called
+        in the worker thread, as is the encoding of the reply, so that large ones do not block the
+        event loop. Raises only errors that a remote caller may see.
         """
 
         def work() -> bytes:
@@ -89,7 +90,8 @@ class ServerState:
             credential.need(target.right)
             # A write has no deadline: an error would leave the caller unsure whether it happened.
             deadline = target.right == "read"
-            return await self.workers.run(credential.tenant, work, deadline=deadline)
+            run = self.workers.run
+            return await run(credential.tenant, work, deadline=deadline, size=size)
         except MemoriterError as error:
             status, failed = error.status, type(error).__name__
             raise

@@ -4,13 +4,15 @@ Requests of one tenant wait in a queue of their own. A thread that becomes free 
 that runs least, and of those to the one that used least processor time lately. A tenant may use
 only some of the threads. While others are active too it gets two, and the one that used most
 processor time gets one: threads share one interpreter, so each further one would slow others down.
-After a long request a thread rests for as long as it worked, if others are active.
+Of a tenant's large requests one runs at a time. After a long or a large one a thread rests for as
+long as it worked, if others are active, and then until no request of theirs runs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import time
 from collections import Counter, OrderedDict, deque
@@ -32,10 +34,18 @@ BOUND_S: Final = 1.0
 """From this much processor time on, a tenant is bound by the processors and not by waiting."""
 SHARED: Final = 2
 """How many threads a tenant has while others are active."""
-LONG_S: Final = 0.025
+LARGE: Final = 64 * 1024
+"""From this many bytes of its body on, a request counts as large."""
+LONG_S: Final = 0.05
 """From this much processor time on, a request counts as long; most questions take less."""
+SHORT_S: Final = 0.002
+"""Below this much processor time, a large request counts as any other."""
 MOST_REST_S: Final = 1.0
 """How long a thread rests at most."""
+TURN_S: Final = 0.001
+"""After how many seconds a thread of a server lets another one run."""
+SHORT_TURN_S: Final = 0.0001
+"""The same while several tenants are active: who computes long delays the others less."""
 ACTIVE_S: Final = 2.0
 """A tenant is active until so many seconds after its last request ended."""
 _TENANTS: Final = 1024
@@ -50,6 +60,7 @@ class _Job:
 
     tenant: str
     work: Callable[[], Any]
+    large: bool
     outcome: Future[Any] = field(default_factory=Future[Any])
     started: float | None = None
 
@@ -95,26 +106,36 @@ class WorkerPool:
         limits: Limits,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        set_turn: Callable[[float], None] = sys.setswitchinterval,
     ) -> None:
         self._limits = limits
         self._sleep = sleep
+        self._set_turn, self._turn = set_turn, 0.0
         self._threads = ThreadPoolExecutor(limits.threads, "memoriter-http")
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
         self._running: Counter[str] = Counter()
+        self._large: set[str] = set()
+        """The tenants of which a large request runs, or its thread rests."""
         self.uses = UseLedger(clock)
         self._clock = clock
         self._open = 0
         self._lock = threading.Lock()
+        self._ends = threading.Condition(self._lock)
+        """Notified when a request was answered."""
+        self._working: Counter[str] = Counter()
+        """By tenant: how many requests are not yet answered; threads that rest are `_running`."""
         self._closed = False
 
-    async def run(self, tenant: str, work: Callable[[], _T], *, deadline: bool) -> _T:
-        """The result of `work`, run in a thread for a tenant.
+    async def run(
+        self, tenant: str, work: Callable[[], _T], *, deadline: bool, size: int = 0
+    ) -> _T:
+        """The result of `work`, run in a thread for a tenant; `size` is that of its body.
 
         With a deadline, both the time in the queue and the run are limited to `answer_s` seconds.
         Raises TooMany if the queue is full or the work never started, Unavailable if the deadline
         has passed or the server stops.
         """
-        job = _Job(tenant, work)
+        job = _Job(tenant, work, size >= LARGE)
         self._admit(job)
         awaited = asyncio.wrap_future(job.outcome)
         awaited.add_done_callback(_retrieve)
@@ -172,17 +193,28 @@ class WorkerPool:
     def _start(self) -> None:
         """Give free threads to waiting jobs; the lock is held."""
         while sum(self._running.values()) < self._limits.threads:
-            ready = [tenant for tenant in self._waiting if self._may_start(tenant)]
+            ready = {each: job for each in self._waiting if (job := self._next(each)) is not None}
             if not ready:
                 return
             # Among equals the one that waits longest; `min` takes the first.
             tenant = min(ready, key=lambda each: (self._running[each], self.uses.used(each)))
-            queue = self._waiting.pop(tenant)
-            job = queue.popleft()
+            job, queue = ready[tenant], self._waiting.pop(tenant)
+            queue.remove(job)
             if queue:
                 self._waiting[tenant] = queue  # at the end: the others come first
-            self._running[tenant] += 1
+            _count(self._running, tenant, 1)
+            _count(self._working, tenant, 1)
+            if job.large:
+                self._large.add(tenant)
+            self._take_turns(SHORT_TURN_S if self._others(tenant) else TURN_S)
             self._threads.submit(self._do, job)
+
+    def _next(self, tenant: str) -> _Job | None:
+        """The job of a tenant that may start now; small ones pass a large one that has to wait."""
+        if not self._may_start(tenant):
+            return None
+        busy = tenant in self._large
+        return next((job for job in self._waiting[tenant] if not (busy and job.large)), None)
 
     def _may_start(self, tenant: str) -> bool:
         """Whether a tenant may use one more thread."""
@@ -196,6 +228,12 @@ class WorkerPool:
             return running < min(max(SHARED, os.cpu_count() or 1), self._limits.per_tenant)
         shared = 1 if self._is_heaviest(tenant, others) else SHARED
         return running < min(shared, self._limits.per_tenant)
+
+    def _take_turns(self, turn: float) -> None:
+        """Set how long a thread runs before it lets another one run; the lock is held."""
+        if turn != self._turn:
+            self._turn = turn
+            self._set_turn(turn)
 
     def _others(self, tenant: str) -> set[str]:
         return {*self._waiting, *self._running, *self.uses.active()} - {tenant}
@@ -217,26 +255,39 @@ class WorkerPool:
             # The caller gets it without the frames of the work: they hold the request's body, and
             # would be kept, in a circle with the error, until the garbage collector comes.
             failed = error.with_traceback(None)
-        rest = self._used(job.tenant, time.thread_time() - began)
+        rest = self._used(job, time.thread_time() - began)
+        if not rest:  # the caller may send its next request at once
+            self._ended(job)
+        _deliver(job, result, failed)
+        self._stopped(job.tenant)
         if rest:  # the caller does not wait for it
-            _deliver(job, result, failed)
             self._sleep(rest)
-        self._ended(job)
-        if not rest:
-            _deliver(job, result, failed)
+            self._give_way(job.tenant)
+            self._ended(job)
 
-    def _used(self, tenant: str, seconds: float) -> float:
+    def _used(self, job: _Job, seconds: float) -> float:
         """Count processor time; returns how long the thread has to rest before the next request."""
         with self._lock:
-            self.uses.add(tenant, seconds)
-            rests = seconds >= LONG_S and self._others(tenant)
+            self.uses.add(job.tenant, seconds)
+            rests = seconds >= (SHORT_S if job.large else LONG_S) and self._others(job.tenant)
             return min(seconds, MOST_REST_S) if rests else 0.0
+
+    def _stopped(self, tenant: str) -> None:
+        """A request was answered: those who gave way to it may go on."""
+        with self._ends:
+            _count(self._working, tenant, -1)
+            self._ends.notify_all()
+
+    def _give_way(self, tenant: str) -> None:
+        """Wait until no request of another tenant runs, for a short while at most."""
+        with self._ends:
+            self._ends.wait_for(lambda: not {*self._working} - {tenant}, self._limits.give_way_s)
 
     def _ended(self, job: _Job) -> None:
         with self._lock:
-            self._running[job.tenant] -= 1
-            if not self._running[job.tenant]:
-                del self._running[job.tenant]
+            _count(self._running, job.tenant, -1)
+            if job.large:
+                self._large.discard(job.tenant)
             self._open -= 1
             self._start()
 
@@ -262,6 +313,13 @@ def _deliver(job: _Job, result: object, failed: BaseException | None) -> None:
         job.outcome.set_result(result)
     else:
         job.outcome.set_exception(failed)
+
+
+def _count(counts: Counter[str], tenant: str, change: int) -> None:
+    """Count more or less of a tenant; one without any is left out."""
+    counts[tenant] += change
+    if not counts[tenant]:
+        del counts[tenant]
 
 
 def _busy() -> TooMany:

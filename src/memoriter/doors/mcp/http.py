@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from memoriter.core.errors import NoSuchMethod
 from memoriter.core.names import JsonObject
 from memoriter.doors.http.app import Mounted
-from memoriter.doors.http.guards import CREDENTIAL, replayed
+from memoriter.doors.http.guards import BODY_SIZE, CREDENTIAL, replayed
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.json_bodies import parse_body
@@ -52,7 +52,9 @@ class RemoteCaller:
 
     async def ask(self, ctx: McpContext, tool: Tool, arguments: JsonObject) -> JsonObject:
         """The reply of a tool, run in the worker threads and within the limits of the server."""
-        body = await self._server_state.answer(_credential(ctx), tool, lambda: arguments)
+        body = await self._server_state.answer(
+            _credential(ctx), tool, lambda: arguments, size=_size(ctx)
+        )
         return cast("JsonObject", json.loads(body))
 
 
@@ -60,6 +62,12 @@ def _credential(ctx: McpContext) -> Credential:
     """The credential that the guard put into the scope of this request."""
     assert ctx.request is not None  # noqa: S101  # over HTTP every message has one
     return ctx.request.scope[CREDENTIAL]
+
+
+def _size(ctx: McpContext) -> int:
+    """How long the body of this request is."""
+    assert ctx.request is not None  # noqa: S101  # as above
+    return ctx.request.scope[BODY_SIZE]
 
 
 class _PostOnly:
@@ -86,4 +94,4 @@ class _PostOnly:
     async def _check(self, credential: Credential, body: bytes) -> None:
         """Raise for what the protocol's own parser would accept: a key twice, too many values."""
         read = partial(parse_body, body, self._server_state.limits.depth)
-        await self._server_state.workers.run(credential.tenant, read, deadline=True)
+        await self._server_state.workers.run(credential.tenant, read, deadline=True, size=len(body))

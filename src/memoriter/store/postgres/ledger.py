@@ -2,13 +2,15 @@
 
 Everything that `sequence_batch` may need for the batches of a group is read in one round trip,
 behind the lock on the tenant's head; what it asks for beyond that is read when it asks. READ
-COMMITTED is enough: nobody else changes a row of the tenant while its head is locked.
+COMMITTED is enough: nobody else changes a row of the tenant while its head is locked. The rows of
+all batches are written by one statement, at the end or before something else is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from memoriter.core.batch import Batch, Commit
@@ -70,6 +72,7 @@ class PostgresLedger:
     def __init__(self, connection: Wire, tenant: str, batches: Sequence[Batch]) -> None:
         self._connection = connection
         self._tenant = tenant
+        self._unwritten: list[SequencedBatch] = []
         ids = dict.fromkeys(name for batch in batches for name in named_ids(batch.acts))
         acts = (act for batch in batches for act in batch.acts)
         names = dict.fromkeys(key.name for key in map(key_of, acts) if key)
@@ -82,7 +85,7 @@ class PostgresLedger:
             head = db.execute(_LOCK, (tenant,))
             beside = db.execute(_BESIDE, {"t": tenant})
             current = db.execute(_CURRENT, (tenant, Texts(ids)))
-            keys = db.execute(KEYS, (tenant, Texts(names)))
+            keys = db.execute(KEYS, (tenant, Texts(names))) if names else None
             fields = head.fetchone()
             if fields is not None:
                 break
@@ -94,13 +97,14 @@ class PostgresLedger:
         self._current: dict[str, CurrentRow | None] = dict.fromkeys(ids)
         self._current |= {row[0]: CurrentRow(row[1], row[2]) for row in current.fetchall()}
         self._keys: dict[str, KeyRow | None] = dict.fromkeys(names)
-        self._keys |= self._checked_keys(keys.fetchall())
+        self._keys |= self._checked_keys(keys.fetchall() if keys else [])
         return checked, set(spaces or ())
 
     def _checked_keys(self, rows: list[Any]) -> dict[str, KeyRow]:
         return {row[0]: check_bookkeeping(self._tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
     def _all(self, sql: str, *values: object) -> list[Any]:
+        self.flush()
         return self._connection.execute(sql, (self._tenant, *values)).fetchall()
 
     def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
@@ -150,10 +154,11 @@ class PostgresLedger:
         return {name: row for name in names if (row := self._keys[name]) is not None}
 
     def write(self, new: SequencedBatch) -> None:
-        """Write the rows of a sequenced batch, and let the next batch of the group see them."""
-        _erase(self._connection, self._tenant, new)
-        _write(self._connection, self._tenant, new)
-        self._fill((*new.words, *new.vectors, *new.debts, *new.paid))
+        """Take the rows of a sequenced batch; `flush` writes them."""
+        if new.tombs or new.paid:  # deletes what was there before, perhaps by this group
+            self.flush()
+            _erase(self._connection, self._tenant, new)
+        self._unwritten.append(new)
         self.head = new.head
         self._current |= dict.fromkeys(new.erased_ids)
         self._current |= {row.id: CurrentRow(row.row, row.position) for row in new.records}
@@ -162,6 +167,15 @@ class PostgresLedger:
             if row is not None and row.id in gone:
                 self._keys[name] = row._replace(asked=b"", id="")
         self._keys |= {row.key: row for row in new.keys}
+
+    def flush(self) -> None:
+        """Write what was taken since the last time; COMMIT comes after it."""
+        new, self._unwritten = self._unwritten, []
+        if not new:
+            return
+        _insert_all(self._connection, self._tenant, new)
+        for each in new:
+            self._fill((*each.words, *each.vectors, *each.debts, *each.paid))
 
     def _fill(self, rows: Sequence[WordsRow | VectorRow | DebtRow]) -> None:
         """Register the generations of rows."""
@@ -193,49 +207,64 @@ class PostgresLedger:
         ids = [record_id for (record_id,) in self._all(sql, gone)] if gone else []
         new = rows_to_append(tenant, part, self.head, ids)
         self.write(new)
+        self.flush()
         insert_rows(db, tenant, "commits", part.commits[:-1] if new.advances else part.commits)
         _move(db, tenant, new.head)
         return new
 
 
-def _write(db: Wire, tenant: str, new: SequencedBatch) -> None:
-    head = new.head
-    insert_rows(db, tenant, "chain", new.chain)
-    insert_rows(db, tenant, "records", new.records)
-    insert_rows(db, tenant, "words", new.words)
-    insert_rows(db, tenant, "vectors", new.vectors)
-    insert_rows(db, tenant, "mentions", new.mentions)
-    insert_rows(db, tenant, "edges", new.edges)
-    insert_rows(db, tenant, "agents", new.agents)
-    insert_rows(db, tenant, "tombs", new.tombs)
-    insert_rows(db, tenant, "keys", new.keys)
-    insert_rows(db, tenant, "debts", new.debts)
-    if new.paid:
+_WRITTEN: Final = (
+    "chain", "records", "words", "vectors", "mentions", "edges", "agents", "tombs", "keys", "debts",
+)  # fmt: skip
+"""The tables that a batch adds rows to."""
+
+
+def _insert_all(db: Wire, tenant: str, new: Sequence[SequencedBatch]) -> None:
+    """Insert the rows of batches and move the head: all in one statement."""
+    rows = {name: [row for each in new for row in getattr(each, name)] for name in _WRITTEN}
+    rows["commits"] = [CommitRow(one.head.seq, one.head.time) for one in new if one.advances]
+    filled = tuple(table for table in rows if rows[table])
+    values = [value for table in filled for value in _values(tenant, table, rows[table])]
+    if rows["commits"]:
+        head = new[-1].head
+        db.execute(_joined(filled), (*values, *_moved(head), tenant))
+    elif filled:
+        db.execute(_joined(filled[:-1], filled[-1]), values)
+    if paid := [debt for each in new for debt in each.paid]:
         db.execute(
             "DELETE FROM memoriter.debts d USING unnest(%s, %s) AS p(row, generation) "
             "WHERE d.tenant=%s AND d.row=p.row AND d.generation=p.generation",
-            (
-                BigInts(debt.row for debt in new.paid),
-                Texts(debt.generation for debt in new.paid),
-                tenant,
-            ),
+            (BigInts(debt.row for debt in paid), Texts(debt.generation for debt in paid), tenant),
         )
-    if new.advances:
-        insert_rows(db, tenant, "commits", [CommitRow(head.seq, head.time)])
-        _move(db, tenant, head)
+
+
+@lru_cache(maxsize=256)
+def _joined(tables: tuple[str, ...], last: str | None = None) -> str:
+    """One statement that inserts into tables, then into the last one or moves the head."""
+    parts = ", ".join(f"in_{table} AS ({_INSERTS[table]})" for table in tables)
+    end = _MOVE if last is None else _INSERTS[last]
+    return f"WITH {parts} {end}" if parts else end
 
 
 def _move(db: Wire, tenant: str, head: Head) -> None:
-    db.execute(_MOVE, (head.seq, head.time, head.positions, head.link, tenant))
+    db.execute(_MOVE, (*_moved(head), tenant))
+
+
+def _moved(head: Head) -> tuple[object, ...]:
+    return (head.seq, head.time, head.positions, head.link)
 
 
 def insert_rows(db: Wire, tenant: str, table: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Insert rows of one tenant into a table; bookkeeping gets its checksums."""
+    """Insert rows of one tenant into a table."""
     if rows:
-        if table in ("commits", "keys", "debts"):
-            rows = [(*row, bookkeeping_sum(tenant, row)) for row in cast("Sequence[Any]", rows)]
-        kinds = [kind for _, kind in COLUMNS[table]]
-        db.execute(_INSERTS[table], (tenant, *columns(kinds, rows)))
+        db.execute(_INSERTS[table], _values(tenant, table, rows))
+
+
+def _values(tenant: str, table: str, rows: Sequence[Sequence[Any]]) -> tuple[object, ...]:
+    """The values of an insert; bookkeeping gets its checksums."""
+    if table in ("commits", "keys", "debts"):
+        rows = [(*row, bookkeeping_sum(tenant, row)) for row in cast("Sequence[Any]", rows)]
+    return (tenant, *columns([kind for _, kind in COLUMNS[table]], rows))
 
 
 _INSERTS: Final = {

@@ -142,6 +142,8 @@ class PostgresReader:
         self._seen: dict[str, Head] = {}
         """By tenant: the last head that this process wrote or read. A standby may be behind it; no
         later answer is, and every later log must continue it."""
+        self._known_spaces: tuple[str, ...] | None = None
+        """As the last commit of this process found or left them."""
 
     def _rows(self, tenant: str, sql: str, *values: object) -> list[Any]:
         """The rows of one query about a tenant."""
@@ -299,6 +301,12 @@ class PostgresReader:
         """The fingerprints of all generations."""
         rows = self._sessions.read("", ("SELECT fingerprint FROM memoriter.spaces ORDER BY 1", ()))
         return [name for (name,) in rows[0]]
+
+    def known_spaces(self) -> tuple[str, ...]:
+        """The same, as they were at the last commit of this process: no round trip."""
+        if self._known_spaces is None:
+            self._known_spaces = tuple(sorted(self.spaces()))
+        return self._known_spaces
 
     def damage(self) -> list[str]:
         """Always empty: the server checks its own pages (`data_checksums`, `pg_amcheck`)."""

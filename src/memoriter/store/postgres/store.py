@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Final
 
 from memoriter.core.batch import Batch, Commit
-from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable
+from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, SpacesChanged, Unavailable
 from memoriter.store.checks import require_empty
 from memoriter.store.group_commit import GroupCommit, PendingBatch
 from memoriter.store.port import Dump, Head, Manifest, TenantRows
@@ -110,7 +110,13 @@ class Postgres(PostgresReader):
         tenant, written = pending[0].batch.tenant, list[SequencedBatch]()
         with self._changing(tenant, written) as db:
             ledger = PostgresLedger(db, tenant, [each.batch for each in pending])
+            spaces = tuple(sorted(ledger.spaces))
             for each in pending:
+                if each.batch.spaces not in (None, spaces):
+                    each.refused = SpacesChanged(
+                        "the spaces of the store changed", hint="try again"
+                    )
+                    continue
                 try:
                     new = sequence_batch(each.batch, ledger.head, ledger)
                 except MemoriterError as refused:
@@ -120,6 +126,8 @@ class Postgres(PostgresReader):
                     ledger.write(new)
                     written.append(new)
                 each.done = new.commit
+            ledger.flush()
+        self._known_spaces = tuple(sorted(ledger.spaces))
         self._saw(tenant, ledger.head)
 
     def _damaged(self, tenant: str, damage: Exception) -> Corrupt:

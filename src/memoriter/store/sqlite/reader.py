@@ -264,6 +264,10 @@ class SqliteReader(ABC):
         """The fingerprints of all generations."""
         return [name for (name,) in self._rows("SELECT fingerprint FROM generations ORDER BY 1")]
 
+    def known_spaces(self) -> tuple[str, ...]:
+        """The same."""
+        return tuple(self.spaces())
+
     def damage(self) -> list[str]:
         """Messages of SQLite's integrity check, and rows without a tenant or generation."""
         messages = self._rows("PRAGMA integrity_check(20)")
