@@ -14,6 +14,7 @@ import memoriter
 from memoriter.core.errors import BadRecord
 from memoriter.doors.cli.main import app
 from memoriter.memory.facade import Memory
+from memoriter.text import likeness
 from memoriter.text.likeness import likeness_of
 
 OTHER = [
@@ -112,6 +113,31 @@ def memory() -> Memory:
     memory.remember("The prod SSH port is 22", id="old")
     memory.remember("The cache is flushed at dawn", id="cache")
     return memory
+
+
+def test_of_a_long_text_only_the_beginning_is_read_for_statements(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    words = likeness._words  # pyright: ignore[reportPrivateUsage]  # the work, without a clock
+
+    def counting(text: str) -> list[str]:
+        read.append(len(text))
+        return words(text)
+
+    monkeypatch.setattr(likeness, "_words", counting)
+    memory.remember("now deploy key 1")
+    memory.similar("now " * 60_000 + "deploy key")
+    assert read
+    assert max(read) <= 8_000
+    assert likeness_of("x" * 9_000 + " is 1", "x" * 9_000 + " is 2") is None
+
+
+@pytest.mark.parametrize("filler", ["\u3164", "\u115f", "\uffa0"])
+def test_letters_that_are_no_terms_do_no_harm(memory: Memory, filler: str) -> None:
+    memory.with_ceiling("external").remember(f"Deploy key text {filler} end 3 {filler}")
+    memory.similar("Deploy key text end")  # it raised IndexError
+    assert memory.similar(f"Deploy key text {filler} end 3 {filler}")[0].relation == "copy"
 
 
 def test_similar_lists_what_is_near_and_writes_nothing(memory: Memory) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import memoriter
-from memoriter.core.errors import Forbidden, InputError, NotFound
+from memoriter.core.errors import BadQuery, Conflict, Forbidden, InputError, NotFound
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
@@ -223,6 +223,24 @@ def test_claims_of_the_less_trusted_are_listed_until_somebody_decides(ruled: Mem
     assert "rule" in ids(ruled)
     with pytest.raises(NotFound, match="no open claim"):
         ruled.decide("web", "rule", accept=True)
+
+
+def test_accepting_one_claim_puts_no_other_into_force_unnamed(memory: Memory) -> None:
+    memory.remember("The deploy key is in the safe", id="rule1", trust="system")
+    memory.remember("Never deploy on friday", id="rule2", trust="system")
+    memory.remember(
+        "The key moved to the vault", id="page", trust="external", supersedes=["rule1", "rule2"]
+    )
+    with pytest.raises(Conflict, match="also speaks against 'rule2'"):
+        memory.decide("page", "rule1", accept=True)
+    assert [claim.target.id for claim in memory.review()] == ["rule1", "rule2"]
+    with pytest.raises(NotFound, match="'nobody'"):
+        memory.decide("page", ["rule1", "nobody"], accept=True)
+    with pytest.raises(BadQuery):
+        memory.decide("page", [], accept=True)
+    memory.decide("page", ["rule1", "rule2"], accept=True)
+    assert memory.review() == ()
+    assert memory.get("page").trust == "system"
 
 
 def test_an_accepted_replacement_takes_the_place(ruled: Memory) -> None:

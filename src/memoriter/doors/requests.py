@@ -344,8 +344,11 @@ class DecideRequest(ScopedRequest):
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
     target: Annotated[
-        str,
-        Field(description="The id of the more trusted memory, which the claim is against."),
+        str | list[str],
+        Field(
+            description="The id of the more trusted memory, which the claim is against; several"
+            " ids decide several claims of the source."
+        ),
     ]
     accept: Annotated[
         bool,

@@ -177,8 +177,11 @@ class Memory(OpenedMemory):
 
         return claims_to_review(self._engine, self._scope, limit)
 
-    def decide(self, source: str, target: str, *, accept: bool) -> Commit:
-        """Decide a claim of `review`: trust its source as much as its target, or end the link."""
+    def decide(self, source: str, target: str | Sequence[str], *, accept: bool) -> Commit:
+        """Decide a claim of `review`: trust its source as much as its target, or end the link.
+
+        Several targets are decided at once; accepting needs all that it would put into force.
+        """
         from memoriter.memory.reviewing import decide_claim  # noqa: PLC0415  # rarely used
 
         return self._wrote(decide_claim(self._engine, self._writer, source, target, accept=accept))

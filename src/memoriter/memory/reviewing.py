@@ -7,12 +7,15 @@ against; rejected, the link ends.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import numpy as np
 
 from memoriter.core.batch import Commit
-from memoriter.core.errors import BadQuery, NotFound
+from memoriter.core.errors import BadQuery, Conflict, NotFound
+from memoriter.core.fields import TRUST
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.names import flag, integer, name
+from memoriter.core.names import flag, integer, name, names
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
@@ -74,29 +77,54 @@ def claims_to_review(engine: Engine, scope: Scope, limit: int) -> tuple[Claim, .
 
 
 def decide_claim(
-    engine: Engine, writer: Writer, source: str, target: str, *, accept: bool
+    engine: Engine, writer: Writer, source: str, target: str | Sequence[str], *, accept: bool
 ) -> Commit:
-    """Accept or reject what one record says against another; raises NotFound if it says nothing.
+    """Accept or reject what one record says against others; raises NotFound if it says nothing.
 
-    Raises Forbidden if the writer may not give the trust of the target.
+    Raises Forbidden if the writer may not give the trust of a target, Conflict if accepting puts
+    claims into force that are not named: a record is trusted as a whole.
     """
-    ends = name(source, "source", BadQuery), name(target, "target", BadQuery)
+    source = name(source, "source", BadQuery)
+    several = (target,) if isinstance(target, str) else target
+    targets = names(several, "target", BadQuery) or (name("", "target", BadQuery),)
     flag(accept, "accept", BadQuery)
     every = claims_to_review(engine, writer.scope, LIMIT_LIMIT)
-    own = [claim for claim in every if (claim.source.id, claim.target.id) == ends]
-    if not own:
-        raise NotFound(
-            f"memory {ends[0]!r} makes no open claim against memory {ends[1]!r}",
-            hint="review() lists the open claims: links by which a memory replaces or contradicts a"
-            " more trusted one",
-            field="source",
-        )
+    own = [claim for claim in every if claim.source.id == source]
+    chosen = [claim for claim in own if claim.target.id in targets]
+    for each in targets:
+        if all(claim.target.id != each for claim in chosen):
+            raise NotFound(
+                f"memory {source!r} makes no open claim against memory {each!r}",
+                hint="review() lists the open claims: links by which a memory replaces or"
+                " contradicts a more trusted one",
+                field="source",
+            )
     if accept:
-        return writer.update(ends[0], {"trust": own[0].target.trust}, None)
+        trust = min((claim.target.trust for claim in chosen), key=TRUST.index)
+        _check_only(own, targets, trust)
+        return writer.update(source, {"trust": trust}, None)
     now = engine.clock.now()
-    for claim in own[:-1]:
+    for claim in chosen[:-1]:
         _end(writer, claim, now)
-    return _end(writer, own[-1], now)
+    return _end(writer, chosen[-1], now)
+
+
+def _check_only(own: Sequence[Claim], targets: Collection[str], trust: str) -> None:
+    """Raise Conflict if a source of this trust would have other claims in force too."""
+    others = [
+        claim.target.id
+        for claim in own
+        if claim.target.id not in targets and TRUST.index(claim.target.trust) >= TRUST.index(trust)
+    ]
+    if others:
+        listed = ", ".join(map(repr, dict.fromkeys(others)))
+        raise Conflict(
+            f"accepting this claim puts another one into force: memory {own[0].source.id!r} also"
+            f" speaks against {listed}",
+            hint="reject the other claim first, or accept both at once: give the ids of both as"
+            " targets",
+            field="target",
+        )
 
 
 def _end(writer: Writer, claim: Claim, now: int) -> Commit:

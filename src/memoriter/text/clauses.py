@@ -193,8 +193,13 @@ def _stem(word: str) -> str | None:
     low = fold(word)
     if low in ENGLISH_STOPS or low in _COUNTS or low in _RATES or not any(map(str.isalpha, low)):
         return None
-    stem = _ANALYZER.tokenize(word).terms[0]
-    return stem if stem not in _CHANGE and background_idf(stem) > _COMMON else None
+    stem = _first_term(word)
+    return stem if stem and stem not in _CHANGE and background_idf(stem) > _COMMON else None
+
+
+def _first_term(word: str) -> str:
+    """The first term of a word; empty if it has none: a Hangul filler is a letter for Python."""
+    return next(iter(_ANALYZER.tokenize(word).terms), "")
 
 
 def _is_rate(words: list[str], at: int) -> bool:
@@ -248,4 +253,4 @@ def _unit(word: str) -> str:
     """The stem of a thing that is counted; empty if the word is none."""
     if not word.isalpha() or word in ENGLISH_STOPS or word in MONTHS or word in WEEKDAYS:
         return ""
-    return _ANALYZER.tokenize(word).terms[0]
+    return _first_term(word)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import dropwhile
 from typing import Final, Literal, NamedTuple
 
 from memoriter.core.fold import fold
@@ -24,6 +25,8 @@ from memoriter.text.stops import ENGLISH_STOPS, word_table
 Likening = Literal["copy", "other value", "may replace"]
 _LONGEST: Final = 80
 """Longer texts are compared as copies only: they say more than one thing."""
+_READ: Final = 8_000
+"""So many characters of a text are read for statements in it; more are compared as copies only."""
 _LEAST: Final = 2
 """So many words that matter must be alike."""
 _VALUE: Final = 6
@@ -66,9 +69,11 @@ def likeness_of(new: str, old: str, *, loosely: bool = False) -> Likeness | None
     >>> likeness_of("Prod SSH port is 22", "Staging SSH port is 22")
     """
     if are_copies(compared_text(new), compared_text(old)):
-        return Likeness("copy", tuple(word for word in _words(new) if _matters(word)))
+        return Likeness("copy", tuple(word for word in _words(new[:_READ]) if _matters(word)))
+    whole = [(new, old)] if max(len(new), len(old)) <= _READ else []
+    new, old = new[:_READ], old[:_READ]
     clauses = [_CLAUSE.split(text)[:_CLAUSES] for text in (new, old)]
-    pairs = [(new, old), *((one, two) for one in clauses[0] for two in clauses[1])]
+    pairs = [*whole, *((one, two) for one in clauses[0] for two in clauses[1])]
     likes = (_other_value(_words(one), _words(two)) for one, two in pairs)
     like = next((each for each in likes if each is not None), None)
     if like is not None or not loosely:
@@ -100,9 +105,7 @@ def _words(text: str) -> list[str]:
     """The words of a text, folded; `:` and `=` stand alone."""
     spaced = re.sub(r"(?<=\w)[:=](?=\s)|(?<=\w)=(?=\w)", r" \g<0> ", text.strip())
     spoken = [fold(word).rstrip(".…") or word for word in _WORD.findall(spaced)]
-    while spoken and spoken[0] in _CHANGE:
-        spoken.pop(0)
-    kept = (_SIGNS.get(word, word) for word in spoken)
+    kept = (_SIGNS.get(word, word) for word in dropwhile(_CHANGE.__contains__, spoken))
     return [word for word in kept if word not in ("the", "a", "an", "to")]
 
 

@@ -122,10 +122,11 @@ def review(
 def decide(
     source: IdArgument,
     target: Annotated[
-        str,
+        list[str],
         CliArgument(
             metavar="ID",
-            help="The id of the more trusted memory, which the first supersedes or contradicts.",
+            help="The id of the more trusted memory, which the first supersedes or contradicts;"
+            " several ids decide several claims.",
             show_default=False,
         ),
     ],

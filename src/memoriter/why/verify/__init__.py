@@ -119,6 +119,7 @@ def check_envelope(s: Verification) -> None:
     s.recipe = s.body["recipe"]["data"]
     fingerprint = hashlib.sha256(canonical(s.recipe)).hexdigest()
     s.same("recipe/fingerprint", s.body["recipe"]["fingerprint"], fingerprint)
+    s.attested["recipe/data"] = None  # which recipe was used; the scores are derived by it
     s.same("view/tenant", s.body["view"]["tenant"], s.body["query"]["tenant"])
     _check_parts(s)
 

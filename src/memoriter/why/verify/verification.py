@@ -96,11 +96,11 @@ class Verification:
         """The places of the remaining rows, in their current order."""
 
     @cached_property
-    def question(self) -> tuple[str, frozenset[str]]:
-        """The text of the query in lower case, and its words."""
+    def question(self) -> frozenset[str]:
+        """The words of the query, in lower case."""
         text: str = self.body["query"]["text"].casefold()
         self.spend(len(text))
-        return text, frozenset(WORDS.findall(text))
+        return frozenset(WORDS.findall(text))
 
     def spend(self, steps: int) -> None:
         """Count work, before it is done where its amount is known; raises OverBudget.
