@@ -18,7 +18,7 @@ class PriorityBoost(ShareBoost):
     kind: Literal["priority"]
     table: dict[str, float] = option(
         "share of a record by its priority, from 0 to 1",
-        default_factory=lambda: {"P1": 1.0, "P2": 0.6, "P3": 0.3, "P4": 0.0},
+        make=lambda: {"P1": 1.0, "P2": 0.6, "P3": 0.3, "P4": 0.0},
         always=True,
     )
 

@@ -18,7 +18,7 @@ class TrustBoost(ShareBoost):
     kind: Literal["trust"]
     table: dict[str, float] = option(
         "share of a record by its level of trust, from 0 to 1",
-        default_factory=lambda: {"system": 1.0, "learned": 0.5, "external": 0.0},
+        make=lambda: {"system": 1.0, "learned": 0.5, "external": 0.0},
         always=True,
     )
 
