@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, Protocol, Union, cast, get_args, get_origin
 
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.shown import plain
 
 Read = Callable[[object], Any]
 """Takes plain data, returns a value of a type or raises DataMistake."""
 MistakeKind = Literal["value", "missing", "unknown", "kind"]
-_NAME: Final = re.compile(r"\^(-\?)?\[a-z\]\[a-z0-9([_.-]+)\]\{0,(\d+)\}\$")
+_NAME: Final = lazy_pattern(r"\^(-\?)?\[a-z\]\[a-z0-9([_.-]+)\]\{0,(\d+)\}\$")
 """The pattern of most names."""
 
 
