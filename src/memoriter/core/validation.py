@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -82,16 +83,16 @@ class Bounds:
                     check(value, data)
             return value
 
-        return limited
+        return limited if compare else read
 
     def _numbers(self, value: float, data: object) -> None:
         for bound, words, holds in (
-            (self.ge, "at least", self.ge is None or value >= self.ge),
-            (self.gt, "more than", self.gt is None or value > self.gt),
-            (self.le, "at most", self.le is None or value <= self.le),
-            (self.lt, "less than", self.lt is None or value < self.lt),
+            (self.ge, "at least", operator.ge),
+            (self.le, "at most", operator.le),
+            (self.gt, "more than", operator.gt),
+            (self.lt, "less than", operator.lt),
         ):
-            if not holds:
+            if bound is not None and not holds(value, bound):
                 limit = f"{bound:,.12g}" if isinstance(value, float) else bound
                 raise DataMistake(f"must be {words} {limit}, not {given(data)}")
 

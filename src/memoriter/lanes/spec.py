@@ -63,18 +63,20 @@ class Spec:
 
     def __init__(self, /, **options: Any) -> None:
         """Raises DataMistake for a wrong option."""
-        values, known = vars(self), fields_of(type(self)).values()
+        values, known, names = vars(self), fields_of(type(self)).values(), set[str]()
         for each in known:
             if each.key in options:
                 values[each.name] = under(each.key, each.read, options[each.key])
+                names.add(each.name)
             elif each.required:
                 raise DataMistake("is required", "missing").under(each.key)
             else:
                 values[each.name] = each.default()
-        if unknown := options.keys() - {each.key for each in known}:
-            first = next(key for key in options if key in unknown)
+        if len(names) < len(options):
+            keys = {each.key for each in known}
+            first = next(key for key in options if key not in keys)
             raise DataMistake("there is no such option", "unknown").under(first)
-        values[_GIVEN] = frozenset(each.name for each in known if each.key in options)
+        values[_GIVEN] = names
         checked(type(self).check, self)
 
     @classmethod

@@ -376,7 +376,7 @@ class Recipe(Spec):
         usual = tuple(label for label in self.lanes if label != self.otherwise)
         return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON: the identity of the recipe."""
         return hashlib.sha256(canonical(self.to_data())).hexdigest()
