@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ def neighbours() -> NDArray[np.uint16]:
     """
     file = resources.files("memoriter.embed").joinpath("static_en", _FILE)
     with file.open("rb") as body:
-        if hashlib.file_digest(body, "sha256").hexdigest() != SHA256:
+        if hashlib.file_digest(cast("Any", body), "sha256").hexdigest() != SHA256:
             raise Corrupt(f"the packaged file {_FILE} is damaged", hint="install memoriter again")
     return mapped_array(file)
 
