@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pydantic.fields import FieldInfo
-
-from memoriter.lanes.spec import RecipePart, options_of, worded
+from memoriter.lanes.spec import RecipePart, SpecField, options_of, worded
 from memoriter.pipeline.fusing import FUSIONS
 from memoriter.pipeline.kinds import kinds
 
@@ -56,14 +54,14 @@ def _rows(part: type[RecipePart]) -> Iterator[str]:
     for key, field in options_of(part).items():
         if key != "enabled":
             values = [f"`{value}`: {words}" for value, words in worded(part, key).items()]
-            meaning = "; ".join([field.description or "", *values]).replace("|", "\\|")
+            meaning = "; ".join([field.option.about, *values]).replace("|", "\\|")
             yield f"| `{key}` | {_default(field)} | {meaning} |\n"
 
 
-def _default(field: FieldInfo) -> str:
-    if field.is_required():
+def _default(field: SpecField) -> str:
+    if field.required:
         return "required"
-    value = field.get_default(call_default_factory=True)
+    value = field.default()
     return "none" if value is None else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 

@@ -11,6 +11,7 @@ from tests.property.worlds import world_of
 
 from memoriter.core.errors import MemoriterError
 from memoriter.lanes.port import Seeded
+from memoriter.lanes.spec import fields_of
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.kinds import kinds
 from memoriter.testing.fakes import START, HandClock
@@ -199,7 +200,7 @@ def unlisted(group: str, listed: Collection[str]) -> list[str]:
     out: list[str] = []
     for each in kinds(group):
         own = each.__module__.startswith("memoriter.") and not issubclass(each, Seeded)
-        needs = {name for name, field in each.model_fields.items() if field.is_required()}
+        needs = {name for name, field in fields_of(each).items() if field.required}
         if own and each.kind_name() not in listed and needs <= {"kind", "pool"}:
             out.append(each.kind_name())
     return out

@@ -90,12 +90,12 @@ def test_a_changed_recipe_keeps_nothing_of_the_old_one() -> None:
     recipe = recipe_of("memoriter")
     assert recipe.mode(None).lanes == tuple(recipe.lanes)
     few = {"words": recipe.lanes["words"]}
-    changed = recipe.model_copy(update={"lanes": few})
+    changed = recipe.with_options(lanes=few)
     assert changed.mode(None).lanes == ("words",)
     assert changed.waves == [("words",)]
     words = recipe.lanes["words"]
     assert words.shows()["pool"] == 200
-    assert words.model_copy(update={"pool": 7}).shows()["pool"] == 7
+    assert words.with_options(pool=7).shows()["pool"] == 7
 
 
 def test_short_and_long_calls_of_the_kernel_are_the_same_functions() -> None:

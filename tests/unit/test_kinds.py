@@ -39,7 +39,7 @@ def test_a_kind_has_a_file_of_its_name_and_every_option_a_meaning(group: str) ->
     for each in kinds(group):
         assert each.__module__.rpartition(".")[2] == each.kind_name()
         assert each.about
-        assert all(field.description for field in options_of(each).values()), each
+        assert all(field.option.about for field in options_of(each).values()), each
 
 
 @pytest.mark.parametrize("group", OTHERS)

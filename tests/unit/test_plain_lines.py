@@ -87,3 +87,23 @@ print("\\nloaded:", *({{"numpy", "pydantic", "typer", "rich"}} & set(sys.modules
 """
     assert python(code.format(word="--help")).split("loaded:")[1].split() == ["typer"]
     assert python(code.format(word="version")).split("loaded:")[1].split() in (["rich"], [])
+
+
+@pytest.mark.parametrize(
+    ("word", "own", "threads"),
+    [("version", None, "1"), ("version", "3", "3"), ("status", None, None)],
+)
+def test_a_short_command_asks_blas_for_one_thread(
+    word: str, own: str | None, threads: str | None
+) -> None:
+    code = f"""
+import os, sys
+from memoriter.doors.cli import main
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+os.environ.update({{"OPENBLAS_NUM_THREADS": {own!r}}} if {own!r} else {{}})
+main.run_and_exit = lambda args, run: None
+sys.argv = ["memoriter", {word!r}]
+main.run()
+print(os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
+    assert python(code).strip() == str(threads)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pydantic import BaseModel
 from tools.kinds import TARGET, source
 
+from memoriter.lanes.spec import Spec, fields_of
 from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
 from memoriter.pipeline.passes import Pass, PassHead, Rerank, Unanimity
 from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
@@ -15,8 +15,8 @@ from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
 PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
 
 
-def keys(model: type[BaseModel]) -> set[str]:
-    return {field.alias or name for name, field in model.model_fields.items()}
+def keys(spec: type[Spec]) -> set[str]:
+    return {each.key for each in fields_of(spec).values()}
 
 
 def unnamed(wanted: set[str], text: str) -> set[str]:

@@ -136,8 +136,8 @@ def test_every_option_of_a_recipe_says_what_it_means() -> None:
     parts = [*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), *FUSIONS]
     for part in (*parts, Recipe, Select, Mode, Final_, Pass, PassHead, Rerank, Unanimity):
         for key, field in options_of(part).items():
-            assert field.description, (part, key)
-            assert meaning_of(part, key) == field.description
+            assert field.option.about, (part, key)
+            assert meaning_of(part, key) == field.option.about
 
 
 def test_words_for_values_are_those_of_the_option() -> None:
@@ -148,7 +148,7 @@ def test_words_for_values_are_those_of_the_option() -> None:
     for part in (*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), Rrf, Smooth, Rerank):
         for key, field in options_of(part).items():
             if known := set(worded(part, key)):
-                assert known == set(get_args(field.annotation)), (part, key)
+                assert known == set(get_args(field.hint)), (part, key)
     assert value_text(Bm25Lane, "ladder", setting=True) == "yes"
     assert value_text(MmrOrdering, "of", setting=None) == "—"
     assert value_text(None, "anything", setting=3) == "3"

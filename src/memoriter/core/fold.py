@@ -6,9 +6,10 @@ use them.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import Final
+
+from memoriter.core.lazy_pattern import lazy_pattern
 
 _RUN: Final = 30
 """The most combining marks in a row (UAX 15, stream-safe text format)."""
@@ -16,7 +17,7 @@ _JOINER: Final = "\u034f"
 """The combining grapheme joiner: invisible, and marks are not reordered across it."""
 
 # No mark is a word character, so every run of marks is inside such a stretch.
-_STRETCH: Final = re.compile(rf"[^\w\s!-~]{{{_RUN + 1},}}")
+_STRETCH: Final = lazy_pattern(rf"[^\w\s!-~]{{{_RUN + 1},}}")
 
 _LATIN: Final = "0-9A-Za-z\u00c0-\u02af\u1e00-\u1eff\u2c60-\u2c7f\ua722-\ua7ff\uab30-\uab64"
 _GREEK: Final = "\u0370-\u03ff\u1f00-\u1fff"
@@ -25,7 +26,7 @@ _ACCENTS: Final = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\u
 # Hebrew points and Arabic harakat, and the tatweel, which only stretches a line: most writers
 # leave them out. Hamza and madda stay: they make other letters.
 _POINTS: Final = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670"
-_BARE: Final = re.compile(f"(?<=[{_LATIN}{_GREEK}{_CYRILLIC}])[{_ACCENTS}]+|[{_POINTS}]+")
+_BARE: Final = lazy_pattern(f"(?<=[{_LATIN}{_GREEK}{_CYRILLIC}])[{_ACCENTS}]+|[{_POINTS}]+")
 
 
 def fold(text: str) -> str:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import field
 from typing import Any, Final, cast
@@ -15,6 +14,7 @@ from memoriter.core.budget import FREE, Budget
 from memoriter.core.draft import parse_vector
 from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.names import EXACT_INT, LIST_LIMIT, Json, integer, metadata, name, names, text
 from memoriter.core.scope import Scope
 from memoriter.core.times import iso, micros
@@ -27,7 +27,7 @@ LISTS_LIMIT: Final = 64
 """The most ranked lists that a caller may pass in one query; each becomes a lane."""
 LARGEST_SCORE: Final = 2.0**53
 """Scores in a caller's list are exact integers up to here, so that their order is certain."""
-_LABEL: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_LABEL: Final = lazy_pattern(r"[a-z][a-z0-9_]{0,31}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,18 +7,18 @@ duration such as `30d` counts from now: backward, or forward for times that lie 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from memoriter.core.errors import BadRecord, InputError
 from memoriter.core.foreign import duration_meant
+from memoriter.core.lazy_pattern import lazy_pattern
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO: Final = timedelta(microseconds=1)
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_DURATION: Final = re.compile(r"([+-]?)(\d{1,9})(s|m|h|d|w|y)")
+_DATE: Final = lazy_pattern(r"\d{4}-\d{2}-\d{2}")
+_DURATION: Final = lazy_pattern(r"([+-]?)(\d{1,9})(s|m|h|d|w|y)")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
 """Seconds in each unit; a year has 365 days."""
 MIN_TIME: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICRO

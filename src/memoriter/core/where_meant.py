@@ -7,12 +7,12 @@ likeliest first, and ends with an example that always can.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from memoriter.core.attributes import BOUNDS, OPERATORS, AttributeType, type_of
 from memoriter.core.foreign import duration_meant, operator_meant
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.names import listed
 from memoriter.core.where_times import AHEAD
 
@@ -35,7 +35,7 @@ _BY_NAME: Final[Mapping[str, object]] = {
     "position": 3,
     "cycle": 3,
 }
-_IN_TEXT: Final = re.compile(r"\s*(>=|<=|!=|<>|==|=|>|<|[Ll]ast\b|[Ss]ince\b)\s*(.+?)\s*")
+_IN_TEXT: Final = lazy_pattern(r"\s*(>=|<=|!=|<>|==|=|>|<|[Ll]ast\b|[Ss]ince\b)\s*(.+?)\s*")
 """An operator and its value in one text: `>0.5`, `last 7 days`."""
 
 

@@ -8,12 +8,11 @@ The kin lane (`lanes.kin`) expands queries with it.
 from __future__ import annotations
 
 import hashlib
-import io
 import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import Corrupt
 from memoriter.embed.port import NearestTokens, TokenTable
-from memoriter.embed.static import Static, table
+from memoriter.embed.static import Static, mapped_array, table
 from memoriter.rank.grid import snap
 
 SHA256: Final = "bcd57755884ba1c52cd2a5eafeadd41833d5e80cb4e7d990334a193a072c07c2"
@@ -39,10 +38,11 @@ def neighbours() -> NDArray[np.uint16]:
 
     Raises Corrupt if the packaged file is damaged.
     """
-    body = resources.files("memoriter.embed").joinpath("static_en", _FILE).read_bytes()
-    if hashlib.sha256(body).hexdigest() != SHA256:
-        raise Corrupt(f"the packaged file {_FILE} is damaged", hint="install memoriter again")
-    return np.load(io.BytesIO(body), allow_pickle=False)
+    file = resources.files("memoriter.embed").joinpath("static_en", _FILE)
+    with file.open("rb") as body:
+        if hashlib.file_digest(cast("Any", body), "sha256").hexdigest() != SHA256:
+            raise Corrupt(f"the packaged file {_FILE} is damaged", hint="install memoriter again")
+    return mapped_array(file)
 
 
 def integer_cosines(

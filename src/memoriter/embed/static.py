@@ -6,13 +6,16 @@ the table; `embed.kin` uses the same table.
 
 from __future__ import annotations
 
+import io
 import re
 import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
 from importlib import resources
+from importlib.resources.abc import Traversable
 from itertools import chain, pairwise
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,16 +82,21 @@ class _Holder:
         return table
 
 
+def mapped_array(file: Traversable) -> NDArray[Any]:
+    """The array of a packaged file: mapped, since a question reads a few of its rows."""
+    if isinstance(file, Path):
+        return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
+    return np.load(io.BytesIO(file.read_bytes()), allow_pickle=False)  # of a zipped package
+
+
 def _read() -> StaticTable:
     folder = resources.files("memoriter.embed").joinpath("static_en")
-    with folder.joinpath("vectors.npy").open("rb") as file:
-        rows: NDArray[np.int8] = np.load(file, allow_pickle=False)
+    rows: NDArray[np.int8] = mapped_array(folder.joinpath("vectors.npy"))
     with folder.joinpath("scales.npy").open("rb") as file:
         scales: NDArray[np.float16] = np.load(file, allow_pickle=False)
     names = folder.joinpath("vocab.txt").read_bytes().decode().removesuffix("\n").split("\n")
-    return StaticTable(
-        rows, scales.astype(np.float32), {name: row for row, name in enumerate(names)}
-    )
+    entries = dict(zip(names, range(len(names)), strict=True))
+    return StaticTable(rows, scales.astype(np.float32), entries)
 
 
 _HOLDER: Final = _Holder()

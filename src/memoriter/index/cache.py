@@ -198,7 +198,7 @@ class IndexCache:
     def _keep_up_or_log(self, tenant: str) -> None:
         """Upkeep on the background thread, where nobody could handle an error."""
         # At the end, a tail that is not worth a segment yet is published all the same.
-        rows = self._close_rows if self._closing else None
+        rows = self.worth_publishing if self._closing else None
         with self._lock:  # a tenant that only has something to erase may need another embedder
             used = tenant in self._written or any(key[0] == tenant for key in self._indexes)
         if used:
@@ -343,12 +343,13 @@ class IndexCache:
         return self._upkeep.place
 
     @property
-    def _close_rows(self) -> int:
+    def worth_publishing(self) -> int:
+        """How many rows are worth a segment where nobody waits for an answer."""
         return min(CLOSE_ROWS, self._upkeep.flush_rows)
 
     def _publish_small(self) -> None:
         """Have published what the next process would have to build again from the log."""
-        least = self._close_rows
+        least = self.worth_publishing
         with self._lock:
             self._closing = True
             written = set(self._written)

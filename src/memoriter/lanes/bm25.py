@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
 
-from pydantic import AfterValidator, Field
-
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
+from memoriter.core.validation import After, Bounds
 from memoriter.index.field_stats import Among, Named, field_stats_of
 from memoriter.index.selection import Selection
 from memoriter.kernel.terms import WantedTerms
@@ -40,7 +39,7 @@ TextField = Literal[
 """Searchable fields: those that the analyzer indexes, and the agent registry's."""
 
 
-Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
+Fraction = Annotated[float, Bounds(ge=0.0, le=1.0)]
 
 
 class Bm25Lane(Lane):
@@ -55,7 +54,7 @@ class Bm25Lane(Lane):
 
     kind: Literal["bm25"]
     pool: int = option("how many candidates the lane returns at most", ge=1, le=100_000)
-    dialect: Annotated[str, AfterValidator(known_dialect)] = option(
+    dialect: Annotated[str, After(known_dialect)] = option(
         "syntax in which the lane reads the question",
         "bare",
         values=lambda name: dialect(name).about,
@@ -110,7 +109,7 @@ class Bm25Lane(Lane):
     b: float = option(
         "length normalization (0: none; 1: full, so that long records score lower)", ge=0.0, le=1.0
     )
-    fields: dict[TextField, Annotated[float, Field(ge=0.0, le=100.0)]] = option(
+    fields: dict[TextField, Annotated[float, Bounds(ge=0.0, le=100.0)]] = option(
         "searched fields, each with its weight (a larger one counts more)"
     )
     least_mean: float = option(
@@ -122,7 +121,7 @@ class Bm25Lane(Lane):
     gate: dict[TextField, Fraction] = option(
         "for each field, a share from 0 to 1: words that more than this share of the records have"
         " there are ignored",
-        default_factory=dict[TextField, Fraction],
+        make=dict[TextField, Fraction],
     )
     gate_from: int = option("minimum number of records for `gate` to apply", 20, ge=0)
     wordless: Literal["skip", "empty"] = option(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Ranking, Rows
+from memoriter.core.validation import Bounds
 from memoriter.index.columns import NUMBER_COLUMNS, TIME_COLUMNS
 from memoriter.index.reads import numbers
 from memoriter.index.ties import ATTRIBUTES, tie_keys
@@ -23,7 +23,7 @@ class ByLane(Lane):
     about: ClassVar[str] = "all records, ordered by an attribute"
 
     kind: Literal["by"]
-    by: Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")] = option(
+    by: Annotated[str, Bounds(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")] = option(
         "attribute to order by, smallest first (with a leading -, largest first)"
     )
     flat: bool = option(
@@ -38,8 +38,8 @@ class ByLane(Lane):
     )
     pool: int = option("how many candidates the lane returns at most", 100_000, ge=1, le=10_000_000)
 
-    @model_validator(mode="after")
-    def _can_be_ranked(self) -> Self:
+    def check(self) -> None:
+        """`by` and `then` must name attributes that can be ranked."""
         known = ATTRIBUTES if self.flat else (*NUMBER_COLUMNS, *TIME_COLUMNS)
         if self.by.removeprefix("-") not in known:
             raise ValueError(f"by: {self.by!r} is not one of {', '.join(known)}")
@@ -49,7 +49,6 @@ class ByLane(Lane):
             )
         if unknown := [name for name in self.then if name.removeprefix("-") not in ATTRIBUTES]:
             raise ValueError(f"then: {unknown[0]!r} is not one of {', '.join(ATTRIBUTES)}")
-        return self
 
     @classmethod
     def for_list(cls, value: object) -> dict[str, object] | None:

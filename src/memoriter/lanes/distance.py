@@ -6,22 +6,36 @@ reaches another. Of equal scores the older record comes first.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Final, Literal, cast
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Ranking, Rows
+from memoriter.core.validation import After, wrong_name
 from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths, walk_counts
 from memoriter.lanes.missed import too_far
 from memoriter.lanes.port import Context, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.walk import Tree
 
-Bare = Annotated[str, Field(pattern=r"^[^\W\d][\w-]{0,127}$")]
+_BARE: Final = r"^[^\W\d][\w-]{0,127}$"
+
+
+def _bare_kind(name: str) -> str:
+    # A mark belongs to the letter before it, but `\w` of Python does not know that.
+    marks = (unicodedata.category(each).startswith("M") for each in name)
+    letters = "".join("a" if mark else each for each, mark in zip(name, marks, strict=True))
+    if re.fullmatch(_BARE, letters) is None:
+        raise wrong_name(name, _BARE)
+    return name
+
+
+Bare = Annotated[str, After(_bare_kind)]
 """A link kind: a letter, then letters, digits, `_` or `-`."""
 
 

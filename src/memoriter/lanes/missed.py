@@ -21,7 +21,7 @@ LaneKind = TypeVar("LaneKind", bound=Lane)
 
 def lane_with_options(lane: LaneKind, **options: object) -> LaneKind:
     """A copy of the lane with other options."""
-    return lane.model_copy(update=options)
+    return lane.with_options(**options)
 
 
 def run_lane(lane: Lane, ctx: Context) -> Ranking:

@@ -6,7 +6,7 @@ calls `ready` while planning, `rank` while running, `evidence` for the final hit
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
@@ -270,8 +270,8 @@ class LaneFigures:
     """The length of that path."""
 
 
-class Lane(RecipePart):
-    """A lane as a recipe declares it. Its pydantic fields are the recipe's options."""
+class Lane(RecipePart, ABC):
+    """A lane as a recipe declares it. Its annotated attributes are the recipe's options."""
 
     brings: ClassVar[bool] = False
     """Whether it only adds candidates, without a score; a boost may score them."""
@@ -313,7 +313,7 @@ class Lane(RecipePart):
         """
         del ranking
         only = replace(ctx, selection=ctx.selection.only(ctx.view, rows), memo={})
-        return self.model_copy(update=dict(self.unlimited)).rank(only)
+        return self.with_options(**self.unlimited).rank(only)
 
     @abstractmethod
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:

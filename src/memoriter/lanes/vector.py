@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal, cast
 
 import numpy as np
-from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.explanation import Explanation
@@ -88,10 +87,12 @@ class VectorLane(Lane):
         le=1000.0,
     )
 
-    @model_serializer(mode="wrap")
-    def _without_unset_ef(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # An option without effect is left out of our own recipes and of their fingerprints.
-        data = cast("dict[str, object]", dump(self))
+    def dumped(self, *, complete: bool) -> dict[str, Any]:
+        """The options as plain data, without an `ef` that has no effect.
+
+        It is left out of our own recipes and of their fingerprints.
+        """
+        data = super().dumped(complete=complete)
         return {key: value for key, value in data.items() if (key, value) != ("ef", None)}
 
     def ready(self, ctx: Context) -> Ready | Skipped:

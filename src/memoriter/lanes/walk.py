@@ -12,10 +12,10 @@ from typing import Annotated, ClassVar, Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows
+from memoriter.core.validation import Bounds
 from memoriter.lanes.graph_lane import SeedWalkLane, Walked, WalkGraph
 from memoriter.lanes.missed import too_far
 from memoriter.lanes.port import Context, Miss, Ready, Skipped
@@ -29,7 +29,7 @@ BOOSTS: Final = {
     "supports": 0.15, "contradicts": 0.15, "related_to": 0.08, "references": 0.06,
 }  # fmt: skip
 """Default worth of a link by kind; any other kind is worth 0."""
-LinkWorth = Annotated[float, Field(ge=0.0, le=1000.0)]
+LinkWorth = Annotated[float, Bounds(ge=0.0, le=1000.0)]
 
 
 class WalkLane(SeedWalkLane):
@@ -59,7 +59,7 @@ class WalkLane(SeedWalkLane):
     boosts: dict[str, LinkWorth] = option(
         "for each kind of link, its score (0 for kinds not listed); a path adds the score of its"
         " best link, divided by its number of links",
-        default_factory=lambda: dict(BOOSTS),
+        make=lambda: dict(BOOSTS),
     )
     support: float = option(
         "score added for each seed, after the first, that has a path to the record",

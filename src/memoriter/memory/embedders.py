@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 from memoriter.core.errors import InputError, Unsupported
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.embed.call import Patience
 from memoriter.embed.callable import EmbedFunction, FunctionEmbedder
 from memoriter.embed.hash import Hash
@@ -23,7 +24,7 @@ from memoriter.embed.without_model import GivenEmbedder
 
 REMOTE_VARIABLE: Final = "MEMORITER_REMOTE_EMBEDDER"
 """Names the server that `auto` falls back to; nothing is ever sent to one that is not named."""
-_HTTP: Final = re.compile(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?")
+_HTTP: Final = lazy_pattern(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?")
 _log: Final = logging.getLogger(__name__)
 PACKAGED: Final = ("arctic-s", "minilm")
 """Local models whose files come inside packages."""

@@ -194,10 +194,11 @@ def _calibrations(engine: Engine, tenant: str) -> tuple[SpaceCalibration, ...]:
 def run_upkeep(engine: Engine, writer: Writer, limit: int) -> Report:
     """Embed what lacks a vector, publish and merge the index, erase; see `Memory.maintain`."""
     index_cache, tenant = engine.index_cache, writer.tenant
-    published = index_cache.tidy(tenant, wait=True)  # first: a long log is read in parts
+    least = index_cache.worth_publishing
+    published = index_cache.tidy(tenant, least, wait=True)  # first: a long log is read in parts
     paid, owed = writer.pay(limit)
     filled, behind = fill_vectors(engine, writer, limit)
-    published |= bool(paid or filled) and index_cache.tidy(tenant, wait=True)
+    published |= bool(paid or filled) and index_cache.tidy(tenant, least, wait=True)
     index_cache.erase(tenant, wait=True)
     return Report(paid + filled, owed, behind, published, engine.log.unerased(tenant).count)
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import Field
-
 from memoriter.core.errors import BadFilter, BadRecipe
+from memoriter.core.validation import Bounds
 from memoriter.core.where import AllOf, Where, parse_where
 from memoriter.lanes.spec import Spec
 from memoriter.pipeline.fusing import Label
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 Path = str | tuple[str, ...]
 """The target of a name: of several filter tests the first that accepts the value, of paths all."""
 KnobValue = bool | int | float | str | tuple[str, ...] | None
-Mean = Annotated[dict[str, KnobValue], Field(min_length=1)]
+Mean = Annotated[dict[str, KnobValue], Bounds(min_length=1)]
 """Our value of an option, by the other system's spelling."""
 _FOR_READERS: Final = ("ask", "record", "result", "hit", "memory", "open", "nothing")
 """Prefixes of targets that are documentation only and cannot be overridden."""

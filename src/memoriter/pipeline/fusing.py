@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
 
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Knots, Mask, Matrix, Scores
+from memoriter.core.validation import Bounds, OneOf
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.fuse import (
     SCALES,
@@ -29,8 +29,8 @@ from memoriter.rank.fuse import (
 )
 from memoriter.rank.grid import snap
 
-Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
-Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
+Label = Annotated[str, Bounds(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Weight = Annotated[float, Bounds(ge=0.0, le=1000.0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +129,22 @@ class Weighted(Fusion):
     model_weights: dict[Label, Weight] = option(
         "entries that replace those of the same name in `weights` if vectors come from a model, not"
         " from the packaged table of words",
-        default_factory=dict[str, float],
+        make=dict[str, float],
     )
 
-    @model_validator(mode="after")
-    def _same_signals(self) -> Self:
+    def check(self) -> None:
+        """`model_weights` replaces weights, so it cannot name others."""
         if unknown := set(self.model_weights) - set(self.weights):
             raise ValueError(
                 f"`model_weights` names {', '.join(sorted(unknown))}, but `weights` does not: add"
                 " a weight to `weights`"
             )
-        return self
 
     def with_model(self, has_model: bool) -> Self:  # noqa: FBT001  # as above
         """With the weights for that embedder."""
         if not has_model or not self.model_weights:
             return self
-        return self.model_copy(update={"weights": {**self.weights, **self.model_weights}})
+        return self.with_options(weights={**self.weights, **self.model_weights})
 
     @property
     def weighed(self) -> Mapping[str, float]:
@@ -187,7 +186,7 @@ class Rrf(Fusion):
     base: int = option("rank of a lane's best hit in 1 / (k + rank): 1 or 0", 1, ge=0, le=1)
     weights: dict[Label, Weight] = option(
         "weight of each lane; a lane that is not named has the weight 1",
-        default_factory=dict[str, float],
+        make=dict[str, float],
     )
     scale: Literal["none", "unit"] = option(
         "how the sum is scaled",
@@ -198,13 +197,12 @@ class Rrf(Fusion):
         },
     )
 
-    @model_validator(mode="after")
-    def _divides(self) -> Self:
+    def check(self) -> None:
+        """The best rank must not be divided by 0."""
         if self.k + self.base == 0:
             raise ValueError(
                 "`k` and `base` cannot both be 0, because the best rank would be divided by 0"
             )
-        return self
 
     @property
     def weighed(self) -> Mapping[str, float]:
@@ -269,5 +267,11 @@ class Smooth(Fusion):
         return Fused(out, {"lift": lift})
 
 
-AnyFusion = Annotated[Weighted | Rrf | Smooth, Field(discriminator="kind")]
 FUSIONS: Final[tuple[type[Fusion], ...]] = (Weighted, Rrf, Smooth)
+
+
+def _fusion_of(kind: str) -> type[Fusion] | None:
+    return next((each for each in FUSIONS if each.kind_name() == kind), None)
+
+
+AnyFusion = Annotated[Weighted | Rrf | Smooth, OneOf(_fusion_of, lambda: FUSIONS)]

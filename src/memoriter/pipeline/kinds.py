@@ -9,18 +9,15 @@ recipe that names it gets an error with the reason. A kind is imported when a re
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, cast
-
-from pydantic_core import PydanticKnownError, core_schema
+from typing import TYPE_CHECKING, Final, cast
 
 from memoriter.core import plugins
 from memoriter.core.errors import message_of
-from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.validation import OneOf
 from memoriter.lanes.port import Lane
 from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.boosts.port import Boost
@@ -108,35 +105,9 @@ def _imported(place: str) -> type[RecipePart]:
     return cast("type[RecipePart]", getattr(import_module(module), name))
 
 
-@dataclass(frozen=True, slots=True)
-class AnyPart:
-    """Annotation of a field: a part of any kind of a group, whose class reads the rest."""
-
-    group: str
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        """How pydantic reads and writes such a field."""
-        del source, handler
-        return core_schema.no_info_plain_validator_function(
-            self.read, serialization=core_schema.simple_ser_schema("any")
-        )
-
-    def read(self, value: object) -> RecipePart:
-        """The part that data describes; pydantic's errors for a table without a known kind."""
-        if isinstance(value, RecipePart):
-            return value
-        if not isinstance(value, dict):
-            raise PydanticKnownError("model_attributes_type")
-        table = cast("dict[str, object]", value)
-        if "kind" not in table:
-            raise PydanticKnownError("union_tag_not_found", {"discriminator": "'kind'"})
-        kind = table["kind"]
-        part = part_of(self.group, kind) if isinstance(kind, str) else None
-        if part is None:
-            context = {"discriminator": "'kind'", "tag": str(kind), "expected_tags": self.group}
-            raise PydanticKnownError("union_tag_invalid", context)
-        # As JSON again: strict models take lists for tuples only from JSON.
-        return part.model_validate_json(json.dumps(table))
+def any_part(group: str) -> OneOf:
+    """The rule of an option: a part of any kind of a group, whose class reads the rest."""
+    return OneOf(partial(part_of, group), partial(kinds, group))
 
 
 def _loaded(point: EntryPoint, group: str, known: set[str]) -> type[RecipePart] | None:

@@ -14,12 +14,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pydantic import ValidationError
-
 from memoriter.core import plugins
 from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
+from memoriter.core.validation import DataMistake
 from memoriter.index.ties import ATTRIBUTES
 from memoriter.lanes.port import Lane
+from memoriter.lanes.spec import options_of
 from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.override_hints import hint_for_path, hint_for_value, weight_hint
 from memoriter.pipeline.recipe import RESERVED, Recipe
@@ -82,8 +82,10 @@ def _override_hint(recipe: Recipe, overrides: Mapping[str, object], error: BadRe
 
 def is_path(text: str) -> bool:
     """Whether a text is a dotted path into a recipe, such as `lanes.words.pool`."""
-    top = {field.alias or name for name, field in Recipe.model_fields.items()}
-    return bool(_PATH.fullmatch(text)) and text.partition(".")[0] in {"fusion", *top}
+    return bool(_PATH.fullmatch(text)) and text.partition(".")[0] in {
+        "fusion",
+        *options_of(Recipe),
+    }
 
 
 def value_at(data: object, path: str) -> object:
@@ -189,15 +191,17 @@ def parse_recipe(data: object, origin: str) -> Recipe:
     Types are strict: neither "1" nor true is a number.
     """
     try:
-        return Recipe.model_validate_json(json.dumps(data, default=_plain))
+        plain = json.loads(json.dumps(data, default=_plain))
     except (TypeError, RecursionError) as error:
         raise BadRecipe(
             f"{origin}: has a value that a recipe cannot have ({error})", hint=_HINT
         ) from None
-    except ValidationError as error:
+    try:
+        return Recipe.read(plain)
+    except DataMistake as mistake:
         name = value_at(data, "name")
         hint = _SHOW.format(name) if name in library() else _HINT
-        raise recipe_error(data, origin, error.errors()[0], hint) from None
+        raise recipe_error(data, origin, mistake, hint) from None
 
 
 def _plain(value: object) -> object:

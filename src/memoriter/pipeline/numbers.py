@@ -5,7 +5,6 @@ A page draws a slider for each of them, and a change is an override of the same 
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
@@ -13,11 +12,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, cast, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
-
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.validation import DataMistake
 from memoriter.lanes.port import Lane
-from memoriter.lanes.spec import meaning_of
+from memoriter.lanes.spec import Spec, fields_of, meaning_of
 from memoriter.pipeline.recipe import Recipe
 
 _LEFT_OUT: Final = ("final.limit", "final.least")
@@ -104,10 +102,10 @@ def _reach(value: float | None, low: float, most: float | None, *, whole: bool) 
     return low, high, 1.0 if whole else _round_step((high - low) / _STEPS)
 
 
-def _reaching(number: RecipeNumber, part: BaseModel, most: Mapping[str, int]) -> RecipeNumber:
+def _reaching(number: RecipeNumber, part: Spec, most: Mapping[str, int]) -> RecipeNumber:
     """The number with those positions of its slider that the part takes."""
     keys = number.path.removeprefix(f"{number.group}.").split(".")
-    data = part.model_dump(mode="json", by_alias=True)
+    data = part.to_data()
     largest = most.get(keys[-1]) if isinstance(part, Lane) else None
 
     def takes(value: float) -> bool:
@@ -115,8 +113,8 @@ def _reaching(number: RecipeNumber, part: BaseModel, most: Mapping[str, int]) ->
             return False
         try:
             changed = _with(data, keys, int(value) if number.whole else value)
-            type(part).model_validate_json(json.dumps(changed))
-        except ValidationError:
+            type(part).read(changed)
+        except DataMistake:
             return False
         return True
 
@@ -171,7 +169,7 @@ def _round_step(step: float) -> float:
 # -- finding them ----------------------------------------------------------------------------------
 
 
-def _all(recipe: Recipe) -> Iterator[tuple[RecipeNumber, BaseModel]]:
+def _all(recipe: Recipe) -> Iterator[tuple[RecipeNumber, Spec]]:
     """Every number that changes a ranking, and the part that has it."""
     for group, part, title in _parts_of(recipe):
         for number in _numbers(group, part, title):
@@ -180,7 +178,7 @@ def _all(recipe: Recipe) -> Iterator[tuple[RecipeNumber, BaseModel]]:
                 yield number, part
 
 
-def _parts_of(recipe: Recipe) -> Iterator[tuple[str, BaseModel, str]]:
+def _parts_of(recipe: Recipe) -> Iterator[tuple[str, Spec, str]]:
     """(path, part, title) of every part that has numbers."""
     for label, lane in recipe.lanes.items():
         yield f"lanes.{label}", lane, f"lane {label}: {lane.about}"
@@ -194,7 +192,7 @@ def _parts_of(recipe: Recipe) -> Iterator[tuple[str, BaseModel, str]]:
     yield "final", recipe.final, "end: what leaves"
 
 
-def _passes_of(recipe: Recipe) -> Iterator[tuple[str, BaseModel, str]]:
+def _passes_of(recipe: Recipe) -> Iterator[tuple[str, Spec, str]]:
     for at, pass_ in enumerate(recipe.passes):
         if pass_.fuse is not None:
             yield f"pass.{at}.fuse", pass_.fuse, f"fusion: {pass_.fuse.about}"
@@ -204,20 +202,19 @@ def _passes_of(recipe: Recipe) -> Iterator[tuple[str, BaseModel, str]]:
             yield f"pass.{at}.head", pass_.head, "second pass: which candidates it reads"
 
 
-def _numbers(group: str, part: BaseModel, title: str) -> Iterator[RecipeNumber]:
-    data = part.model_dump(mode="json", by_alias=True)
-    kind = type(part)
-    for name, field in kind.model_fields.items():
-        key = field.alias or name
+def _numbers(group: str, part: Spec, title: str) -> Iterator[RecipeNumber]:
+    data, kind = part.to_data(), type(part)
+    for each in fields_of(kind).values():
+        key, hint = each.key, each.hint
         if key not in data:  # an option without effect: the recipe has no such path
             continue
         about = meaning_of(kind, key)
         for path, value in _leaves(f"{group}.{key}", data[key]):
-            if value is None and not _is_number(field.annotation):
+            if value is None and not _is_number(hint):
                 continue
-            whole = isinstance(value, int) or (value is None and int in _arms(field.annotation))
+            whole = isinstance(value, int) or (value is None and int in _arms(hint))
             tail = path.removeprefix(f"{group}.{key}").lstrip(".")
-            hints = _hints_at((field.annotation, *field.metadata), tail.split(".") if tail else [])
+            hints = _hints_at((hint, each.option.bounds), tail.split(".") if tail else [])
             least, above, most = (_bound(hints, side) for side in ("ge", "gt", "le"))
             low = (above if least is None else least) or 0.0
             yield RecipeNumber(
@@ -266,9 +263,9 @@ def _hints_at(hints: tuple[Any, ...], keys: list[str]) -> tuple[Any, ...]:
 def _entry(hint: Any, key: str) -> tuple[Any, ...]:
     """The same for one key; empty if a value of the type has no such entry."""
     kind, args = get_origin(hint), get_args(hint)
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        fields = (f for name, f in hint.model_fields.items() if key in (name, f.alias))
-        return next(((field.annotation, *field.metadata) for field in fields), ())
+    if isinstance(hint, type) and issubclass(hint, Spec):
+        fields = (each for each in fields_of(hint).values() if each.key == key)
+        return next(((each.hint, each.option.bounds) for each in fields), ())
     if kind is tuple:
         return (args[0] if args[-1] is Ellipsis else args[int(key)],)
     if isinstance(kind, type) and issubclass(kind, Mapping):
@@ -281,7 +278,7 @@ def _bound(hints: tuple[Any, ...], side: str) -> float | None:
     """The bound that a field's annotation gives its numbers, however deep it stands."""
     for hint in hints:
         metadata = getattr(hint, "__metadata__", ())
-        for each in (hint, *metadata, *(m for e in metadata for m in getattr(e, "metadata", ()))):
+        for each in (hint, *metadata):
             value = getattr(each, side, None)
             if isinstance(value, int | float) and not isinstance(each, type):
                 return float(value)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self, cast
+from typing import Annotated, Literal, cast
 
-from pydantic import Field, field_validator, model_validator
-
+from memoriter.core.validation import Before, Bounds
 from memoriter.lanes.spec import Spec, option
 from memoriter.pipeline.fusing import AnyFusion, Label
 
-Tie = Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")]
+Tie = Annotated[str, Bounds(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")]
 
 
 class PassHead(Spec):
@@ -22,12 +21,20 @@ class PassHead(Spec):
         ge=1,
         le=10_000,
     )
-    by: tuple[str, ...] = option(  # a list, after a validator of Pass
+    by: tuple[str, ...] = option(
         "score columns whose best candidates are scored again, such as words.score or `fuse` (the"
         " score before boosts); a missing value counts as 0; empty: the best in the order so far",
         (),
-        strict=False,
     )
+
+
+def _head_table(value: object) -> object:
+    """A number of candidates as the table that it is short for."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"count": value}
+    if isinstance(value, PassHead | Mapping | None):
+        return cast("object", value)
+    raise ValueError("expected a number of candidates, or a table with `count` and `by`")
 
 
 class Unanimity(Spec):
@@ -86,7 +93,7 @@ class Pass(Spec):
     enabled: bool = option(
         "whether the pass runs; only the second pass can be switched off", default=True
     )
-    head: PassHead | None = option(
+    head: Annotated[PassHead | None, Before(_head_table)] = option(
         "how many of the best candidates are scored again, or a table with `count` and `by`;"
         " none: all",
         None,
@@ -109,17 +116,8 @@ class Pass(Spec):
         None,
     )
 
-    @field_validator("head", mode="before")
-    @classmethod
-    def _first(cls, value: object) -> object:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return {"count": value}
-        if isinstance(value, PassHead | Mapping | None):
-            return cast("object", value)
-        raise ValueError("expected a number of candidates, or a table with `count` and `by`")
-
-    @model_validator(mode="after")
-    def _one_score(self) -> Self:
+    def check(self) -> None:
+        """A pass has one score, and a reranker needs a head."""
         if (self.fuse is None) == (self.rerank is None):
             raise ValueError("a pass needs either `fuse` or `rerank`, and not both")
         if self.rerank is not None and self.head is None:
@@ -137,7 +135,6 @@ class Pass(Spec):
                 'a pass with rerank.score = "keep" does not change scores, so it cannot have'
                 ' `boosts`: remove them, or set score = "replace"'
             )
-        return self
 
 
 def not_asked(verb: str) -> str:

@@ -10,15 +10,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
-
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadQuery, BadRecipe, InvariantError
 from memoriter.core.other_names import MODES
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
+from memoriter.core.validation import After, Bounds, DataMistake
 from memoriter.index.ties import ATTRIBUTES
 from memoriter.index.view import ReplacedBy
 from memoriter.lanes.port import Lane, Seeded
@@ -26,7 +25,7 @@ from memoriter.lanes.spec import Spec, option
 from memoriter.pipeline.boosts.port import Boost
 from memoriter.pipeline.foreign_names import Mean, Mix, Path
 from memoriter.pipeline.fusing import Fusion, Label, Weighted
-from memoriter.pipeline.kinds import AnyPart
+from memoriter.pipeline.kinds import any_part
 from memoriter.pipeline.orderings.port import Ordering
 from memoriter.pipeline.passes import Pass, Tie
 from memoriter.pipeline.relevance import Relevance
@@ -38,9 +37,9 @@ if TYPE_CHECKING:
     from memoriter.pipeline.boosts.port import Boost as AnyBoost
     from memoriter.pipeline.orderings.port import Ordering as AnyOrdering
 else:
-    AnyLane = Annotated[Lane, AnyPart("lanes")]
-    AnyBoost = Annotated[Boost, AnyPart("boosts")]
-    AnyOrdering = Annotated[Ordering, AnyPart("orderings")]
+    AnyLane = Annotated[Lane, any_part("lanes")]
+    AnyBoost = Annotated[Boost, any_part("boosts")]
+    AnyOrdering = Annotated[Ordering, any_part("orderings")]
 
 FORMAT: Final = 1
 RESERVED: Final = frozenset(
@@ -50,7 +49,7 @@ RESERVED: Final = frozenset(
 """Names of steps and columns, which cannot be labels of lanes or boosts."""
 _PASS_COLUMNS: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
 """By kind of reference (`head.by`, `scores`), the columns of passes that it may name."""
-ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+ModeName = Annotated[str, Bounds(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
 
 _SHOWN: Final = {"hide": "hidden", "show": "shown"}
@@ -111,22 +110,27 @@ class Final_(Spec):  # noqa: N801  # `Final` is typing's
     )
     min_relevance: float | None = option("minimum relevance of a hit", None, ge=0.0, le=1.0)
 
-    @field_validator("limit")
-    @classmethod
-    def _not_below(cls, limit: int, info: ValidationInfo) -> int:
-        if limit < info.data.get("least", 1):
-            raise ValueError("must be at least 1, unless `least` is 0")
-        return limit
+    def check(self) -> None:
+        """The limit is not below the smallest that a call may set."""
+        if self.limit < self.least:
+            raise DataMistake("must be at least 1, unless `least` is 0").under("limit")
+
+
+def _known_analyzer(name: str) -> str:
+    try:
+        return analyzer(name).name
+    except BadRecipe as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
 
 
 class Recipe(Spec):
     """A search pipeline as data."""
 
     format: Literal[1] = option("version of the file format", FORMAT)
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")] = option("name of the recipe")
+    name: Annotated[str, Bounds(pattern=r"^[a-z][a-z0-9-]{0,63}$")] = option("name of the recipe")
     version: int = option("version of the recipe", ge=1)
     about: str = option("in short", "")
-    analyzer: str = option(
+    analyzer: Annotated[str, After(_known_analyzer)] = option(
         "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
     )
     window: int = option(
@@ -162,13 +166,13 @@ class Recipe(Spec):
         (),
     )
     boosts: dict[Label, AnyBoost] = option(
-        "boosts of scores, each with your own label", default_factory=dict[str, "AnyBoost"]
+        "boosts of scores, each with your own label", make=dict[str, "AnyBoost"]
     )
     modes: dict[ModeName, Mode] = option(
-        "named sets of lanes; `mode` of a call chooses one", default_factory=dict[str, Mode]
+        "named sets of lanes; `mode` of a call chooses one", make=dict[str, Mode]
     )
     passes: tuple[Pass, ...] = option(
-        "one or two passes that compute scores", alias="pass", min_length=1, max_length=2
+        "one or two passes that compute scores", key="pass", min_length=1, max_length=2
     )
     order: tuple[AnyOrdering, ...] = option(
         "orderings, which move or drop hits, in the order in which they apply", ()
@@ -177,39 +181,31 @@ class Recipe(Spec):
     final: Final_ = option("limit and minimum score of the hits", Final_())
     names: dict[str, Path] = option(
         "names of another system's options, each with the path of the option in this recipe",
-        default_factory=dict[str, Path],
+        make=dict[str, Path],
     )
     values: dict[str, Mean] = option(
         "what the values of another system's options are called here, for example mode = {"
         ' outgoing_only = "out" }',
-        default_factory=dict[str, Mean],
+        make=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
         "another system's labels of an answer, such as hybrid: an answer gets the first one whose"
         " lanes in `ran` ran and whose lanes in `with_hits` had hits",
-        default_factory=dict[str, Mix],
+        make=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
         "another system's names for the source of a hit, each with lanes; a hit gets the first name"
         " whose lanes all found it",
-        default_factory=dict[str, tuple[Label, ...]],
+        make=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
         "another system's names for numbers of a hit, each with the column that has the number"
         " (0 if the hit has no value there)",
-        default_factory=dict[str, str],
+        make=dict[str, str],
     )
 
-    @field_validator("analyzer")
-    @classmethod
-    def _analyzer_is_known(cls, name: str) -> str:
-        try:
-            return analyzer(name).name
-        except BadRecipe as error:
-            raise ValueError(f"{error.message}; {error.hint}") from None
-
-    @model_validator(mode="after")
-    def _names_resolve(self) -> Self:
+    def check(self) -> None:
+        """Every name that the recipe uses is declared in it."""
         _ = self.waves  # raises for unknown seeds and cycles
         steps = {*RESERVED, "min_score", "min_relevance", *(o.kind_name() for o in self.order)}
         if taken := steps & {*self.lanes, *self.boosts}:
@@ -233,7 +229,6 @@ class Recipe(Spec):
         self._lanes_known()
         self._others_known()
         self._relevance_known()
-        return self
 
     def _relevance_known(self) -> None:
         if self.relevance is None:
@@ -398,15 +393,7 @@ class Recipe(Spec):
         usual = tuple(label for label in self.lanes if label != self.otherwise)
         return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
 
-    def to_data(self) -> dict[str, Any]:
-        """The recipe as plain data, complete: every default written out."""
-        return self.model_dump(by_alias=True, mode="json")
-
-    def spelled_out(self) -> dict[str, Any]:
-        """The explicitly set keys, without the defaults."""
-        return self.model_dump(by_alias=True, mode="json", exclude_unset=True)
-
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON: the identity of the recipe."""
         return hashlib.sha256(canonical(self.to_data())).hexdigest()

@@ -13,14 +13,14 @@ import math
 from collections.abc import Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Annotated, Final, Literal, NamedTuple, Self
+from typing import Annotated, Final, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field, model_validator
 
 from memoriter.core.fold import fold
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Knots, Ranking, Rows, Scores, Spread
+from memoriter.core.validation import Bounds
 from memoriter.index.field_stats import distinct
 from memoriter.index.match import PhrasePattern
 from memoriter.lanes.port import Context, Lane
@@ -37,9 +37,9 @@ RELEVANCE: Final = "relevance"
 """The column, and the move that drops hits below a minimum."""
 Strength = Literal["strong", "weak", "none", "unknown"]
 """What a relevance means; `unknown` if it cannot be told."""
-UnitShare = Annotated[float, Field(ge=0.0, le=1.0)]
-Prior = Annotated[float, Field(gt=0.0, le=1e6)]
-Knot = tuple[Annotated[float, Field(ge=0.0, le=1e6)], UnitShare]
+UnitShare = Annotated[float, Bounds(ge=0.0, le=1.0)]
+Prior = Annotated[float, Bounds(gt=0.0, le=1e6)]
+Knot = tuple[Annotated[float, Bounds(ge=0.0, le=1e6)], UnitShare]
 
 
 PARTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -152,8 +152,8 @@ class Relevance(Spec):
         'minimum relevance of a hit of the strength "strong"; from `weak` up to it: "weak"', 0.6
     )
 
-    @model_validator(mode="after")
-    def _ascending(self) -> Self:
+    def check(self) -> None:
+        """Knots ascend, and `weak` is not above `strong`."""
         for name, knots in (("knots", self.knots), ("model_knots", self.model_knots)):
             xs, ys = [x for x, _ in knots], [y for _, y in knots]
             if xs != sorted(set(xs)) or ys != sorted(ys):
@@ -167,13 +167,12 @@ class Relevance(Spec):
             raise ValueError(
                 f"relevance.weak ({self.weak}) must not be above relevance.strong ({self.strong})"
             )
-        return self
 
     def with_model(self, *, has_model: bool) -> Relevance:
         """The rule with the knots for the embedder."""
         if not has_model or not self.model_knots:
             return self
-        return self.model_copy(update={"knots": self.model_knots})
+        return self.with_options(knots=self.model_knots)
 
     def strength(self, relevance: float) -> Strength:
         """What a relevance means."""

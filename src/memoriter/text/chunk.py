@@ -6,12 +6,12 @@ no case, no accents, no invisible characters. Works on any text, in linear time.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import apsw.unicode
 
 from memoriter.core.fold import bare, fold
+from memoriter.core.lazy_pattern import lazy_pattern
 
 LONGEST: Final = 256
 """A longer word is truncated; of a longer identifier only the parts become terms."""
@@ -19,8 +19,8 @@ LONGEST: Final = 256
 _LINK: Final = r"_++|://|::|[-.:/\\@+#&=%?~']"
 """Characters that join the parts of an identifier."""
 # Possessive quantifiers (`++`, `*+`) keep every pattern here linear on hostile input.
-_ASCII: Final = re.compile(rf"[a-z0-9]++(?:(?:{_LINK}|(?<=[0-9])[,;](?=[0-9]))[a-z0-9]++)*+")
-_LINKED: Final = re.compile(_LINK)
+_ASCII: Final = lazy_pattern(rf"[a-z0-9]++(?:(?:{_LINK}|(?<=[0-9])[,;](?=[0-9]))[a-z0-9]++)*+")
+_LINKED: Final = lazy_pattern(_LINK)
 _TIES: Final = "_\u203f\u2040\u2054"
 """Connectors that UAX 29 counts as letters: kept inside an identifier, stripped at its ends."""
 
@@ -34,17 +34,17 @@ _UNSPACED: Final = (
     "\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f"
     "\u1950-\u1974\u1980-\u19c9\u1a20-\u1a7c\u1aa7\uaa80-\uaac2\uaadb-\uaadd\U00011700-\U0001172b"
 )  # the last two lines: Burmese; Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom
-_STRETCHES: Final = re.compile(f"([{_UNSPACED}]++)")
+_STRETCHES: Final = lazy_pattern(f"([{_UNSPACED}]++)")
 
 _PICTURES: Final = "\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff"
 # Default-ignorable characters. The zero-width joiner stays inside a pictograph, where it
 # composes one picture of several.
-_IGNORED: Final = re.compile(
+_IGNORED: Final = lazy_pattern(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
     f"|(?<![{_PICTURES}\ufe0f])\u200d|\u200d(?![{_PICTURES}])"
 )
-_SURROGATES: Final = re.compile("[\ud800-\udfff]+")
+_SURROGATES: Final = lazy_pattern("[\ud800-\udfff]+")
 # Typographic variants of marks that join words.
 _ALIKE: Final = {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2010": "-", "\u05f4": '"'}
 

@@ -21,6 +21,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from memoriter.core.fold import calm, fold
+from memoriter.core.lazy_pattern import lazy_pattern
 
 LONGEST: Final = 20_000
 """Longer texts are copies only if they are equal: comparing their words would take too long."""
@@ -45,13 +46,13 @@ _WEIGHTY: Final = frozenset(_WEIGHTY_WORDS.split())
 
 _APOSTROPHES: Final = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc`", "'"))
 # A dash between digits is a range or a date.
-_BREAKS: Final = re.compile(
+_BREAKS: Final = lazy_pattern(
     r"(?<!\d)[\u2013\u2014]|[\u2013\u2014](?!\d)|\u2026|\.{2,}"
     r"|[\u3001\u3002\uff0c\uff1b\u300c-\u300f\uff08\uff09\u3010\u3011\uff01]"
 )
-_BULLET: Final = re.compile(r"(?m)^\s*(?:[-*+\u2022\u00b7]|#{1,6}|>)\s+")
+_BULLET: Final = lazy_pattern(r"(?m)^\s*(?:[-*+\u2022\u00b7]|#{1,6}|>)\s+")
 # A sentence that begins with `is` or `are` asks, with or without a question mark.
-_ASKING: Final = re.compile(
+_ASKING: Final = lazy_pattern(
     r"[.!?:;\n][^\w.!?:;\n]*(?:(?:also|really|actually|please)[^\w.!?:;\n]+)*(?:is|are)(?=\s|n\W)",
     re.IGNORECASE,
 )

@@ -10,7 +10,6 @@ A text is split into *chunks* (`text.chunk`), and each chunk becomes tokens:
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.runs import runs_at
 from memoriter.core.word_table import WordTable
 from memoriter.kernel.split import NumberedWords, numbered_words
@@ -36,12 +36,12 @@ _CACHED_LONGEST: Final = 64
 
 _PART: Final = "[^!-/:-@\\[-`{-~\u00b7\u2027\u203f\u2040\u2044\u2054\u055f\u060c\u060d\u066c\u07f8]"
 # A contraction ("don't", "we'll") is one part, not two.
-_PARTS: Final = re.compile(rf"{_PART}++(?:'(?:[stdm]|re|ll|ve)(?!{_PART}|'))?")
+_PARTS: Final = lazy_pattern(rf"{_PART}++(?:'(?:[stdm]|re|ll|ve)(?!{_PART}|'))?")
 # The stemmer is for English; other scripts and long words keep their form.
-_STEMMED: Final = re.compile(r"[a-z\u00df-\u024f\u1e00-\u1eff']{1,64}")
+_STEMMED: Final = lazy_pattern(r"[a-z\u00df-\u024f\u1e00-\u1eff']{1,64}")
 
 # The zero-width joiner and the skin tones, which compose pictographs.
-_COMPOSING: Final = re.compile("[\u200d\U0001f3fb-\U0001f3ff]+")
+_COMPOSING: Final = lazy_pattern("[\u200d\U0001f3fb-\U0001f3ff]+")
 
 
 class _Lexicon(dict[str, Tokenized]):

@@ -6,15 +6,15 @@ and are in neither table.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import Final
 
 from memoriter.core.fold import calm
+from memoriter.core.lazy_pattern import lazy_pattern
 
 _READ: Final = 2_000
 """Only so many characters of a text are looked at."""
-_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_WORD: Final = lazy_pattern(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
 def _table(words: str) -> frozenset[str]:

@@ -6,12 +6,12 @@ identifiers. It serves callers who give no entities of their own; any `Extractor
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable
 from typing import Final
 
 from memoriter.core.fold import calm
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.text.stops import ENGLISH_STOPS
 
 Extractor = Callable[[str], tuple[str, ...]]
@@ -22,14 +22,14 @@ _READ: Final = 20_000
 """Only so many characters of a text are searched for names."""
 
 _WORD: Final = r"[^\W\d_][\w'’.-]*[^\W_]|[^\W\d_]"
-_NAME: Final = re.compile(
+_NAME: Final = lazy_pattern(
     rf"[@#]\w[\w.-]*\w"  # a handle, a hashtag
     rf"|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w"  # an address, from where it begins
     rf"|\b[A-Z][A-Z0-9]+(?:[-_][A-Z0-9]+)+\b"  # REQ-12
     rf"|{_WORD}"
 )
 _GLUE: Final = frozenset({"of", "the", "de", "van", "von", "der", "da", "di", "la", "and", "&"})
-_LETTER: Final = re.compile(r"\w")
+_LETTER: Final = lazy_pattern(r"\w")
 _STOPS: Final = frozenset(".!?:\n")
 
 

@@ -7,13 +7,13 @@ boost `past` ranks them higher.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.text.moments import moment_of
 
-_SIGNS: Final = re.compile(
+_SIGNS: Final = lazy_pattern(
     r"\b(?:used\s+to\s+(?!(?:it|that|this)\b)|originally|initially|previous(?:ly)?|former(?:ly)?"
     r"|prior\s+to|at\s+first|in\s+the\s+beginning|back\s+then|in\s+the\s+past|once\s+upon"
     r"|no\s+longer|not\s+any\s?more|any\s?more"
@@ -22,14 +22,14 @@ _SIGNS: Final = re.compile(
     r"|(?:the|my|our|your|his|her|its|their|\w+'s)\s+(?:old|ex|earlier|original)\s+(?!enough)\w+)\b"
 )
 """These ask about the past in any tense."""
-_WITH_PAST_TENSE: Final = re.compile(
+_WITH_PAST_TENSE: Final = lazy_pattern(
     r"(?<!day )(?<!days )(?<!night )(?<!week )(?<!weeks )(?<!month )(?<!months )(?<!year )"
     r"(?<!years )(?<!evening )(?<!morning )(?<!hour )(?<!hours )(?<!minutes )"
     r"\b(?:before|until|till)\b"
     r"|\b(?:the|my|our|your|his|her|its|their|very|\w+'s)\s+first\b(?!\s+(?:of|time|name)\b)"
 )
 """These do so in a question in the past tense; "before" may also order two events by days."""
-_PAST_TENSE: Final = re.compile(r"\b(?:did|didn't|was|wasn't|were|weren't|had|hadn't|been)\b")
+_PAST_TENSE: Final = lazy_pattern(r"\b(?:did|didn't|was|wasn't|were|weren't|had|hadn't|been)\b")
 _READ: Final = 2_000
 
 

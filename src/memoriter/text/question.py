@@ -6,9 +6,9 @@ evidence. A name that no record has is strong evidence that the store does not k
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.text.port import Analyzer
 from memoriter.text.stops import (
     FUNCTION_WORDS,
@@ -17,8 +17,8 @@ from memoriter.text.stops import (
     word_table,
 )
 
-_WORD: Final = re.compile(r"[^\W_]+")
-_SENTENCE: Final = re.compile(r"(?:[.!?:]\s+|[\"“(]\s*)[^\w]*$")
+_WORD: Final = lazy_pattern(r"[^\W_]+")
+_SENTENCE: Final = lazy_pattern(r"(?:[.!?:]\s+|[\"“(]\s*)[^\w]*$")
 """The end of what stands before the first word of a sentence."""
 _BEFORE: Final = 8
 """How many characters before a word are looked at."""
@@ -27,19 +27,19 @@ _FEW: Final = 4
 MOST_NAMES: Final = 8
 _TITLES: Final = word_table("dr mr mrs ms prof st and not or near")
 """Titles before names, and operators of queries."""
-_BREAK: Final = re.compile(r"(?<=[.!?？؟])\s+|\n+")
+_BREAK: Final = lazy_pattern(r"(?<=[.!?？؟])\s+|\n+")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 _CLOSING: Final = " \t\r\n\"'”’»)"
 """What may stand after a question mark."""
 # Possessive repeats: with plain ones the signs between two openers could belong to either of them,
 # and a failing match would try all combinations.
-_ASKS: Final = re.compile(
+_ASKS: Final = lazy_pattern(
     r"(?:(?:\W*+(?:so|and|but|also|ok|okay|hey|hi|hello|please|tell me|remind me|do you know"
     r"|do you remember|can you tell me|can you remind me|i wonder)\b)++\W*+)?+"
     r"(?:who|whom|whose|what|which|when|where|why|how|what's|whats|who's|where's|when's|how's"
     r"|did|does|is|are|was|were|has)\b"
 )
-_REQUEST: Final = re.compile(r"\b(?:can|could|would|will) you\b(?! (?:tell|remind) me\b)")
+_REQUEST: Final = lazy_pattern(r"\b(?:can|could|would|will) you\b(?! (?:tell|remind) me\b)")
 CALENDAR: Final = word_table(
     """
     january february march april may june july august september october november december monday

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from memoriter.core.lazy_pattern import lazy_pattern
+
 _DROPPED: Final = (
     "\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200d\\u2060-\\u2065"
     "\\u206a-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8\\U00013430-\\U0001343f"
@@ -23,7 +25,7 @@ _SHOWN: Final = (
 )
 """Control characters except tab and line feed, direction marks, line and paragraph separators,
 marks of annotations, and the tag block: letters that a model reads and people do not see."""
-_UNSEEN: Final = re.compile(f"([{_DROPPED}]+)|[{_SHOWN}]")
+_UNSEEN: Final = lazy_pattern(f"([{_DROPPED}]+)|[{_SHOWN}]")
 _PICTURES: Final = 0x2400
 _PICTURED: Final = 0x20
 _DELETE: Final = "\x7f"

@@ -8,12 +8,13 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.text.chunk import has_unspaced
 from memoriter.text.port import Analyzer
 
-_PIECE: Final = re.compile(r"\S+")
-_RUN: Final = re.compile(r"\w+")
-_SPACE: Final = re.compile(r"\s")
+_PIECE: Final = lazy_pattern(r"\S+")
+_RUN: Final = lazy_pattern(r"\w+")
+_SPACE: Final = lazy_pattern(r"\s")
 _LEAD: Final = 0.25
 """At most this share of a snippet comes before its first match."""
 _LONGEST: Final = 100_000

@@ -8,19 +8,19 @@ mean the two sides of a chat between a user and an assistant.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
 from memoriter.core.fold import fold
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.text.question import CALENDAR
 from memoriter.text.stops import FUNCTION_WORDS, word_table
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_WORD: Final = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)*")
 _ASSISTANT: Final = word_table("you your yours you've you'd yourself")
 _USER: Final = word_table("i i'm i've i'd my me mine myself we our ours us")
 _COMMON: Final = FUNCTION_WORDS | CALENDAR
-_STARTS: Final = re.compile(r"[.!?:;\n\"“„«(]")
+_STARTS: Final = lazy_pattern(r"[.!?:;\n\"“„«(]")
 """A sentence starts behind one of these."""
 ChatSide = Literal["assistant", "user"]
 

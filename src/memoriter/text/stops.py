@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from memoriter.core.lazy_pattern import lazy_pattern
+
 _APOSTROPHES: Final = "'’ʼ＇"
-_ENDS: Final = re.compile(
+_ENDS: Final = lazy_pattern(
     rf"(?<=[^\W\d_])(?:n[{_APOSTROPHES}]t|[{_APOSTROPHES}](?:s|d|m|re|ll|ve))(?![\w{_APOSTROPHES}])",
     re.IGNORECASE,
 )
-_IRREGULAR: Final = re.compile(r"\b(ca|wo|sha)(?=n[" + _APOSTROPHES + r"]t\b)", re.IGNORECASE)
+_IRREGULAR: Final = lazy_pattern(r"\b(ca|wo|sha)(?=n[" + _APOSTROPHES + r"]t\b)", re.IGNORECASE)
 _WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 
 

@@ -57,7 +57,7 @@ def read_time(text: str, here: datetime) -> tuple[str, TimeSpan] | None:
     return None
 
 
-_TIME_PARTS: Final = re.compile(
+_TIME_PARTS: Final = lazy_pattern(
     r"\d|day|night|morning|noon|evening|tomorrow|now|hour|week|month|quarter|year|ago|last|latest"
     r"|past|previous|next|recent|newest|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
     r"|spring|summer|autumn|fall|winter|christmas|valentine|halloween|easter"

@@ -7,8 +7,9 @@ question and `has_time_words` about each record.
 from __future__ import annotations
 
 import calendar
-import re
 from typing import Final
+
+from memoriter.core.lazy_pattern import lazy_pattern
 
 NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
@@ -39,7 +40,7 @@ DAYPARTS: Final = {
 """From which hour to which, counted from midnight."""
 
 _MONTH: Final = "|".join(name for name in MONTHS if name not in ("may", "march", "mar"))
-_TIMES: Final = re.compile(
+_TIMES: Final = lazy_pattern(
     rf"\b(?:(?:{'|'.join(WEEKDAYS)})s?"
     rf"|(?:{_MONTH})\b|(?:in|of|by|since|until|early|mid|late|\d{{1,2}}(?:st|nd|rd|th)?)[\s-]+(?:may|mar(?:ch)?)"
     r"|(?:may|march)\s+\d{1,2}"
@@ -50,19 +51,19 @@ _TIMES: Final = re.compile(
     rf"|(?:\d+|{'|'.join(NUMBERS)}|few|several|couple\s+of)\s+(?:minute|hour|day|week|month|year)s?"
     r")\b"
 )
-_DIGIT: Final = re.compile(r"\d")
+_DIGIT: Final = lazy_pattern(r"\d")
 TIME_PARTS: Final = (
     "day", "year", "week", "month", "hour", "minute", "noon", "night", "morning", "evening", "ago",
     "o'clock", "tomorrow", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
     "nov", "dec", "summer", "spring", "autumn", "fall", "winter",
 )  # fmt: skip
 """What `_TIMES` matches has a digit or one of these in it."""
-_WHEN: Final = re.compile(
+_WHEN: Final = lazy_pattern(
     r"\b(?:when|how\s+(?:long|soon|often|recently|old)"
     r"|how\s+many\s+(?:minute|hour|day|week|month|year|night|time)s"
     r"|(?:what|which|whose)\s+(?:time|date|day|weekday|evening|morning|month|season|year)s?)\b"
 )
-_NAMED: Final = re.compile(r"[^\W_]+")
+_NAMED: Final = lazy_pattern(r"[^\W_]+")
 _READ: Final = 20_000
 """How much of a text is read."""
 

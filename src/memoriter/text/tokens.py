@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PIECES: Final = re.compile(
+from memoriter.core.lazy_pattern import lazy_pattern
+
+_PIECES: Final = lazy_pattern(
     r"(?P<word>(?<![A-Za-z0-9])(?=[A-Za-z])[A-Z]?[a-z]{0,15}"
     r"(?:[A-Z][a-z]{2,15}){0,3}(?![A-Za-z0-9]))"
     r"|(?P<space> (?=[A-Za-z]))"

@@ -231,6 +231,8 @@ def run() -> None:
     short = sys.argv[1:2] and sys.argv[1] in _SHORT
     if short:
         gc.disable()
+        # The threads of numpy's BLAS would spin for longer than a short command computes.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         run_and_exit(None, _run)

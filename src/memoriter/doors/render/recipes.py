@@ -338,11 +338,7 @@ def _setting_text(declared: PartClass, key: str, setting: object) -> str:
 def _defaults(declared: PartClass) -> RecipeData:
     """The defaults of a part."""
     fields = {} if declared is None else options_of(declared)
-    return {
-        name: field.get_default(call_default_factory=True)
-        for name, field in fields.items()
-        if not field.is_required()
-    }
+    return {name: field.default() for name, field in fields.items() if not field.required}
 
 
 def _passes(recipe: RecipeData) -> tuple[RecipeData, RecipeData]:

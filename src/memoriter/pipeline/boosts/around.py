@@ -16,13 +16,13 @@ from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.fields import TRUST
 from memoriter.core.picture import HIDDEN, small_table
 from memoriter.core.ranking import Rows, Scores, among
 from memoriter.core.slate import Slate
+from memoriter.core.validation import Bounds
 from memoriter.index.reads import (
     Turns,
     codes,
@@ -37,7 +37,7 @@ from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.rank.grid import snap
 from memoriter.text.figures import NodeText
 
-TurnShare = Annotated[float, Field(ge=0.0, le=10.0)]
+TurnShare = Annotated[float, Bounds(ge=0.0, le=10.0)]
 
 
 class AroundBoost(Boost):

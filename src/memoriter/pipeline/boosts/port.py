@@ -7,19 +7,19 @@ one more signal of a weighted fusion, or applies it to the score of a pass (`pas
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.record import Record
 from memoriter.core.slate import Op, Slate
+from memoriter.core.validation import Bounds
 from memoriter.index.reads import chain_length, numbers, strings
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import RecipePart, option
@@ -39,8 +39,8 @@ class Boosted:
     """What the plan shows for it after it ran."""
 
 
-class Boost(RecipePart):
-    """A boost as a recipe declares it. Its pydantic fields are the recipe's options."""
+class Boost(RecipePart, ABC):
+    """A boost as a recipe declares it. Its annotated attributes are the recipe's options."""
 
     reads_score: ClassVar[bool] = False
     """Whether its values depend on the score so far. Such a boost starts a new step."""
@@ -110,7 +110,7 @@ class ShareBoost(Boost):
         ge=0.0,
         le=1000.0,
     )
-    alpha: Annotated[float, Field(ge=0.0, le=1.0)] | None = option(
+    alpha: Annotated[float, Bounds(ge=0.0, le=1.0)] | None = option(
         "if set, the score is multiplied by 1 + `alpha` · (share − ½), and `weight` is not used",
         None,
     )

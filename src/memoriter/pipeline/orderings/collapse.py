@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, cast
 
 import numpy as np
-from pydantic import model_validator
 
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.fold import fold
@@ -74,8 +73,8 @@ class CollapseOrdering(Ordering):
         "how many of the best candidates are compared (the others all stay)", 1000, ge=1, le=10_000
     )
 
-    @model_validator(mode="after")
-    def _has_a_key(self) -> Self:
+    def check(self) -> None:
+        """`keys` are for `by = "key"` alone, and are paths."""
         if (self.by == "key") != bool(self.keys):
             raise ValueError('`by = "key"` and `keys` need each other: give both or neither')
         for path in self.keys:
@@ -83,7 +82,6 @@ class CollapseOrdering(Ordering):
                 raise ValueError(
                     f"keys: {path!r} is neither an attribute nor a path such as metadata.topic"
                 )
-        return self
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows without duplicates; a kept row takes the best place of its group."""
@@ -121,7 +119,7 @@ class CollapseOrdering(Ordering):
         kept = names[0] if names else "another"
         reason = f"it is one of {size} duplicates by {self.by}; {kept} was kept"
         for most in range(self.most + 1, size + 1):
-            wider = self.model_copy(update={"most": most})
+            wider = self.with_options(most=most)
             if dropping.at in wider.move(dropping.ctx, dropping.recipe, dropping.slate).at:
                 return Dropped(reason, {"most": most})
         return Dropped(reason)
@@ -134,7 +132,7 @@ class CollapseOrdering(Ordering):
     def _standing(self, dropping: Dropping) -> Iterator[str]:
         """The ids of kept rows that fall into one group with the dropped row."""
         groups, slate = dropping.move.details["group"], dropping.slate
-        alone = self.model_copy(update={"most": 1})
+        alone = self.with_options(most=1)
         for at in dropping.move.at.tolist():
             if groups[at] == groups[dropping.at]:
                 pair = slate.take(np.array(sorted((at, dropping.at)), np.intp))

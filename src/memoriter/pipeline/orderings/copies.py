@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
-from pydantic import field_validator
 
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.canonical import canonical, digest
@@ -18,6 +17,7 @@ from memoriter.core.ranking import Rows
 from memoriter.core.record import Record
 from memoriter.core.slate import Slate
 from memoriter.core.times import to_micros
+from memoriter.core.validation import After
 from memoriter.index.ids import ids_of
 from memoriter.index.marks import row_marks
 from memoriter.lanes.port import Context
@@ -52,6 +52,13 @@ class _Compared(NamedTuple):
         return (self.trust, self.created, self.row)
 
 
+def _attributes(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in ATTRIBUTES:
+            raise ValueError(f"same: {name!r} is not one of {', '.join(ATTRIBUTES)}")
+    return names
+
+
 class CopiesOrdering(Ordering):
     """Keeps the most trusted record of each group of copies, and of these the newest.
 
@@ -70,7 +77,7 @@ class CopiesOrdering(Ordering):
         ge=0.5,
         le=1.0,
     )
-    same: tuple[str, ...] = option(
+    same: Annotated[tuple[str, ...], After(_attributes)] = option(
         "attributes that copies must have in common", ("user", "source.who", "occurred")
     )
     head: int = option(
@@ -85,14 +92,6 @@ class CopiesOrdering(Ordering):
         " dropped",
         default=True,
     )
-
-    @field_validator("same")
-    @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for name in value:
-            if name not in ATTRIBUTES:
-                raise ValueError(f"same: {name!r} is not one of {', '.join(ATTRIBUTES)}")
-        return value
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows without copies; a standing row takes the best place of its group."""

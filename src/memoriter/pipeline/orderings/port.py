@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -60,7 +60,7 @@ class Dropped:
     options: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
-class Ordering(RecipePart):
+class Ordering(RecipePart, ABC):
     """An ordering as a recipe declares it."""
 
     enabled: bool = option("whether the ordering runs", default=True)

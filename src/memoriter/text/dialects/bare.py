@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
 from memoriter.text.dialects.parts import (
@@ -29,8 +30,8 @@ from memoriter.text.tree import Node, ParsedQuery, Term
 _FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
 # Not `text: x` with a space, which is prose, nor `path://`, which is a URL.
 _COLUMN: Final = rf"(?P<names>{'|'.join(_FIELDS)}):(?=[^\s:)])(?!//)"
-_FILTER: Final = re.compile(rf"(?<![^\s(]){_COLUMN}")
-_WORDS: Final = re.compile(r"[^\W_]+")
+_FILTER: Final = lazy_pattern(rf"(?<![^\s(]){_COLUMN}")
+_WORDS: Final = lazy_pattern(r"[^\W_]+")
 
 GRAMMAR: Final = Grammar(
     neighbours="OR",
