@@ -10,6 +10,7 @@ import pytest
 from tests.crash import lab, plan
 from tests.crash.conftest import Note
 from tests.inside import log_of
+from tests.night import NIGHT
 
 import memoriter
 from memoriter.core.times import to_datetime
@@ -19,7 +20,7 @@ from memoriter.testing.fakes import SECOND, START, HandClock
 from memoriter.testing.whole import whole
 
 YEAR = 365 * 86_400
-COUNT = 600 if lab.NIGHT else 80
+COUNT = 600 if NIGHT else 80
 Motion = Callable[[HandClock, random.Random, int], object]
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.crash import lab, plan, work
 from tests.crash.conftest import Note
 from tests.inside import log_of
+from tests.night import NIGHT
 
 import memoriter
 from memoriter.core.errors import StorageFull
@@ -51,7 +52,7 @@ def bench(tracer: Path, folder: Path, jobs: list[list[Any]], **more: Any) -> lis
 
 def spread(total: int, count: int) -> list[int]:
     """So many numbers of calls, from the first to the last."""
-    if lab.NIGHT or count >= total:
+    if NIGHT or count >= total:
         return list(range(1, total + 1))
     return sorted({1 + at * (total - 1) // (count - 1) for at in range(count)})
 

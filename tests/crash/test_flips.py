@@ -11,10 +11,11 @@ import pytest
 from tests.crash import flips, lab, plan
 from tests.crash.conftest import Note
 from tests.inside import log_of
+from tests.night import NIGHT
 
 from memoriter.testing.whole import whole
 
-CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (1, 60)
+CHUNKS, FLIPS = (10, 500) if NIGHT else (1, 60)
 STEPS = 60
 HEADS = "damages / changed an answer / told on read / by verify / unseen"
 
@@ -38,7 +39,7 @@ def test_no_flipped_bit_is_served(chunk: int, kept: flips.Kept, quick: Path, not
 def test_no_zeroed_page_is_served(kept: flips.Kept, quick: Path, note: Note) -> None:
     tally = flips.Tally()
     pages = len(kept.bytes) // flips.PAGE
-    for page in range(0, pages, 1 if lab.NIGHT else 4):
+    for page in range(0, pages, 1 if NIGHT else 4):
         begin, end = page * flips.PAGE, (page + 1) * flips.PAGE
         content = kept.bytes[:begin] + bytes(flips.PAGE) + kept.bytes[end:]
         flips.suffer(kept, quick / "copy", f"page {page + 1} zeroed", content, tally)
@@ -51,7 +52,7 @@ def test_no_shortened_file_is_served(kept: flips.Kept, quick: Path, note: Note) 
     tally, rng = flips.Tally(), random.Random(f"cut {lab.SEED}")
     size = len(kept.bytes)
     lengths = [size - flips.PAGE, size - 1, size - 512, 100, 1]
-    lengths += [rng.randrange(size) for _ in range(60 if lab.NIGHT else 12)]
+    lengths += [rng.randrange(size) for _ in range(60 if NIGHT else 12)]
     for length in lengths:
         flips.suffer(kept, quick / "copy", f"cut at {length}", kept.bytes[:length], tally)
     note(f"shortened files: {HEADS}", tally.spelled())
@@ -102,7 +103,7 @@ def test_a_damaged_segment_changes_no_answer(
     name: str, kept: flips.Kept, quick: Path, note: Note
 ) -> None:
     rng, tried = random.Random(f"{name} {lab.SEED}"), 0
-    for _ in range(40 if lab.NIGHT else 2):
+    for _ in range(40 if NIGHT else 2):
         for segment in sorted((kept.folder / "m.db.idx").glob("*.seg")):
             path = kept.lay(quick / "copy", kept.bytes, derived=True)
             DAMAGES[name](path.with_name("m.db.idx") / segment.name, rng)

@@ -18,12 +18,13 @@ import pytest
 from tests.crash import images, lab, plan
 from tests.crash.conftest import Note
 from tests.inside import counted_groups, log_of, no_writer, waiting_writers, write_transaction
+from tests.night import NIGHT
 
 import memoriter
 from memoriter.store.verify import verify_log
 from memoriter.testing.whole import whole
 
-ENTRIES = 4000 if lab.NIGHT else 800
+ENTRIES = 4000 if NIGHT else 800
 """So many are written in all, however long that takes."""
 HELD_S = 60.0
 """How long a writer holds its transaction, if nobody is done with reading before."""

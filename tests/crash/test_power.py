@@ -18,13 +18,14 @@ from tests.crash import images, lab, plan
 from tests.crash.conftest import Note
 from tests.crash.test_many import beside
 from tests.inside import log_of
+from tests.night import NIGHT
 
 import memoriter
 from memoriter.memory.options import OpenOptions
 from memoriter.store.verify import verify_log
 from memoriter.testing.whole import whole
 
-CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (1, 400, 160)
+CHUNKS, IMAGES, STEPS = (20, 2500, 260) if NIGHT else (1, 400, 160)
 HAS_FAST = "durability" in OpenOptions.__annotations__
 
 
@@ -101,7 +102,7 @@ def test_the_same_images_without_fsync_must_fail(
 def test_the_fast_mode_loses_at_most_the_last_commits(
     tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
-    count = 5000 if lab.NIGHT else 150
+    count = 5000 if NIGHT else 150
     options = json.dumps({"durability": "fast"})
     run = traced(tracer, tmp_path, f"{lab.SEED}/fast", STEPS, MEMORITER_OPTIONS=options)
     counts, wrong = survey(run, count, f"{lab.SEED}/fast", quick, may_lose=True)
@@ -120,7 +121,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
         "work", "--crowd", root / "m.db", root / images.ACKS, lab.SEED, 25, 8,
         tracer=tracer, MEMORITER_ROOT=root, MEMORITER_TRACE=trace, MEMORITER_CHECKPOINT=60,
     )  # fmt: skip
-    count = 4000 if lab.NIGHT else 120
+    count = 4000 if NIGHT else 120
     events = images.read(trace)
     synced = sum(event.op == "E" for event in events)
     for cut in images.cuts(events, root, count, random.Random(f"crowd {lab.SEED}")):
@@ -136,7 +137,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
     note("8 threads: commits / syncs / images / lost", f"200 / {synced} / {count} / 0")
 
 
-@pytest.mark.parametrize("synced", range(14, 110, 3 if lab.NIGHT else 48))
+@pytest.mark.parametrize("synced", range(14, 110, 3 if NIGHT else 48))
 def test_a_failed_sync_is_never_taken_for_a_good_one(
     synced: int, tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
@@ -219,7 +220,7 @@ def retried(
 
 
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside a reader"])
-@pytest.mark.parametrize("synced", range(16, 60, 4) if lab.NIGHT else (16,))
+@pytest.mark.parametrize("synced", range(16, 60, 4) if NIGHT else (16,))
 def test_a_retry_that_finds_its_write_after_a_kill_is_durable_too(
     synced: int, tracer: Path, tmp_path: Path, quick: Path, *, alone: bool
 ) -> None:

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.inside import context_of, engine_of, log_of
+from tests.night import NIGHT
 from tests.postgres.server import server
 from tests.property.pipelines import any_recipes
 from tests.property.strategies import queries, wheres
@@ -30,7 +31,6 @@ from memoriter.store.verify import verify_log
 from memoriter.testing.fakes import CountedEntropy, HandClock
 from memoriter.testing.whole import whole
 
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 _TENANTS = itertools.count()
 
 

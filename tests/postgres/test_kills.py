@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -10,14 +9,13 @@ from functools import partial
 from typing import TextIO
 
 from tests.inside import log_of
+from tests.night import NIGHT
 from tests.postgres.forked import Child, opened, write_on
 from tests.postgres.server import new_server
 
 from memoriter.store.port import Log
 from memoriter.store.verify import verify_log
 from memoriter.testing.whole import whole
-
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 
 
 def written_ids(log: Log) -> list[str]:
