@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.crash import flips, lab, plan
 from tests.crash.conftest import Note
+from tests.crash.flips import answers_and_mends
 from tests.inside import log_of
 from tests.night import NIGHT
 
@@ -138,16 +139,6 @@ def test_a_whole_folder_of_another_time_changes_no_answer(kept: flips.Kept, quic
     path = kept.lay(quick / "copy", kept.bytes, derived=False)
     shutil.copytree(other.folder / "m.db.idx", path.with_name("m.db.idx"))
     answers_and_mends(kept, path)
-
-
-def answers_and_mends(kept: flips.Kept, path: Path) -> None:
-    """It opens, answers from the record, and upkeep leaves sound segments behind."""
-    expected = kept.answers[True]
-    with flips.opened(path) as memory:
-        answers = kept.ask(memory)
-        wrong = [key for key in expected if answers[key] != expected[key]]
-        assert not wrong, [(key, answers[key], expected[key]) for key in wrong[:2]]
-    assert flips.mended(path) == kept.mended
 
 
 # -- repair ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 from tests.crash import forgets, lab
 from tests.crash.conftest import Note
-from tests.crash.test_errors import filled, small_disk
+from tests.crash.disks import filled, small_disk
 from tests.inside import log_of, snapshot_of, write_transaction
 from tests.night import NIGHT
 

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.crash import lab
 from tests.crash.conftest import Note
+from tests.crash.kill_loop import killed
 from tests.night import NIGHT
 
 CHUNKS, KILLS = (8, 120) if NIGHT else (1, 30)
-LIMIT_S = 900
-
-
-def killed(folder: Path, seed: str, kills: int, steps: int, how: str, **more: Any) -> Counter[str]:
-    """What a kill loop found; it fails when a promise was broken."""
-    output = lab.run(
-        "kills", folder / "store", f"{lab.SEED}/{seed}", kills, steps, how,
-        limit=LIMIT_S, MEMORITER_CHECKPOINT=40, OPENBLAS_NUM_THREADS=1, **more,
-    )  # fmt: skip
-    return Counter(json.loads(output))
 
 
 def tell(note: Note, counts: Counter[str]) -> None:

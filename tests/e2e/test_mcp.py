@@ -21,6 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from tests.e2e.commands import Cli
+from tests.e2e.mcp_session import CORE, content, session
 from tests.night import NIGHT
 
 import memoriter
@@ -33,7 +34,6 @@ from memoriter.doors.tokens import Tokens
 SRC = str(Path(__file__).parents[2] / "src")
 ENV = {"PYTHONPATH": SRC, "MEMORITER_DEBUG": ""}
 NOW = "2026-11-01T00:00:00Z"
-CORE = ["recall", "remember", "explain", "browse", "forget", "status"]
 
 
 def command(*args: object) -> list[str]:
@@ -75,31 +75,6 @@ def served(*args: object) -> Iterator[str]:
         made.terminate()
         made.wait(60)
         made.stderr.close()
-
-
-def content(result: Any) -> dict[str, Any]:
-    assert not result.is_error, result.content
-    return result.structured_content
-
-
-async def session(client: Client) -> None:
-    """What an agent does: look, keep, find, ask why, forget."""
-    tools = await client.list_tools()
-    assert [tool.name for tool in tools.tools] == CORE
-    text = "Prod SSH port: 49222 日本"
-    (id,) = content(await client.call_tool("remember", {"text": text}))["ids"]
-    answer = content(await client.call_tool("recall", {"query": "which port for ssh?"}))
-    assert [(hit["id"], hit["text"]) for hit in answer["hits"]] == [
-        (id, "Prod SSH port: 49222 日本")
-    ]
-    why = content(await client.call_tool("explain", {"receipt": answer["receipt"], "id": id}))
-    assert why["hit"]["score"] == answer["hits"][0]["score"]
-    assert content(await client.call_tool("status"))["records"] == 1
-    assert content(await client.call_tool("forget", {"id": id}))["ids"] == [id]
-    page = content(await client.call_tool("browse"))
-    assert (page["records"], page["total"]) == ([], 0)
-    wrong = await client.call_tool("explain", {"receipt": "feed", "id": id})
-    assert wrong.is_error
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

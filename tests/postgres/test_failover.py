@@ -17,7 +17,7 @@ from tests.inside import log_of
 from tests.night import NIGHT
 from tests.postgres.forked import Child, opened
 from tests.postgres.server import Server, new_server
-from tests.postgres.test_kills import writer, written_ids
+from tests.postgres.writers import writer, written_ids
 
 import memoriter
 from memoriter.core.errors import Unavailable

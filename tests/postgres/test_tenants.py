@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from tests.inside import engine_of, log_of
 from tests.night import NIGHT
+from tests.postgres.filling import fill
 from tests.postgres.server import server
-from tests.postgres.test_copy import fill
 from tests.property.worlds import open_toy
 
 import memoriter
