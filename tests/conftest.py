@@ -22,6 +22,7 @@ settings.register_profile(
 settings.register_profile(
     "night", deadline=None, max_examples=800, print_blob=True, suppress_health_check=_SLOW
 )
+settings.register_profile("slice", settings.get_profile("ci"), max_examples=4)
 settings.load_profile("night" if NIGHT else "ci")
 
 

@@ -15,7 +15,7 @@ from tests.night import NIGHT
 from memoriter.doors.http.openapi import document
 from memoriter.doors.operations import OPERATIONS
 
-CASES: Final = 20_000 if NIGHT else 160
+CASES: Final = 20_000 if NIGHT else 100
 APART: Final = (
     positive_data_acceptance,  # values are checked beyond what a schema can say: filters, recipes
     use_after_free,  # expire and forget take ids in bodies, of memories that may not be there

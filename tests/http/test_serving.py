@@ -30,7 +30,7 @@ from memoriter.doors.cli.main import app as root
 from memoriter.doors.http.serving import ServerConfig, bind_socket
 from memoriter.doors.tokens import Tokens
 
-ANSWERS: Final = 5000 if NIGHT else 250
+ANSWERS: Final = 5000 if NIGHT else 120
 """So many answers are waited for before the server has to end."""
 CLIENTS: Final = 50
 

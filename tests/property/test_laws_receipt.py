@@ -16,7 +16,7 @@ from memoriter.rank.grid import STEP
 from memoriter.why.receipt import sealed
 from memoriter.why.verify import verify
 
-COUNT: Final = 10_000 if NIGHT else 240
+COUNT: Final = 10_000 if NIGHT else 120
 PARTS: Final = 20 if NIGHT else 8
 """The receipts are cut into so many tests, for workers to share."""
 A_STORE: Final = 10
