@@ -26,7 +26,7 @@ from memoriter.testing.acts import batch, forget_act, put
 from memoriter.testing.whole import whole
 
 T = TypeVar("T")
-HISTORIES = 200 if NIGHT else 3
+HISTORIES = 200 if NIGHT else 2
 
 
 def lived(folder: Path, seed: str, histories: int, **more: Any) -> Counter[str]:

@@ -29,7 +29,7 @@ def test_a_process_may_be_killed_at_every_named_step(
     tmp_path: Path, quick: Path, note: Note
 ) -> None:
     del tmp_path
-    counts = killed(quick, "named", 200 if NIGHT else 1, 50 if NIGHT else 30, "named")
+    counts = killed(quick, "named", 200 if NIGHT else 1, 50 if NIGHT else 22, "named")
     tell(note, counts)
     note("named steps of commit, merge and publish", counts["named steps"])
     assert counts["kills"] >= counts["named steps"] >= 30
