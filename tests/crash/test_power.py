@@ -18,7 +18,7 @@ from memoriter.memory.options import OpenOptions
 from memoriter.store.verify import verify_log
 from memoriter.testing.whole import whole
 
-CHUNKS, IMAGES, STEPS = (20, 2500, 260) if NIGHT else (1, 400, 160)
+CHUNKS, IMAGES, STEPS = (20, 2500, 260) if NIGHT else (1, 200, 160)
 HAS_FAST = "durability" in OpenOptions.__annotations__
 
 
@@ -70,7 +70,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
         "work", "--crowd", root / "m.db", root / images.ACKS, lab.SEED, 25, 8,
         tracer=tracer, MEMORITER_ROOT=root, MEMORITER_TRACE=trace, MEMORITER_CHECKPOINT=60,
     )  # fmt: skip
-    count = 4000 if NIGHT else 120
+    count = 4000 if NIGHT else 60
     events = images.read(trace)
     synced = sum(event.op == "E" for event in events)
     for cut in images.cuts(events, root, count, random.Random(f"crowd {lab.SEED}")):
