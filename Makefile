@@ -3,6 +3,8 @@
 PYTHON ?= python3
 WORKERS ?= 3
 ARGS ?=
+# A worker begins with files of its own, whose fixtures are then made once, and ends by taking tests from the others.
+PARALLEL := -n $(WORKERS) --dist worksteal
 
 DEV := .venv
 DEMO := .venv-demo
@@ -17,7 +19,8 @@ DEMO_READY := $(DEMO)/ready-$(KEY)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
-unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV
+# Without byte code on disk every process of the suite would compile the package and its tests anew.
+unexport PYTHONDONTWRITEBYTECODE PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -36,7 +39,7 @@ demo: $(DEMO_READY)  ## set everything up, then show an explained recall (offlin
 
 test: $(DEV_READY)  ## the whole test suite; tests/shape is part of make check
 	@$(BIN)/python -m tools.browser
-	@$(BIN)/pytest -n $(WORKERS) --ignore=tests/shape $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) --ignore=tests/shape $(ARGS)
 
 check: $(DEV_READY)  ## format, lint, types, imports, shape
 	@$(call quiet,format (ruff format --check),$(BIN)/ruff format --check .)
@@ -46,10 +49,10 @@ check: $(DEV_READY)  ## format, lint, types, imports, shape
 	@$(call quiet,shape (pytest tests/shape),$(BIN)/pytest -q tests/shape)
 
 laws: $(DEV_READY)  ## the property tests named in LAWS.md
-	@$(BIN)/pytest -n $(WORKERS) tests/property $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) tests/property $(ARGS)
 
 conform: $(DEV_READY)  ## the contract suite on every store
-	@$(BIN)/pytest -n $(WORKERS) tests/contract $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) tests/contract $(ARGS)
 
 claims: $(DEV_READY)  ## what the five systems promise, number by number, and how each stands
 	@$(BIN)/python -m tests.claims -n $(WORKERS) $(ARGS)
@@ -64,11 +67,11 @@ bench: $(DEV_READY)  ## measure; prints tables and never fails on speed
 	@$(BIN)/python -m bench $(ARGS)
 
 night: $(DEV_READY)  ## all tests with the long counts and a random seed, with and without the native kernel
-	@MEMORITER_NIGHT=1 $(BIN)/pytest -n $(WORKERS) -m '' $(ARGS)
-	@MEMORITER_NIGHT=1 MEMORITER_KERNEL=numpy $(BIN)/pytest -n $(WORKERS) -m '' $(ARGS)
+	@MEMORITER_NIGHT=1 $(BIN)/pytest $(PARALLEL) -m '' $(ARGS)
+	@MEMORITER_NIGHT=1 MEMORITER_KERNEL=numpy $(BIN)/pytest $(PARALLEL) -m '' $(ARGS)
 
 crash: $(DEV_READY)  ## the crash laboratory: power cuts, kills, full disks, flipped bits
-	@$(BIN)/pytest -n $(WORKERS) tests/crash $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) tests/crash $(ARGS)
 
 docs: $(DEV_READY)  ## run the examples in the docstrings
 	@$(BIN)/pytest -q src $(ARGS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.night import NIGHT
 from tests.sound import sound
 
 from memoriter.memory.facade import Memory
@@ -22,7 +22,8 @@ settings.register_profile(
 settings.register_profile(
     "night", deadline=None, max_examples=800, print_blob=True, suppress_health_check=_SLOW
 )
-settings.load_profile("night" if os.environ.get("MEMORITER_NIGHT") == "1" else "ci")
+settings.register_profile("slice", settings.get_profile("ci"), max_examples=4)
+settings.load_profile("night" if NIGHT else "ci")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -33,6 +33,11 @@ def site() -> Iterator[Live]:
 
 
 @pytest.fixture
+def memory(site: Live) -> Memory:
+    return site.server_state.tenants.memory(TENANT)
+
+
+@pytest.fixture
 def opened(browser: Browser, site: Live) -> Iterator[Callable[..., Tab]]:
     """Opens the page at an address, signed in; afterwards nothing may have gone wrong in it."""
     tabs: list[tuple[Tab, str]] = []

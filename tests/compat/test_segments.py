@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.compat.alike import alike
 from tests.compat.make_segments import FOLDER, publish
 from tests.compat.make_v1 import answers
-from tests.compat.test_v1 import alike
 
 import memoriter
 from memoriter.index.spaces import SEGMENT_FORMAT

@@ -10,6 +10,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.compat.alike import alike
 from tests.compat.make_v1 import FOLDER, answers
 from tests.inside import log_of
 
@@ -23,16 +24,6 @@ from memoriter.store.verify import verify_log
 from memoriter.testing.whole import whole
 
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
-
-
-def alike(answers_now: list[Any], expected: list[Any]) -> bool:
-    """The same hits in the same order, scores to a few steps of the grid: fusion is no format."""
-    pairs = zip(json.loads(json.dumps(answers_now)), expected, strict=True)
-    return all(
-        [id for id, _ in hits] == [id for id, _ in wanted]
-        and all(abs(a - b) < 2**-28 for (_, a), (_, b) in zip(hits, wanted, strict=True))
-        for hits, wanted in pairs
-    )
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.contract.opened import opened
 from tests.inside import engine_of, index_of, log_of
 
 import memoriter
 from memoriter.memory.facade import Memory
 from memoriter.store.segments import FolderSegments, MemorySegments, Segments
-from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
 from memoriter.testing.segment_contract import SegmentsContract
 
 
@@ -23,13 +23,6 @@ class TestFolder(SegmentsContract):
 
 class TestMemory(SegmentsContract):
     home = staticmethod(lambda _: MemorySegments())
-
-
-def opened(place: str | Path) -> Memory:
-    return memoriter.open(
-        place, clock=HandClock(), entropy=CountedEntropy(), embedder=ToyEmbedder(),
-        maintenance="manual", flush_rows=3,
-    )  # fmt: skip
 
 
 @pytest.fixture(params=["memory", "folder"])
@@ -117,7 +110,7 @@ def test_segments_of_an_index_that_nobody_reads_here_are_erased_too(memory: Memo
 
 _OTHER = """
 import sys
-from tests.contract.test_segments import index_of, opened
+from tests.contract.opened import opened
 memory = opened(sys.argv[1])
 print(memory.status().segments, memory.status().tail, memory.maintain().published)
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-from tests.crash import plan
+from tests.crash import flips, plan
 from tests.inside import log_of
 
 from memoriter.core.errors import MemoriterError
@@ -263,3 +263,13 @@ def inside(kept: Kept, table: str, column: str) -> list[int]:
     db.close()
     spans = [(kept.bytes.find(value), len(value)) for value in values]
     return [at for begin, size in spans if begin > 0 for at in range(begin, begin + size)]
+
+
+def answers_and_mends(kept: flips.Kept, path: Path) -> None:
+    """It opens, answers from the record, and upkeep leaves sound segments behind."""
+    expected = kept.answers[True]
+    with flips.opened(path) as memory:
+        answers = kept.ask(memory)
+        wrong = [key for key in expected if answers[key] != expected[key]]
+        assert not wrong, [(key, answers[key], expected[key]) for key in wrong[:2]]
+    assert flips.mended(path) == kept.mended

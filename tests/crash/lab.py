@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.night import NIGHT
 
 import memoriter
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(memoriter.__file__).parents[1]
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 SEED = os.environ.get("MEMORITER_SEED", os.urandom(4).hex() if NIGHT else "ci")
 """Every failure names it; set it to see the same run again."""
 ACTIONS = {

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import resource
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.crash import lab, plan, work
+from tests.crash import lab
 from tests.crash.conftest import Note
-from tests.inside import log_of
+from tests.crash.disks import filled, resumes, small_disk, still_reads
+from tests.crash.fault_bench import bench
+from tests.night import NIGHT
 
 import memoriter
-from memoriter.core.errors import StorageFull
-from memoriter.store.verify import verify_log
-from memoriter.testing.whole import whole
 
-FIRST, STEPS = 24, 36
 EVERYTHING = 10**9
 FAULTS = {
     "a failing disk (EIO)": ("EIO", 1),
@@ -31,44 +25,39 @@ FAULTS = {
     "an interrupted call (EINTR)": ("EINTR", 1),
     "a short write": ("SHORT", 1),
 }
-SHARE = {"W": 12, "S": 4, "O": 3, "TUD": 3}
+SHARE = {"W": 8, "S": 3, "O": 2, "TUD": 2}
 """How many calls of each kind go wrong in CI, spread over all there are; at night all of them."""
-
-
-def bench(tracer: Path, folder: Path, jobs: list[list[Any]], **more: Any) -> list[dict[str, Any]]:
-    """What came of these faults, on a store that has lived some steps."""
-    base, seed = folder / "base", f"{lab.SEED}/errors"
-    if not base.exists():
-        base.mkdir()
-        work.live(str(base / "m.db"), str(folder / "acks"), seed, str(FIRST))
-        (folder / "root").mkdir()
-    output = lab.run(
-        "faults", folder / "root", base, seed, FIRST, STEPS, tracer=tracer, limit=1800,
-        MEMORITER_ROOT=folder / "root", stdin="".join(f"{json.dumps(j)}\n" for j in jobs), **more,
-    )  # fmt: skip
-    return [json.loads(line) for line in output.splitlines()]
 
 
 def spread(total: int, count: int) -> list[int]:
     """So many numbers of calls, from the first to the last."""
-    if lab.NIGHT or count >= total:
+    if NIGHT or count >= total:
         return list(range(1, total + 1))
     return sorted({1 + at * (total - 1) // (count - 1) for at in range(count)})
 
 
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder with a store that has lived some steps, for all faults."""
+    with lab.quick_folder() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def calls(tracer: Path, folder: Path) -> dict[str, int]:
+    """How many system calls of each kind a life makes."""
+    counted = bench(tracer, folder, [[kind, "EIO", 0, 0] for kind in SHARE])
+    return {kind: each["calls"] for kind, each in zip(SHARE, counted, strict=True)}
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_told_and_harms_nothing(
-    name: str, tracer: Path, quick: Path, note: Note
+    name: str, tracer: Path, folder: Path, calls: dict[str, int], note: Note
 ) -> None:
     action, times = FAULTS[name]
     kinds = ["W"] if action == "SHORT" else list(SHARE)
-    totals = bench(tracer, quick, [[kind, "EIO", 0, 0] for kind in kinds])
-    jobs = [
-        [kind, action, n, times]
-        for kind, total in zip(kinds, totals, strict=True)
-        for n in spread(total["calls"], SHARE[kind])
-    ]
-    results = bench(tracer, quick, jobs)
+    jobs = [[kind, action, n, times] for kind in kinds for n in spread(calls[kind], SHARE[kind])]
+    results = bench(tracer, folder, jobs)
     errors: Counter[str] = Counter()
     wrong = []
     for job, result in zip(jobs, results, strict=True):
@@ -85,57 +74,6 @@ def test_a_fault_is_told_and_harms_nothing(
 
 
 # -- full disks --------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def small_disk(point: Path, size: str) -> Iterator[None]:
-    """A filesystem of this size; skipped, and said so, where nobody may mount one."""
-    point.mkdir()
-    asked = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(point)]
-    try:
-        made = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603  # a fixed command
-    except FileNotFoundError:
-        pytest.skip("NO SMALL DISK: there is no mount command")
-    if made.returncode:
-        pytest.skip(f"NO SMALL DISK: a tmpfs cannot be mounted here: {made.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(point)], check=True)  # noqa: S603, S607  # as above
-
-
-def filled(memory: memoriter.Memory) -> list[str]:
-    """Write until the disk is full; what was acknowledged."""
-    kept: list[str] = []
-    try:
-        for n in range(100_000):
-            memory.remember(f"{n} port " + os.urandom(600).hex(), id=f"r{n}", key=f"k{n}")
-            kept.append(f"r{n}")
-    except StorageFull:
-        return kept
-    raise AssertionError("the disk never filled")
-
-
-def still_reads(memory: memoriter.Memory, kept: list[str]) -> None:
-    """Everything acknowledged is there, and found."""
-    assert memory.get(kept[0]).id == kept[0]
-    assert {r.id for r in memory.browse(limit=10_000).records} == set(kept)
-    assert memory.keywords("port", 3)
-    for _ in range(3):
-        with pytest.raises(StorageFull):
-            memory.remember_many([f"more {n} " + os.urandom(4000).hex() for n in range(50)])
-    verify_log(plan.TENANT, whole(log_of(memory), plan.TENANT))
-
-
-def resumes(memory: memoriter.Memory, path: Path, kept: list[str]) -> None:
-    """The same memory writes again, and nothing was lost."""
-    name = f"r{len(kept)}"
-    memory.remember("written when there was room again", id=name, key=f"k{len(kept)}")
-    memory.maintain()
-    memory.close()
-    with memoriter.open(path, embedder=None) as again:
-        assert {r.id for r in again.browse(limit=10_000).records} == {*kept, name}
-        verify_log(plan.TENANT, whole(log_of(again), plan.TENANT))
 
 
 def test_a_full_disk_stops_writing_and_nothing_else(tmp_path: Path, note: Note) -> None:
@@ -155,15 +93,15 @@ def test_a_full_disk_stops_writing_and_nothing_else(tmp_path: Path, note: Note) 
 _LIMITED = """
 import pathlib, resource, sys
 import memoriter
-from tests.crash import test_errors as t
+from tests.crash import disks
 path = pathlib.Path(sys.argv[1])
 memory = memoriter.open(path, embedder=None, maintenance="manual")
 soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, hard))
-kept = t.filled(memory)
-t.still_reads(memory, kept)
+kept = disks.filled(memory)
+disks.still_reads(memory, kept)
 resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-t.resumes(memory, path, kept)
+disks.resumes(memory, path, kept)
 print(len(kept))
 """
 

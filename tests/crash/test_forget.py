@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import pytest
 from tests.crash import forgets, lab
 from tests.crash.conftest import Note
-from tests.crash.test_errors import filled, small_disk
+from tests.crash.disks import filled, small_disk
 from tests.inside import log_of, snapshot_of, write_transaction
+from tests.night import NIGHT
 
 import memoriter
 from memoriter.index.cache import IndexCache
@@ -25,7 +26,7 @@ from memoriter.testing.acts import batch, forget_act, put
 from memoriter.testing.whole import whole
 
 T = TypeVar("T")
-HISTORIES = 200 if lab.NIGHT else 3
+HISTORIES = 200 if NIGHT else 2
 
 
 def lived(folder: Path, seed: str, histories: int, **more: Any) -> Counter[str]:
@@ -141,7 +142,7 @@ def test_opening_resumes_what_a_crash_left(tmp_path: Path, monkeypatch: pytest.M
 # -- a full disk --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("flush_rows", [10_000, 200] if lab.NIGHT else [200])
+@pytest.mark.parametrize("flush_rows", [10_000, 200] if NIGHT else [200])
 def test_forgetting_works_on_a_full_disk(tmp_path: Path, flush_rows: int) -> None:
     disk = tmp_path / "disk"
     with small_disk(disk, "24m"):

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.crash import lab
 from tests.crash.conftest import Note
+from tests.crash.kill_loop import killed
+from tests.night import NIGHT
 
-CHUNKS, KILLS = (8, 120) if lab.NIGHT else (1, 30)
-LIMIT_S = 900
-
-
-def killed(folder: Path, seed: str, kills: int, steps: int, how: str, **more: Any) -> Counter[str]:
-    """What a kill loop found; it fails when a promise was broken."""
-    output = lab.run(
-        "kills", folder / "store", f"{lab.SEED}/{seed}", kills, steps, how,
-        limit=LIMIT_S, MEMORITER_CHECKPOINT=40, OPENBLAS_NUM_THREADS=1, **more,
-    )  # fmt: skip
-    return Counter(json.loads(output))
+CHUNKS, KILLS = (8, 120) if NIGHT else (1, 30)
 
 
 def tell(note: Note, counts: Counter[str]) -> None:
@@ -40,7 +29,7 @@ def test_a_process_may_be_killed_at_every_named_step(
     tmp_path: Path, quick: Path, note: Note
 ) -> None:
     del tmp_path
-    counts = killed(quick, "named", 200 if lab.NIGHT else 1, 50 if lab.NIGHT else 30, "named")
+    counts = killed(quick, "named", 200 if NIGHT else 1, 50 if NIGHT else 22, "named")
     tell(note, counts)
     note("named steps of commit, merge and publish", counts["named steps"])
     assert counts["kills"] >= counts["named steps"] >= 30
@@ -48,12 +37,12 @@ def test_a_process_may_be_killed_at_every_named_step(
 
 def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, note: Note) -> None:
     (quick / "store").mkdir()
-    kills = 400 if lab.NIGHT else 14
+    kills = 400 if NIGHT else 14
     counts = killed(
         quick,
         "calls",
         kills,
-        40 if lab.NIGHT else 26,
+        40 if NIGHT else 26,
         "syscall",
         tracer=tracer,
         MEMORITER_ROOT=quick / "store",

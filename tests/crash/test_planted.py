@@ -7,20 +7,18 @@ import json
 import random
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.crash import flips, images, lab, plan, plant
+from tests.crash import clocks, flips, images, lab, plan, plant
 from tests.crash.conftest import Note
-from tests.crash.test_clocks import test_a_clock_may_do_what_it_likes as clock_test
-from tests.crash.test_errors import bench
-from tests.crash.test_flips import answers_and_mends
-from tests.crash.test_kill import killed
-from tests.crash.test_many import held_through_a_merge, taken_in_turn, together
-from tests.crash.test_many import settle as settled
-from tests.crash.test_power import retried, survey, traced
+from tests.crash.crowd import held_through_a_merge, taken_in_turn, together
+from tests.crash.crowd import settle as settled
+from tests.crash.fault_bench import bench
+from tests.crash.flips import answers_and_mends
+from tests.crash.kill_loop import killed
+from tests.crash.power import retried, survey, traced
 
 from memoriter.store import rows, sequence
 
@@ -163,9 +161,8 @@ def test_a_commit_time_straight_from_the_clock_is_noticed(
         return given[1] if len(given) == 2 and not more else builtins.max(*given, **more)
 
     monkeypatch.setattr(sequence, "max", latest, raising=False)
-    run: Callable[..., None] = clock_test
     with pytest.raises(Exception, match=r"."):  # wherever it shows first
-        run("runs backwards", tmp_path, note)
+        clocks.lived("runs backwards", tmp_path, note)
 
 
 def test_every_bug_that_can_be_planted_is_planted_here() -> None:

@@ -10,9 +10,7 @@ from typing import Any
 
 import apsw
 import pytest
-from tests.crash import test_damage as damage
-from tests.crash import test_many as many
-from tests.crash import test_surroundings as surroundings
+from tests.crash import damages, surroundings, threads
 
 import memoriter
 import memoriter.aio
@@ -112,7 +110,7 @@ def _queueing(plant: pytest.MonkeyPatch) -> None:
             return plain(self, *given)
 
     plant.setattr(room.Sqlite, "_rows", rows)
-    plant.setattr(many, "HELD_S", 3.0)  # they would wait as long as the transaction stands open
+    plant.setattr(threads, "HELD_S", 3.0)  # they would wait as long as the transaction stands open
 
 
 def _hurried(plant: pytest.MonkeyPatch) -> None:
@@ -192,14 +190,14 @@ PROMISES: dict[Check, Plant] = {
     surroundings.an_unsafe_sqlite_is_refused: _any_sqlite,
     surroundings.another_opener_is_refused: _blind,
     surroundings.a_stuck_reader_is_ended: _patient,
-    many.commits_are_shared: _one_by_one,
-    many.a_lone_write_does_not_linger: _lingering,
-    many.readers_do_not_wait_for_a_writer: _queueing,
-    many.a_cancelled_call_still_commits: _hurried,
-    damage.the_doctor_mends_derived_data_only: _heavy_handed,
-    damage.the_doctor_keeps_what_it_cannot_make: _wasteful,
-    damage.a_damaged_head_is_not_believed: _believing,
-    damage.a_segment_of_another_is_not_served: _nameless,
+    threads.commits_are_shared: _one_by_one,
+    threads.a_lone_write_does_not_linger: _lingering,
+    threads.readers_do_not_wait_for_a_writer: _queueing,
+    threads.a_cancelled_call_still_commits: _hurried,
+    damages.the_doctor_mends_derived_data_only: _heavy_handed,
+    damages.the_doctor_keeps_what_it_cannot_make: _wasteful,
+    damages.a_damaged_head_is_not_believed: _believing,
+    damages.a_segment_of_another_is_not_served: _nameless,
     a_retry_is_answered_from_its_key: _keyless,
     a_retry_asks_its_key_before_the_present: _present_minded,
 }

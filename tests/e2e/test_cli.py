@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.e2e.commands import Cli
 
 import memoriter
 
@@ -62,20 +63,20 @@ def test_json_is_one_document_and_nothing_else(run: Run) -> None:
     assert kept.stderr == done.stderr == ""
 
 
-def test_json_errors_leave_stdout_empty(run: Run) -> None:
-    failed = run("get", "nobody", "--json")
-    assert failed.returncode == 3
+def test_json_errors_leave_stdout_empty(cli: Cli) -> None:
+    failed = cli("get", "nobody", "--json")
+    assert failed.exit_code == 3
     assert failed.stdout == ""
     assert json.loads(failed.stderr)["error"] == "NotFound"
-    misused = run("recall", "x", "--limt", "3", "--json")
-    assert misused.returncode == 2
+    misused = cli("recall", "x", "--limt", "3", "--json")
+    assert misused.exit_code == 2
     assert json.loads(misused.stderr)["hint"] == "did you mean --limit?"
 
 
-def test_reading_makes_no_store(run: Run, tmp_path: Path) -> None:
+def test_reading_makes_no_store(cli: Cli, tmp_path: Path) -> None:
     for args in (["recall", "x"], ["browse"], ["status"], ["export", "x.export"], ["forget", "x"]):
-        failed = run(*args)
-        assert failed.returncode == 3
+        failed = cli(*args)
+        assert failed.exit_code == 3
         assert failed.stderr.splitlines() == [
             "error: there is no store at memoriter.db",
             "hint: memoriter init makes one; --store FILE names another",
@@ -146,18 +147,18 @@ def test_utf8_is_read_and_written_where_the_locale_knows_none(run: Run) -> None:
     assert "Zürich → 漢字" in run("recall", "Zürich", **bare).stdout
 
 
-def test_control_characters_do_not_reach_the_terminal(run: Run) -> None:
-    kept = run("remember", "red \x1b[31malert\x07").stdout.strip()
+def test_control_characters_do_not_reach_the_terminal(cli: Cli) -> None:
+    kept = cli("remember", "red \x1b[31malert\x07").stdout.strip()
     for args in (["recall", "alert"], ["get", kept], ["browse"]):
-        assert "\x1b" not in run(*args).stdout
+        assert "\x1b" not in cli(*args).stdout
 
 
 def test_a_reader_that_leaves_early_causes_no_noise(
-    run: Run, tmp_path: Path, env: dict[str, str]
+    cli: Cli, tmp_path: Path, env: dict[str, str]
 ) -> None:
     lines = (f"memory {n} of some length, again and again\n" for n in range(3000))
     (tmp_path / "many.txt").write_text("".join(lines))
-    assert run("import", "many.txt").returncode == 0
+    assert cli("import", "many.txt").exit_code == 0
     for extra in ([], ["--json"]):
         process = subprocess.Popen(  # noqa: S603  # our own program
             [*COMMAND, "browse", "--limit", "3000", *extra], cwd=tmp_path, env=env,
@@ -197,40 +198,40 @@ def at_the_prompt(tmp_path: Path, env: dict[str, str]) -> tuple[subprocess.Popen
 
 @pytest.mark.parametrize(("answer", "code"), [(b"n\n", 1), (b"\n", 1), (b"y\n", 0)])
 def test_forget_asks_on_a_terminal(
-    answer: bytes, code: int, run: Run, tmp_path: Path, env: dict[str, str]
+    answer: bytes, code: int, cli: Cli, tmp_path: Path, env: dict[str, str]
 ) -> None:
-    run("remember", "my password is hunter2", "--id", "secret")
+    cli("remember", "my password is hunter2", "--id", "secret", ok=True)
     process, master = at_the_prompt(tmp_path, env)
     os.write(master, answer)
     process.communicate(timeout=120)
     os.close(master)
     assert process.returncode == code
-    assert run("get", "secret").returncode == (3 if code == 0 else 0)
+    assert cli("get", "secret").exit_code == (3 if code == 0 else 0)
 
 
-def test_an_interrupt_ends_quietly_with_130(run: Run, tmp_path: Path, env: dict[str, str]) -> None:
-    run("remember", "my password is hunter2", "--id", "secret")
+def test_an_interrupt_ends_quietly_with_130(cli: Cli, tmp_path: Path, env: dict[str, str]) -> None:
+    cli("remember", "my password is hunter2", "--id", "secret", ok=True)
     process, master = at_the_prompt(tmp_path, env)
     process.send_signal(signal.SIGINT)
     _, noise = process.communicate(timeout=120)
     os.close(master)
     assert process.returncode == 130
     assert noise.strip() == b""
-    assert run("get", "secret").returncode == 0
+    assert cli("get", "secret").exit_code == 0
 
 
-def test_without_a_terminal_ids_are_forgotten_and_a_test_needs_yes(run: Run) -> None:
-    run("remember", "one", "--id", "one", "--tag", "x")
-    run("remember", "two", "--id", "two", "--tag", "x")
-    assert run("forget", "one").returncode == 0
+def test_without_a_terminal_ids_are_forgotten_and_a_test_needs_yes(cli: Cli) -> None:
+    cli("remember", "one", "--id", "one", "--tag", "x")
+    cli("remember", "two", "--id", "two", "--tag", "x")
+    assert cli("forget", "one").exit_code == 0
     where = '{"tags": {"any": ["x"]}}'
-    refused = run("forget", "--where", where)
-    assert refused.returncode == 2
+    refused = cli("forget", "--where", where)
+    assert refused.exit_code == 2
     assert "--dry-run" in refused.stderr
-    assert "two" in run("forget", "--where", where, "--dry-run").stdout
-    assert run("get", "two").returncode == 0
-    assert run("forget", "--where", where, "--yes").returncode == 0
-    assert run("get", "two").returncode == 3
+    assert "two" in cli("forget", "--where", where, "--dry-run").stdout
+    assert cli("get", "two").exit_code == 0
+    assert cli("forget", "--where", where, "--yes").exit_code == 0
+    assert cli("get", "two").exit_code == 3
 
 
 def test_a_store_left_behind_by_a_killed_writer_can_be_read(
@@ -266,10 +267,10 @@ def test_the_demo_is_quick_and_tells_three_stories(run: Run, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_demo_can_be_kept_and_asked(run: Run) -> None:
-    assert run("demo", "--keep", "demo.db").returncode == 0
-    assert "roll-back" in run("recall", "undo a release", "--store", "demo.db").stdout
-    assert run("demo", "--keep", "demo.db").returncode == 4
+def test_the_demo_can_be_kept_and_asked(cli: Cli) -> None:
+    assert cli("demo", "--keep", "demo.db").exit_code == 0
+    assert "roll-back" in cli("recall", "undo a release", "--store", "demo.db").stdout
+    assert cli("demo", "--keep", "demo.db").exit_code == 4
 
 
 def test_help_loads_neither_numpy_nor_pydantic(env: dict[str, str], tmp_path: Path) -> None:
@@ -307,15 +308,15 @@ def test_a_console_of_another_encoding_gets_replacements_and_whole_json(run: Run
     ],
 )
 def test_a_word_of_another_tool_is_answered_with_ours(
-    run: Run, typed: tuple[str, ...], right: str
+    cli: Cli, typed: tuple[str, ...], right: str
 ) -> None:
-    refused = run(*typed)
-    assert refused.returncode == 2
+    refused = cli(*typed)
+    assert refused.exit_code == 2
     assert right in refused.stderr
 
 
-def test_tags_narrow_a_recall(run: Run) -> None:
-    run("remember", "Prod port is 443", "--tag", "prod", "--id", "prod")
-    run("remember", "Staging port is 8080", "--tag", "staging", "--id", "staging")
-    answer = json.loads(run("recall", "port", "--tag", "prod", "--json").stdout)
+def test_tags_narrow_a_recall(cli: Cli) -> None:
+    cli("remember", "Prod port is 443", "--tag", "prod", "--id", "prod")
+    cli("remember", "Staging port is 8080", "--tag", "staging", "--id", "staging")
+    answer = json.loads(cli("recall", "port", "--tag", "prod", "--json").stdout)
     assert [hit["record"]["id"] for hit in answer["hits"]] == ["prod"]

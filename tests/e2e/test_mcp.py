@@ -20,6 +20,9 @@ from httpx2 import AsyncClient
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from tests.e2e.commands import Cli
+from tests.e2e.mcp_session import CORE, content, session
+from tests.night import NIGHT
 
 import memoriter
 from memoriter.core.canonical import canonical
@@ -30,9 +33,7 @@ from memoriter.doors.tokens import Tokens
 
 SRC = str(Path(__file__).parents[2] / "src")
 ENV = {"PYTHONPATH": SRC, "MEMORITER_DEBUG": ""}
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 NOW = "2026-11-01T00:00:00Z"
-CORE = ["recall", "remember", "explain", "browse", "forget", "status"]
 
 
 def command(*args: object) -> list[str]:
@@ -74,31 +75,6 @@ def served(*args: object) -> Iterator[str]:
         made.terminate()
         made.wait(60)
         made.stderr.close()
-
-
-def content(result: Any) -> dict[str, Any]:
-    assert not result.is_error, result.content
-    return result.structured_content
-
-
-async def session(client: Client) -> None:
-    """What an agent does: look, keep, find, ask why, forget."""
-    tools = await client.list_tools()
-    assert [tool.name for tool in tools.tools] == CORE
-    text = "Prod SSH port: 49222 日本"
-    (id,) = content(await client.call_tool("remember", {"text": text}))["ids"]
-    answer = content(await client.call_tool("recall", {"query": "which port for ssh?"}))
-    assert [(hit["id"], hit["text"]) for hit in answer["hits"]] == [
-        (id, "Prod SSH port: 49222 日本")
-    ]
-    why = content(await client.call_tool("explain", {"receipt": answer["receipt"], "id": id}))
-    assert why["hit"]["score"] == answer["hits"][0]["score"]
-    assert content(await client.call_tool("status"))["records"] == 1
-    assert content(await client.call_tool("forget", {"id": id}))["ids"] == [id]
-    page = content(await client.call_tool("browse"))
-    assert (page["records"], page["total"]) == ([], 0)
-    wrong = await client.call_tool("explain", {"receipt": "feed", "id": id})
-    assert wrong.is_error
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -183,13 +159,10 @@ def guarded(url: str, token: str) -> None:
     assert large.status_code == 413
 
 
-def test_a_read_only_server_offers_no_write_and_makes_no_store(tmp_path: Path) -> None:
+def test_a_read_only_server_offers_no_write_and_makes_no_store(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "m.db"
-    missing = subprocess.run(  # noqa: S603  # ours
-        command("mcp", "--store", place, "--read-only"), env={**os.environ, **ENV},
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    assert (missing.returncode, missing.stdout) == (3, "")
+    missing = cli("mcp", "--store", str(place), "--read-only")
+    assert (missing.exit_code, missing.stdout) == (3, "")
     assert not place.exists()
     with memoriter.open(place) as memory:
         memory.remember("kept", id="kept")
@@ -449,27 +422,21 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     [(("--tools", "all"), "core, full, compat"), (("--http", "--read-only"), "--right read")],
 )
 def test_a_wrong_option_is_refused_before_anything_starts(
-    tmp_path: Path, args: tuple[str, ...], through_mcp: str
+    cli: Cli, args: tuple[str, ...], through_mcp: str
 ) -> None:
-    done = subprocess.run(  # noqa: S603  # ours
-        command("mcp", "--store", tmp_path / "m.db", *args), env={**os.environ, **ENV},
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
+    done = cli("mcp", *args)
+    assert (done.exit_code, done.stdout) == (2, "")
     assert through_mcp in done.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--http", "--port", "0"]])
 def test_a_reranker_is_taken_from_the_flag_and_from_the_settings(
-    tmp_path: Path, more: list[str]
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
-    for flags, env in ((["--reranker", "nobody"], {}), ([], {"MEMORITER_RERANKER": "nobody"})):
-        done = subprocess.run(  # noqa: S603  # our own program
-            command("mcp", "--store", tmp_path / "a.db", *flags, *more),
-            env={**os.environ, **ENV, **env}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, check=False, timeout=120,
-        )  # fmt: skip
-        assert done.returncode == 2, done.stderr
+    by_flag = cli("mcp", "--reranker", "nobody", *more)
+    monkeypatch.setenv("MEMORITER_RERANKER", "nobody")
+    for done in (by_flag, cli("mcp", *more)):
+        assert done.exit_code == 2, done.stderr
         assert "reranker" in done.stderr
 
 

@@ -7,9 +7,9 @@ import os
 import re
 
 import pytest
+from tests.night import NIGHT
 from tests.pages import DOCS, blocks
 
-NIGHT = "MEMORITER_NIGHT"
 PACKAGES = {"anthropic": "anthropic", "langchain": "langchain_core", "langgraph": "langgraph"}
 """The package that an adapter of this name imports."""
 
@@ -25,7 +25,7 @@ def count(whole: int) -> int:
     wanted = os.environ.get("MEMORITER_HOST_STEPS")
     if wanted:
         return int(wanted)
-    return whole if os.environ.get(NIGHT) else whole // 20
+    return whole if NIGHT else whole // 20
 
 
 def host_of_block(text: str) -> str | None:

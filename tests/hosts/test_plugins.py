@@ -15,10 +15,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.hosts.test_programs import call, home, program
+from tests.hosts.programs import call, program
 from tools.plugins import GITHUB, MARKER, ROOT, as_text, bundle, files, version
-
-__all__ = ["home"]
 
 MADE = files()
 

@@ -7,9 +7,7 @@ model: what it sends shows the recalled block, and what it wrote shows the captu
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,39 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.hosts.programs import call, program
 
 import memoriter
-
-ROOT = Path(__file__).parents[2]
-PLACES = os.pathsep.join([str(ROOT / ".venv-host-programs/node_modules/.bin"), os.environ["PATH"]])
-SECONDS = 240
-
-
-def program(name: str) -> str:
-    place = shutil.which(name, path=PLACES)
-    if place is None:
-        pytest.skip(f"{name} is not installed; `make hosts ARGS=programs` runs this")
-    return place
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in [each for each in os.environ if each.startswith(("ANTHROPIC_", "MEMORITER_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("DISABLE_TELEMETRY", "1")
-    monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def call(*words: str, stdin: str = "", errors: bool = False, **environ: str) -> str:
-    done = subprocess.run(  # noqa: S603  # the programs under test
-        words, input=stdin, capture_output=True, encoding="utf-8", timeout=SECONDS,
-        env={**os.environ, **environ}, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + (done.stderr if errors else "")
 
 
 def ours(*words: str, stdin: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Final
 
 import schemathesis
@@ -11,12 +10,12 @@ from schemathesis import Case
 from schemathesis.checks import ensure_resource_availability
 from schemathesis.specs.openapi.checks import positive_data_acceptance, use_after_free
 from tests.http.live import Live
+from tests.night import NIGHT
 
 from memoriter.doors.http.openapi import document
 from memoriter.doors.operations import OPERATIONS
 
-NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-CASES: Final = 20_000 if NIGHT else 160
+CASES: Final = 20_000 if NIGHT else 100
 APART: Final = (
     positive_data_acceptance,  # values are checked beyond what a schema can say: filters, recipes
     use_after_free,  # expire and forget take ids in bodies, of memories that may not be there

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import Any, Final
+from typing import Any
 
 import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.http.live import JSON, Live, rpc
+from tests.night import NIGHT
 
 from memoriter.doors.http.rpc import methods
-
-NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
 
 
 @pytest.fixture(scope="session")

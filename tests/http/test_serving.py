@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import socket
@@ -22,6 +21,7 @@ import httpx
 import pytest
 from tests.http.live import heard, status_of
 from tests.http.processes import started
+from tests.night import NIGHT
 from typer.testing import CliRunner, Result
 
 import memoriter
@@ -30,8 +30,7 @@ from memoriter.doors.cli.main import app as root
 from memoriter.doors.http.serving import ServerConfig, bind_socket
 from memoriter.doors.tokens import Tokens
 
-NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-ANSWERS: Final = 5000 if NIGHT else 250
+ANSWERS: Final = 5000 if NIGHT else 120
 """So many answers are waited for before the server has to end."""
 CLIENTS: Final = 50
 

@@ -32,7 +32,7 @@ import psycopg
 from tests.inside import log_of
 from tests.postgres.forked import Child, opened
 from tests.postgres.server import programs, server_user
-from tests.postgres.test_kills import writer, written_ids
+from tests.postgres.writers import writer, written_ids
 
 PACKAGES: Final = ("patroni[raft]==4.1.5", "psycopg[binary]")
 HOST: Final = "127.0.0.1"

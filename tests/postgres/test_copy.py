@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.inside import log_of
+from tests.postgres.filling import fill
 from tests.property.worlds import dump_of, open_toy
 
 import memoriter
@@ -18,16 +19,6 @@ from memoriter.memory.facade import Memory
 from memoriter.store.sqlite.store import Sqlite
 from memoriter.testing.fakes import CountedEntropy, HandClock
 from memoriter.testing.whole import whole
-
-
-def fill(memory: Memory, count: int = 40) -> None:
-    memory.remember_many(
-        {"text": f"port {n} of ssh", "id": f"r{n}", "key": f"k{n}"} for n in range(count)
-    )
-    for n in range(0, count, 5):
-        memory.update(f"r{n}", text=f"harbour {n}")
-        memory.link(f"r{n}", f"r{n + 1}", "supersedes")
-    memory.forget("r3")
 
 
 def answer(memory: Memory) -> bytes:

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from tests.e2e.test_mcp import session
+from tests.e2e.mcp_session import session
 
 import memoriter
 from memoriter.doors.tokens import Tokens

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -15,14 +14,13 @@ from pathlib import Path
 
 import pytest
 from tests.inside import log_of
+from tests.night import NIGHT
 from tests.postgres.forked import Child, opened
 from tests.postgres.server import Server, new_server
-from tests.postgres.test_kills import writer, written_ids
+from tests.postgres.writers import writer, written_ids
 
 import memoriter
 from memoriter.core.errors import Unavailable
-
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 
 
 def standby_of(primary: Server) -> Server:

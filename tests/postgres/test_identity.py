@@ -18,10 +18,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.inside import context_of, engine_of, log_of
+from tests.night import NIGHT
 from tests.postgres.server import server
+from tests.postgres.turns import one_write
+from tests.property.changes import Change, Corpus, change, changes, corpora
 from tests.property.pipelines import any_recipes
 from tests.property.strategies import queries, wheres
-from tests.property.test_laws_views import Change, Corpus, change, changes, corpora
 from tests.property.worlds import asked, drop_index, dump_of, open_toy
 
 from memoriter.core.errors import MemoriterError
@@ -30,7 +32,6 @@ from memoriter.store.verify import verify_log
 from memoriter.testing.fakes import CountedEntropy, HandClock
 from memoriter.testing.whole import whole
 
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 _TENANTS = itertools.count()
 
 
@@ -83,23 +84,9 @@ def test_a_history_is_the_same_bytes_in_every_store(
 
 _WRITER = """
 import sys
-from tests.postgres.test_identity import written
+from tests.postgres.turns import written
 written(sys.argv[1], sys.argv[2], int(sys.argv[3]))
 """
-
-
-def written(place: str, name: str, count: int) -> None:
-    """One of the writers: each write has an id, a time and salts of its own."""
-    with open_toy(place, HandClock(), CountedEntropy(name), tenant="both") as memory:
-        for n in range(count):
-            one_write(memory, name, n)
-
-
-def one_write(memory: Memory, name: str, n: int) -> None:
-    clock = engine_of(memory).clock
-    assert isinstance(clock, HandClock)
-    clock.move(1)
-    memory.remember(f"port {n} of {name}", id=f"{name}-{n}", entities=[name])
 
 
 def test_what_two_processes_write_at_once_is_their_order_replayed(shared: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -10,27 +9,10 @@ from functools import partial
 from typing import TextIO
 
 from tests.inside import log_of
+from tests.night import NIGHT
 from tests.postgres.forked import Child, opened, write_on
 from tests.postgres.server import new_server
-
-from memoriter.store.port import Log
-from memoriter.store.verify import verify_log
-from memoriter.testing.whole import whole
-
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
-
-
-def written_ids(log: Log) -> list[str]:
-    """The ids of all records, in order; the whole chain is checked."""
-    dump = whole(log, "default")
-    verify_log("default", dump)
-    assert [row.seq for row in dump.chain] == list(range(1, dump.head.seq + 1)), "it is dense"
-    return [record.id for record in dump.records]
-
-
-def writer(url: str, name: str, first: int, count: int, out: TextIO) -> None:
-    with opened(url) as memory:
-        write_on(memory, name, first, count, out)
+from tests.postgres.writers import writer, written_ids
 
 
 def test_killed_clients_lose_double_and_tear_nothing(url: str) -> None:

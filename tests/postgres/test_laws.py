@@ -6,7 +6,6 @@ which compares kinds of stores, is in `test_identity`.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Final
 
 import psycopg
 import pytest
+from tests.night import NIGHT
 from tests.postgres.server import server
 from tests.property import (
     test_laws_answers,
@@ -25,7 +25,7 @@ from tests.property import (
 )
 from tests.property.laws import run_law
 
-EXAMPLES: Final = 100 if os.environ.get("MEMORITER_NIGHT") == "1" else 4
+EXAMPLES: Final = 100 if NIGHT else 4
 KEPT: Final = 6
 """So many stores are in use at a time: no example of a law has more than four."""
 _EMPTIED: Final = "DELETE FROM memoriter.{}"

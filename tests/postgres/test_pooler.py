@@ -15,7 +15,7 @@ import pytest
 from tests.inside import log_of
 from tests.postgres.forked import opened
 from tests.postgres.server import server
-from tests.postgres.test_kills import written_ids
+from tests.postgres.writers import written_ids
 
 import memoriter
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import pkgutil
 from types import ModuleType
 
 import tests.claims
 from tests.claims import test_comis_time, test_engrava_graph, test_mentisdb_graph
+from tests.night import NIGHT
 from tests.unit import (
     test_bad_input,
     test_idempotency,
@@ -35,7 +35,7 @@ _MODULES: tuple[ModuleType, ...] = (
     *(
         importlib.import_module(f"tests.claims.{each.name}")
         for each in pkgutil.iter_modules(tests.claims.__path__)
-        if each.name.startswith("test_") and os.environ.get("MEMORITER_NIGHT") == "1"
+        if each.name.startswith("test_") and NIGHT
     ),
 )
 _taken = {

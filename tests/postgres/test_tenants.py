@@ -8,8 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 from tests.inside import engine_of, log_of
+from tests.night import NIGHT
+from tests.postgres.filling import fill
 from tests.postgres.server import server
-from tests.postgres.test_copy import fill
 from tests.property.worlds import open_toy
 
 import memoriter
@@ -23,7 +24,6 @@ from memoriter.testing.acts import batch, forget_act, make_key, put, vector
 from memoriter.testing.fakes import HandClock
 from memoriter.testing.whole import whole
 
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 _SHARED = ("memoriter.spaces", "memoriter.format", "memoriter.notes")
 
 

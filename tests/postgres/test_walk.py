@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.test_cli_commands import COMMANDS
+from tests.e2e.commands import COMMANDS
 from typer.testing import CliRunner
 
 import memoriter

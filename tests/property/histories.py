@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 from tests.inside import clock_of
+from tests.property.changes import change
 from tests.property.strategies import (
     fields,
 )
-from tests.property.test_laws_views import change
 from tests.property.worlds import open_toy
 
 from memoriter.memory.facade import Memory

@@ -1,13 +1,12 @@
 """Any text at all, in every dialect: an answer or an error of ours, and never much work.
 
-Twenty thousand queries on every run, a million at night, against two hundred records. They go
+Five thousand queries on every run, a million at night, against two hundred records. They go
 to the word lane itself, which reads, looks up, scores and climbs its ladder; every hundredth goes
 through the whole of `recall`.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 import pytest
 from tests.inside import engine_of
+from tests.night import NIGHT
 from tests.property.worlds import open_toy
 
 from memoriter import MemoriterError
@@ -31,8 +31,7 @@ from memoriter.text.analyzers import analyzer as analyzer_of
 from memoriter.text.dialects import dialect_names
 from memoriter.text.dialects.parts import LEAVES
 
-NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-COUNT: Final = 1_000_000 if NIGHT else 10_000
+COUNT: Final = 1_000_000 if NIGHT else 5_000
 PARTS: Final = 4 if NIGHT else 1
 """Each dialect's share is cut into so many tests, for workers to share."""
 RECORDS: Final = 200

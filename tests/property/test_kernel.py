@@ -400,9 +400,11 @@ def test_a_published_segment_whose_texts_are_equally_long_scores_as_it_is_explai
 
 @pytest.mark.skipif(os.environ.get(VARIABLE) == "numpy", reason="the suite runs under numpy")
 def test_the_lanes_agree_with_plain_python_without_the_kernel_too() -> None:
+    """A slice of it; `make night` runs the whole suite once more without the kernel."""
     here = Path(__file__).parent
     ran = subprocess.run(  # noqa: S603  # our own tests
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
+         "--hypothesis-profile=slice", "-k", "not 100_000",
          *(str(here / name) for name in ORACLES)],
         env={**os.environ, VARIABLE: "numpy", "MEMORITER_NIGHT": "0"},
         capture_output=True, text=True, check=False,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from random import Random, SystemRandom
 from typing import Any, Final
 
 import pytest
+from tests.night import NIGHT
 from tests.property.provable import asked, store
 
 from memoriter.core.canonical import canonical
@@ -16,8 +16,7 @@ from memoriter.rank.grid import STEP
 from memoriter.why.receipt import sealed
 from memoriter.why.verify import verify
 
-NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
-COUNT: Final = 10_000 if NIGHT else 240
+COUNT: Final = 10_000 if NIGHT else 120
 PARTS: Final = 20 if NIGHT else 8
 """The receipts are cut into so many tests, for workers to share."""
 A_STORE: Final = 10

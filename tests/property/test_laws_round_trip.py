@@ -11,10 +11,10 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.changes import Change, Corpus, change, changes
 from tests.property.laws import law
 from tests.property.pipelines import Data, any_recipes, pipelines
 from tests.property.strategies import EXAMPLES, drafts, queries, wheres
-from tests.property.test_laws_views import Change, Corpus, change, changes
 from tests.property.worlds import asked, dump_of, open_toy
 
 from memoriter.core.canonical import canonical

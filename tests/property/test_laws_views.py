@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.inside import log_of
+from tests.property.changes import Change, Corpus, change, changes, corpora
 from tests.property.laws import law
 from tests.property.pipelines import any_recipes
-from tests.property.strategies import drafts, fields, queries, wheres
+from tests.property.strategies import queries, wheres
 from tests.property.worlds import REFUSED, asked, drop_index, dump_of, expected, open_toy
 
 import memoriter
@@ -21,35 +22,6 @@ from memoriter.core.errors import Expired, MemoriterError
 from memoriter.memory.facade import Memory
 from memoriter.store.ram import Ram
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
-
-corpora = st.lists(drafts(), min_size=1, max_size=8)
-Corpus = list[Any]
-Change = tuple[str, int, dict[str, Any]]
-changes = st.lists(
-    st.tuples(
-        st.sampled_from(["update", "forget", "link", "remember"]), st.integers(0, 7), fields(3)
-    ),
-    max_size=8,
-)
-
-
-def change(memory: Memory, clock: HandClock, done: list[Change], ids: list[str]) -> None:
-    """Apply changes to the records that are still there."""
-    for verb, at, details in done:
-        clock.move(1)
-        one, other = ids[at % len(ids)], ids[(at + 1) % len(ids)]
-        try:
-            match verb:
-                case "update":
-                    memory.update(one, **details)
-                case "forget":
-                    memory.forget(one)
-                case "link":
-                    memory.link(one, other, "supersedes")
-                case _:
-                    memory.remember("port ssh cache", **details)
-        except MemoriterError:
-            continue
 
 
 def tenants_of(place: Path, clock: HandClock) -> tuple[Memory, Memory]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from hypothesis.stateful import (
     rule,
 )
 from tests.inside import embedder_of, log_of
+from tests.night import NIGHT
 from tests.oracle.answer import browse
 from tests.oracle.world import Ask, embedded
 from tests.property.pipelines import Data, asks, pipelines, questions
@@ -388,7 +388,6 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 TestHistories.settings = settings(
     max_examples=EXAMPLES // (2 if NIGHT else 5), stateful_step_count=25
 )

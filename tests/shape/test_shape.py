@@ -84,15 +84,14 @@ def nameless_values(source: str) -> Iterator[str]:
 
 
 def wide_tuple(source: str) -> Iterator[str]:
-    """Values that belong together have names: a function returns no tuple of five or more."""
-    for function in functions(source):
-        for node in ast.walk(function.returns) if function.returns else ():
-            match node:
-                case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
-                    if len(parts) >= MIN_WIDE_TUPLE:
-                        yield f"{function.name} returns a tuple of {len(parts)}: name its values"
-                case _:
-                    pass
+    """Values that belong together have names: no type is a tuple of five or more."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
+                if len(parts) >= MIN_WIDE_TUPLE:
+                    yield f"line {node.lineno}: a tuple of {len(parts)}: name its values"
+            case _:
+                pass
 
 
 def silenced_complexity(source: str) -> Iterator[str]:
@@ -146,7 +145,7 @@ BAD_SAMPLES: dict[Check, str] = {
     long_function: "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES,
     wide_signature: "class A:\n    def f(self, a, b, c, d, /, e, f, g, *, h, i): ...\n",
     nameless_values: "row(1, 2, 3, 4, 5, 6, 7)\n",
-    wide_tuple: "def f() -> list[tuple[int, int, int, int, str]]: ...\n",
+    wide_tuple: "def f(a: list[tuple[int, int, int, int, str]]): ...\n",
     silenced_complexity: "def f(): ...  # noqa" + ": PLR0913\n",
     late_import: "def f():\n    import json  # no" + "qa: PLC0415\n",
     unfinished: "# TO" + "DO: later\n",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import pytest
 from tests.sidebyside.compare import Report, table
+from tests.sidebyside.installed import install
 
 # These scripts run where the other programs are installed, and are no tests.
 collect_ignore = [
@@ -19,6 +21,12 @@ _REPORTS: Final = pytest.StashKey[list[Report]]()
 def reports(pytestconfig: pytest.Config) -> list[Report]:
     """What was compared so far, by class."""
     return pytestconfig.stash.setdefault(_REPORTS, [])
+
+
+@pytest.fixture(scope="session")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter that has the other programs."""
+    return install(tmp_path_factory.mktemp("others"))
 
 
 def pytest_terminal_summary(

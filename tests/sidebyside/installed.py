@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from tests.sidebyside.programs import PROGRAMS
 
 OPT_IN: Final = "MEMORITER_SIDEBYSIDE"
@@ -47,3 +48,6 @@ def theirs(python: Path, name: str, asked: Sequence[Mapping[str, Any]]) -> list[
     if len(answers) != len(asked):
         raise RuntimeError(f"{name} answered {len(answers)} of {len(asked)}: {done.stderr[-2000:]}")
     return answers
+
+
+asked_for = pytest.mark.skipif(OPT_IN not in os.environ, reason=f"{OPT_IN}=1 installs the others")

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.sidebyside.test_sidebyside import asked_for, python
+from tests.sidebyside.installed import asked_for
 
 import memoriter
 from memoriter.core.times import micros, to_datetime
 
 _HERE: Final = Path(__file__).parent
-__all__ = ["python"]  # the fixture
 
 
 def made(python: Path, name: str, path: Path) -> str:

@@ -17,18 +17,11 @@ from typing import Any, Final
 import pytest
 from tests.sidebyside.cases import real_sentences
 from tests.sidebyside.compare import Answer, Documented, Report, difference, table
-from tests.sidebyside.installed import OPT_IN, install, theirs
+from tests.sidebyside.installed import OPT_IN, asked_for, theirs
 from tests.sidebyside.programs import CLASSES, PROGRAMS
 from tools.bench_data import VARIABLE
 
 _ROOT: Final = Path(__file__).parent.parent.parent
-asked_for = pytest.mark.skipif(OPT_IN not in os.environ, reason=f"{OPT_IN}=1 installs the others")
-
-
-@pytest.fixture(scope="session")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An interpreter that has the other programs."""
-    return install(tmp_path_factory.mktemp("others"))
 
 
 INSTALLED: Final = [each for each in CLASSES if PROGRAMS[each[0]].package is not None]

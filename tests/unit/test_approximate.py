@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.night import NIGHT
 
 import memoriter
 from memoriter.core.ranking import Mask
@@ -19,6 +20,7 @@ from memoriter.rank.grid import unit
 from memoriter.rank.units import units
 
 POOL = 50
+MANY, QUERIES = (30_000, 40) if NIGHT else (12_000, 20)
 Vectors = NDArray[np.float32]
 
 
@@ -84,17 +86,17 @@ def recall(view: View, queries: Vectors, masks: Sequence[Mask] | None = None) ->
 
 @pytest.mark.parametrize("width", [64, 100, 256, 384])
 def test_nearly_all_of_the_best_are_found(width: int) -> None:
-    view = reading_of(drawn(30_000, width))
-    assert recall(view, drawn(40, width, seed=2)) >= 0.99
+    view = reading_of(drawn(MANY, width))
+    assert recall(view, drawn(QUERIES, width, seed=2)) >= 0.99
 
 
 def test_vectors_of_a_narrow_cone_are_found_too() -> None:
-    matrix = drawn(30_000, 256, spread=0.8)
-    assert recall(reading_of(matrix), drawn(40, 256, seed=2, spread=0.8)) >= 0.99
+    matrix = drawn(MANY, 256, spread=0.8)
+    assert recall(reading_of(matrix), drawn(QUERIES, 256, seed=2, spread=0.8)) >= 0.99
 
 
 def test_scores_are_those_of_the_exact_scan() -> None:
-    view = reading_of(drawn(40_000))
+    view = reading_of(drawn(MANY))
     for query in drawn(5, seed=3):
         near, scores, _ = best(view, query)
         rows, exact, _ = best(view, query, 2**31)
@@ -103,8 +105,8 @@ def test_scores_are_those_of_the_exact_scan() -> None:
 
 
 def test_the_answer_does_not_depend_on_segments() -> None:
-    matrix = drawn(40_000)
-    whole, cut = reading_of(matrix), reading_of(matrix, (1, 20, 9_000, 39_000))
+    matrix = drawn(MANY)
+    whole, cut = reading_of(matrix), reading_of(matrix, (1, 20, MANY // 4, MANY - 1_000))
     for query in drawn(10, seed=4):
         assert best(whole, query) == best(cut, query)
 
@@ -113,17 +115,17 @@ def test_a_filter_is_applied_before_anything_is_cut() -> None:
     view = reading_of(drawn(80_000))
     for share in (2, 5):
         masks = [np.arange(len(s)) % share == 0 for s in view.segments]
-        assert recall(view, drawn(40, seed=5), masks) >= 0.99
+        assert recall(view, drawn(QUERIES, seed=5), masks) >= 0.99
         rows, _, _ = best(view, drawn(1, seed=6)[0], masks=masks)
         assert all((row - 10) // 3 % share == 0 for row in rows)
 
 
 def test_a_record_of_many_parts_counts_once() -> None:
-    view = reading_of(drawn(60_000), owners=np.repeat(np.arange(20_000), 3))
+    view = reading_of(drawn(MANY), owners=np.repeat(np.arange(MANY // 3), 3))
     for query in drawn(5, seed=7):
         rows, _, scan = best(view, query)
         assert (len(rows), len(set(rows)), scan) == (POOL, POOL, "approximate")
-    assert recall(view, drawn(40, seed=8)) >= 0.99
+    assert recall(view, drawn(QUERIES, seed=8)) >= 0.99
 
 
 def test_where_codes_cannot_tell_vectors_apart_the_scan_is_exact() -> None:

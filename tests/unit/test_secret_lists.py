@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.test_secrets import PLANTED
+from tests.unit.planted_secrets import PLANTED
 
 from memoriter.text import secrets
 
