@@ -23,7 +23,7 @@ from memoriter.doors.tenant_session import Receipts, TenantSession, weight_of
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 RING = 40
 """So many memories are written again and again."""
-DAY_S, NIGHT_S = 15, 30 * 60
+DAY_S, NIGHT_S = 60, 30 * 60
 REST_S = 0.04
 """By day the rounds rest between two calls, so that they cost other tests little."""
 
