@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import signal
@@ -27,6 +28,7 @@ from typer.testing import CliRunner, Result
 import memoriter
 from memoriter.core.errors import Forbidden, InputError, Unavailable
 from memoriter.doors.cli.main import app as root
+from memoriter.doors.http.limits import Limits
 from memoriter.doors.http.serving import ServerConfig, bind_socket
 from memoriter.doors.tokens import Tokens
 
@@ -178,6 +180,26 @@ def test_a_server_with_a_certificate_speaks_tls(tmp_path: Path) -> None:
         trusted = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
         assert server.url.startswith("https://")
         assert httpx.get(f"{server.url}/healthz", verify=trusted).json() == {"status": "ok"}
+        # Who connects and begins no handshake is closed soon, not after asyncio's minute.
+        port = int(server.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=40) as silent:
+            assert silent.recv(1) == b""
+
+
+def test_connections_far_beyond_the_limits_are_closed_before_any_handshake() -> None:
+    limits = Limits(per_address=1, strangers=1)
+    with contextlib.closing(bind_socket(ServerConfig(port=0, limits=limits))) as listening:
+        listening.listen(8)
+        place = ("127.0.0.1", listening.getsockname()[1])
+        asking = [socket.create_connection(place, timeout=40) for _ in range(4)]
+        served = [listening.accept()[0] for _ in range(2)]
+        with pytest.raises(ConnectionAbortedError):
+            listening.accept()
+        assert asking[2].recv(1) == b""
+        served.pop().close()
+        served.append(listening.accept()[0])  # there is room again
+        for each in (*asking, *served):
+            each.close()
 
 
 def kept(path: Path, tenant: str = "default") -> set[str]:

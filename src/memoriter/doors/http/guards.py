@@ -165,12 +165,14 @@ class Guard:
         if size is not None and size > most:
             await _drained(receive, _DRAINED * most)
             raise _too_large(most)
+        known = CREDENTIAL in scope
+        patience = limits.arrive_s if known else min(limits.arrive_s, limits.idle_s)
         try:
-            async with asyncio.timeout(limits.arrive_s):
+            async with asyncio.timeout(patience):
                 body = await self._read(scope, receive, most)
         except TimeoutError:
             raise TooSlow(
-                f"the body did not arrive within {limits.arrive_s:g} s",
+                f"the body did not arrive within {patience:g} s",
                 hint="send the whole body without pauses",
             ) from None
         self._server_state.heap.saw(len(body))

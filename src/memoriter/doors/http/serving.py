@@ -6,10 +6,13 @@ import asyncio
 import errno
 import ipaddress
 import logging
+import os
 import signal
 import socket
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -95,6 +98,48 @@ class OpenConnections:
         connection.give_way()
 
 
+class ListeningSocket(socket.socket):
+    """A listening socket that closes new connections at once while far too many are open.
+
+    `OpenConnections` chooses with care, but it sees a connection only after the handshake of TLS.
+    """
+
+    _limits: Limits | None = None
+    _per_address = True
+
+    def bounded(self, limits: Limits, *, per_address: bool) -> ListeningSocket:
+        """The socket itself, with limits."""
+        self._limits, self._per_address = limits, per_address
+        self._accepted: dict[str, weakref.WeakSet[socket.socket]] = {}
+        files = os.sysconf("SC_OPEN_MAX") if hasattr(os, "sysconf") else _MANY_FILES
+        self._most = min(limits.connections + limits.strangers, max(files - _OTHER_FILES, 1))
+        return self
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """The next connection; raises ConnectionAbortedError, which asyncio expects, if closed."""
+        accepted, place = super().accept()
+        if self._limits is None:
+            return accepted, place
+        address = str(place[0]) if place else ""
+        open_here = self._open_from(address)
+        most = self._limits.per_address + self._limits.strangers
+        everywhere = sum(map(len, self._accepted.values()))
+        if (self._per_address and len(open_here) >= most) or everywhere >= self._most:
+            accepted.close()
+            raise ConnectionAbortedError
+        open_here.add(accepted)
+        return accepted, place
+
+    def _open_from(self, address: str) -> weakref.WeakSet[socket.socket]:
+        """The open connections from an address; those that were closed are dropped everywhere."""
+        for known, some in list(self._accepted.items()):
+            for each in [one for one in some if one.fileno() < 0]:
+                some.discard(each)
+            if not some:
+                del self._accepted[known]
+        return self._accepted.setdefault(address, weakref.WeakSet())
+
+
 def _strangers(of: dict[Connection, bool]) -> Iterator[Connection]:
     return (each for each, strange in of.items() if strange)
 
@@ -102,6 +147,10 @@ def _strangers(of: dict[Connection, bool]) -> Iterator[Connection]:
 PORT: Final = 8321
 _LARGEST_PORT: Final = 65_535
 _HEADER_BYTES: Final = 64 * 1024
+_OTHER_FILES: Final = 128
+"""How many open files are left for the store and for standard streams."""
+_MANY_FILES: Final = 8192
+"""How many files a process may open, where the system does not tell."""
 _BIND_HINTS: Final = {
     errno.EADDRINUSE: "another server may use it: give another --port",
     errno.EADDRNOTAVAIL: "--host has to be an address of this machine",
@@ -178,7 +227,9 @@ def bind_socket(config: ServerConfig) -> socket.socket:
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     # The protocol has to be named: asyncio turns Nagle's algorithm off, which delays answers by
     # 40 ms, only on sockets whose protocol is TCP.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = ListeningSocket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP).bounded(
+        config.limits, per_address=not config.behind_proxy
+    )
     try:
         # A server that restarts at once would else fail while old connections time out.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -234,7 +285,7 @@ def uvicorn_server(
             hint="give PEM files for --tls-cert and --tls-key, with the key of that certificate",
             field="tls-cert",
         ) from None
-    return _Server(settings, ready)
+    return _Server(settings, ready, limits.idle_s)
 
 
 def run_server(server: uvicorn.Server, listening: socket.socket) -> None:
@@ -254,12 +305,18 @@ def _ignore(number: int, frame: object) -> None:
 class _Server(uvicorn.Server):
     """A server that calls `ready` when it accepts connections."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], idle_s: float) -> None:
         super().__init__(config)
         self._ready = ready
+        self._idle_s = idle_s
+        """How long the handshake of TLS may take: nobody has shown a token before it."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then call `ready`."""
+        if self.config.is_ssl:
+            # uvicorn has no option for it, and asyncio waits for a minute.
+            loop: Any = asyncio.get_running_loop()
+            loop.create_server = partial(loop.create_server, ssl_handshake_timeout=self._idle_s)
         await super().startup(sockets)
         self._ready()
 
