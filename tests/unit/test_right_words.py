@@ -242,8 +242,8 @@ def test_values_in_other_words_are_answered_with_the_right_ones(memory: Memory) 
         ("load all.export", "it is called import here"),
         ("stats", "it is called status here"),
         ("get", "usage: memoriter get [OPTIONS] {ID}; see memoriter get --help"),
-        ("verify nope.json", "memoriter recall QUERY --receipt FILE writes one"),
-        ("diff a.json b.json", "memoriter recall QUERY --receipt FILE writes one"),
+        ("verify nope.json", "give a receipt that memoriter recall QUERY --receipt FILE wrote"),
+        ("diff a.json b.json", "give a receipt that memoriter recall QUERY --receipt FILE wrote"),
     ],
 )
 def test_the_command_line_names_the_right_word(line: str, hint: str) -> None:

@@ -129,7 +129,7 @@ class Spec:
     def with_options(self, **options: Any) -> Self:
         """A copy with other options, which are not checked."""
         copied = object.__new__(type(self))
-        vars(copied).update(self, **options)
+        vars(copied).update(list(self), **options)  # a list: an option may be called `keys`
         vars(copied)[_GIVEN] = vars(self)[_GIVEN] | options.keys()
         return copied
 
