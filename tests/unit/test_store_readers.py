@@ -81,11 +81,15 @@ for line in sys.stdin:
 """
 
 
+_LOADED = "import importlib.metadata, os, sys\nimport memoriter\n"
+"""What a reader loads while it may still read the folders of Python."""
+
+
 @contextlib.contextmanager
 def barred(path: Path) -> Iterator[Callable[[], str]]:
     """A reader who may not write to the folder; yields how to ask it."""
     with subprocess.Popen(  # noqa: S603  # our own interpreter
-        [sys.executable, "-c", f"import importlib.metadata, os, sys\nimport memoriter\n{_BARRED}", str(path)],
+        [sys.executable, "-c", _LOADED + _BARRED, str(path)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as reader:  # fmt: skip
         assert reader.stdin is not None
