@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -52,6 +53,34 @@ def test_a_turn_is_written_once_by_the_id_of_its_message(memory: Memory) -> None
     other = memory.remember_messages(TURNS[:1], session="s2")
     assert len(other.ids) == 1
     assert len(memory) == 4
+
+
+def test_of_two_messages_with_one_id_in_a_list_the_first_is_written(memory: Memory) -> None:
+    first = {"role": "assistant", "content": "Noted", "id": "z"}
+    later = {**first, "content": "Noted, tests first"}
+    report = memory.remember_messages([*TURNS[:1], first, later, first], session="s")
+    assert (len(report.ids), report.already) == (2, 2)
+    assert memory.get(report.ids[1]).text == "Noted"
+    secret = {**first, "content": PLANTED[4][1], "id": "y"}
+    report = memory.remember_messages([secret, {**later, "id": "y"}], session="s")
+    assert ([each.message for each in report.refused], len(report.ids)) == ([0], 1)
+
+
+def test_a_message_that_another_writer_stored_meanwhile_costs_no_turn(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = memory._engine.log.keys
+    other = [{**TURNS[0], "content": "Which port for telnet?"}]
+
+    def late(tenant: str, names: Sequence[str]) -> Any:
+        seen = keys(tenant, names)
+        if other:
+            memory.remember_messages([other.pop()], session="s1")
+        return seen
+
+    monkeypatch.setattr(memory._engine.log, "keys", late)
+    report = memory.remember_messages(TURNS, session="s1")
+    assert (len(report.ids), report.already, len(memory)) == (2, 1, 3)
 
 
 def test_messages_without_ids_are_known_by_what_they_say(memory: Memory) -> None:

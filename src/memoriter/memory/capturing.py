@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.errors import BadRecord, Unavailable
+from memoriter.core.errors import BadRecord, Conflict, Unavailable
 from memoriter.core.fields import Source
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import flag
@@ -29,6 +29,10 @@ from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
 from memoriter.write.writer import Writer
+
+
+_TRIES: Final = 3
+"""How often turns are written, where others write turns of the same session at the same time."""
 
 
 class RefusedMessage(NamedTuple):
@@ -90,25 +94,51 @@ def capture_messages(
     rows = _rows(messages)
     session = options.get("session") or writer.scope.session
     turns = list(_turns(rows, session))
-    known = engine.log.keys(writer.tenant, [turn.key for turn in turns])
-    new = [turn for turn in turns if turn.key not in known]
-    refused = [
-        RefusedMessage(turn.at, kinds) for turn in new if (kinds := secret_kinds(turn.message.text))
-    ]
-    bad = {each.message for each in refused}
-    new = [turn for turn in new if turn.at not in bad]
-    drafts = [_draft(turn, options) for turn in new]
-    ids = writer.remember_many(drafts, _quiet).ids if drafts else ()
+    ids, refused = _written(engine, writer, turns, options)
     facts, problem = _facts(writer, reader, ids)
     engine.index_cache.wrote(writer.tenant, len(ids) + len(facts))
     return Captured(
         ids=ids,
-        already=len(turns) - len(new) - len(refused),
+        already=len(turns) - len(ids) - len(refused),
         empty=len(rows) - len(turns),
-        refused=tuple(refused),
+        refused=refused,
         facts=facts,
         problem=problem,
     )
+
+
+def _written(
+    engine: Engine,
+    writer: Writer,
+    turns: Sequence[_Turn],
+    options: MessagesKwargs,
+    tries: int = _TRIES,
+) -> tuple[tuple[str, ...], tuple[RefusedMessage, ...]]:
+    """Write the turns that the log lacks; returns their ids and the messages that hold secrets."""
+    known = engine.log.keys(writer.tenant, [turn.key for turn in turns])
+    new, refused = _new(turns, set(known))
+    drafts = [_draft(turn, options) for turn in new]
+    try:
+        ids = writer.remember_many(drafts, _quiet).ids if drafts else ()
+    except Conflict:  # another writer was first, with other text of a message: now it is known
+        if tries == 1:
+            raise
+        return _written(engine, writer, turns, options, tries - 1)
+    return ids, tuple(refused)
+
+
+def _new(turns: Sequence[_Turn], known: set[str]) -> tuple[list[_Turn], list[RefusedMessage]]:
+    """(the turns to write, those that hold secrets); of several with one id the first is taken."""
+    new, refused = list[_Turn](), list[RefusedMessage]()
+    for turn in turns:
+        if turn.key in known:
+            continue
+        if kinds := secret_kinds(turn.message.text):
+            refused.append(RefusedMessage(turn.at, kinds))
+        else:
+            known.add(turn.key)
+            new.append(turn)
+    return new, refused
 
 
 def _rows(messages: object) -> Sequence[Mapping[str, Any]]:
