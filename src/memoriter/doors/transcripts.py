@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, cast
 from memoriter.core.errors import InputError
 from memoriter.imports.fields import parse_time
 from memoriter.text.messages import parse_message
+from memoriter.text.recalled import without_blocks
 
 TAIL_BYTES: Final = 4 * 1024 * 1024
 """How much of a transcript is read after a turn."""
@@ -71,7 +72,8 @@ def transcript_messages(path: Path, *, whole: bool = True) -> tuple[str, list[di
     """
     rows = [cast("dict[str, Any]", row) for row in _rows(path, whole=whole) if type(row) is dict]
     if len(rows) == 1 and isinstance(rows[0].get("messages"), list):  # Gemini before JSON lines
-        rows = [row for row in rows[0]["messages"] if type(row) is dict]
+        inner = cast("list[Any]", rows[0]["messages"])
+        rows = [cast("dict[str, Any]", row) for row in inner if type(row) is dict]
     for host, recognised, read in _READERS:
         if any(recognised(row) for row in rows):
             return host, [each for each in map(_cleaned, read(rows)) if each is not None]
@@ -118,7 +120,8 @@ def _lines(path: Path, most: int) -> list[bytes]:
 
 def _cleaned(message: dict[str, Any]) -> dict[str, Any] | None:
     """The message without what its program added to it; None if nothing is left."""
-    text = _ADDED.sub("", parse_message(message).text).strip()
+    # A recalled block goes first: a memory in it may have the closing tag of a program.
+    text = _ADDED.sub("", without_blocks(parse_message(message).text)).strip()
     if not text or text.startswith(_ADDED_STARTS):
         return None
     at = message["timestamp"]  # one that is no time must not cost the turn

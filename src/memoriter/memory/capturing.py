@@ -30,7 +30,6 @@ from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
 from memoriter.write.writer import Writer
 
-
 _TRIES: Final = 3
 """How often turns are written, where others write turns of the same session at the same time."""
 
