@@ -109,6 +109,21 @@ def test_turns_with_secrets_are_refused_and_named_by_kind(memory: Memory) -> Non
         assert max(text.split(), key=len) not in printed
 
 
+def test_a_secret_as_the_name_of_a_speaker_or_a_session_is_not_stored(memory: Memory) -> None:
+    token = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    named: list[dict[str, Any]] = [{**TURNS[0], "name": token}, {**TURNS[1], "role": token}]
+    report = memory.remember_messages(named, session="s")
+    assert [each.kinds for each in report.refused] == [("GitHub token",)] * 2
+    given: dict[str, Any]
+    for given in ({"session": token}, {"user": token}, {"tags": ["ops", token]}):
+        with pytest.raises(BadRecord, match=r"holds a secret \(GitHub token\)") as error:
+            memory.remember_messages(TURNS, **given)
+        assert token not in str(error.value)
+    with pytest.raises(BadRecord, match="session: holds a secret"):
+        memory.scoped(session=token).remember_messages(TURNS)
+    assert len(memory) == 0
+
+
 def test_the_scope_of_a_memory_is_kept(memory: Memory) -> None:
     own = memory.scoped(user="ann", session="s9")
     report = own.remember_messages(TURNS[:1])

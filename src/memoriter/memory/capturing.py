@@ -90,6 +90,7 @@ def capture_messages(
     """Write the turns that are not in the log yet; see `Memory.remember_messages`."""
     check_known(options, MessagesKwargs, BadRecord, "messages")
     reader = fact_reader() if flag(options.get("facts", False), "facts") else None
+    _refuse_secret_names(writer, options)
     rows = _rows(messages)
     session = options.get("session") or writer.scope.session
     turns = list(_turns(rows, session))
@@ -132,12 +133,33 @@ def _new(turns: Sequence[_Turn], known: set[str]) -> tuple[list[_Turn], list[Ref
     for turn in turns:
         if turn.key in known:
             continue
-        if kinds := secret_kinds(turn.message.text):
+        if kinds := _kinds(turn.message):
             refused.append(RefusedMessage(turn.at, kinds))
         else:
             known.add(turn.key)
             new.append(turn)
     return new, refused
+
+
+def _kinds(message: Message) -> tuple[str, ...]:
+    """The kinds of the secrets in what is stored of a message."""
+    texts = (message.text, message.speaker or "", message.role)
+    return tuple(dict.fromkeys(kind for text in texts for kind in secret_kinds(text)))
+
+
+def _refuse_secret_names(writer: Writer, options: MessagesKwargs) -> None:
+    """Raise BadRecord if a name that every turn would get is a secret; it is not repeated."""
+    for name in ("session", "agent", "user", "channel", "tags"):
+        value: object = options.get(name) or getattr(writer.scope, name, None)
+        values = cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
+        for each in values:
+            kinds = secret_kinds(each) if isinstance(each, str) else ()
+            if kinds:
+                raise BadRecord(
+                    f"{name}: holds a secret ({', '.join(kinds)}); no message was stored",
+                    hint=f"give another {name.removesuffix('s')}",
+                    field=name,
+                )
 
 
 def _rows(messages: object) -> Sequence[Mapping[str, Any]]:
