@@ -238,8 +238,11 @@ def test_a_model_that_fails_leaves_the_turns_written(
     with served(writes("I would rather not.")) as server:
         _configure(monkeypatch, server.base)
         report = memory.remember_messages(TURNS, session="s1", facts=True)
+        again = memory.remember_messages(TURNS, session="s1", facts=True)
     assert (len(report.ids), report.facts) == (3, ())
     assert "the reply is not a list of facts" in str(report.problem)
+    assert "will not be sent for facts again" in str(report.problem)
+    assert (again.already, again.facts, len(server.bodies)) == (3, (), 1)  # as docs/capture.md says
 
 
 def test_facts_are_asked_for_only_where_a_model_is_configured(

@@ -242,7 +242,7 @@ def _facts(
         return (), None
     try:
         drafts = reader.drafts([writer.current(each) for each in ids])
-    except Unavailable as error:  # the turns are written: the facts can be read another time
-        return (), error.message
+    except Unavailable as error:
+        return (), f"{error.message}; the turns are stored, but will not be sent for facts again"
     clean = [draft for draft in drafts if not secret_kinds(str(draft["text"]))]
     return (writer.remember_many(clean, _quiet).ids if clean else ()), None
