@@ -164,6 +164,8 @@ _OPEN_KEYS: Final = word_table(
 """The same of one that is not; all others are secret where the name is in capitals."""
 _PASSES: Final = word_table("first second third last next two one single multi per each")
 """What is before `pass` where it is a run over something."""
+_TYPE: Final = re.compile(r"(?:[A-Z][a-z]+\d{0,6}){2,}")
+"""The name of a type in code: Ed25519PrivateKey."""
 _QUANTITY: Final = re.compile(r"(?i)[\d.,:/x%+-]+[a-z%]{0,4}")
 _GENERATED: Final = 16
 """A secret key has at least so many characters."""
@@ -274,6 +276,7 @@ def _is_mixed(value: str) -> bool:
     return (
         (not _IDENTIFIER.match(value) or bool(_PHRASE.fullmatch(value)))
         and not value.isalpha()
+        and not _TYPE.fullmatch(value)
         and _is_secret(value)
     )
 
