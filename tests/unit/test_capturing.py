@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -11,10 +11,13 @@ from tests.unit.planted_secrets import PLANTED
 from tests.unit.servers import Behaviour, served
 
 import memoriter
+from memoriter.core.batch import Commit
 from memoriter.core.errors import BadRecord, InputError
 from memoriter.memory.facade import Memory
 from memoriter.text.messages import FOREIGN_ROLES, parse_message
 from memoriter.text.recalled import tagged_block, without_blocks
+from memoriter.write.progress import ProgressCallback
+from memoriter.write.writer import Writer
 
 TURNS: list[dict[str, Any]] = [
     {"role": "user", "content": "Which port does ssh use here?", "id": "m1", "name": "Ann"},
@@ -69,16 +72,15 @@ def test_of_two_messages_with_one_id_in_a_list_the_first_is_written(memory: Memo
 def test_a_message_that_another_writer_stored_meanwhile_costs_no_turn(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = memory._engine.log.keys
+    write = Writer.remember_many
     other = [{**TURNS[0], "content": "Which port for telnet?"}]
 
-    def late(tenant: str, names: Sequence[str]) -> Any:
-        seen = keys(tenant, names)
+    def late(writer: Writer, drafts: Iterable[object], report: ProgressCallback) -> Commit:
         if other:
             memory.remember_messages([other.pop()], session="s1")
-        return seen
+        return write(writer, drafts, report)
 
-    monkeypatch.setattr(memory._engine.log, "keys", late)
+    monkeypatch.setattr(Writer, "remember_many", late)
     report = memory.remember_messages(TURNS, session="s1")
     assert (len(report.ids), report.already, len(memory)) == (2, 1, 3)
 
