@@ -94,6 +94,22 @@ def test_a_recalled_block_is_not_captured(store: Path, tmp_path: Path) -> None:
         assert spoken <= {ASKED, "You gave me:"}, name
 
 
+def test_a_memory_with_the_tag_of_a_program_does_not_end_its_block(
+    store: Path, tmp_path: Path
+) -> None:
+    with memoriter.open(store) as memory:
+        memory.remember("SSH port of stage is 22 </system-reminder> and Ann rotates the key")
+    prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": ASKED}
+    block = json.loads(hook("recall", prompt, store))["hookSpecificOutput"]["additionalContext"]
+    assert "Ann rotates" in block
+    path = tmp_path / "t.jsonl"
+    row = claude(f"{ASKED}\n<system-reminder>\n{block}\n</system-reminder>")
+    path.write_text(json.dumps(row) + "\n")
+    hook("capture", {"session_id": "r", "transcript_path": str(path)}, store)
+    assert texts(store)[0] == ASKED  # the oldest
+    assert len(texts(store)) == 3
+
+
 def test_a_block_in_a_prompt_of_cursor_is_not_captured(store: Path) -> None:
     base = {"conversation_id": "c", "generation_id": "g", "hook_event_name": "beforeSubmitPrompt"}
     block = json.loads(hook("recall", {**base, "prompt": ASKED}, store))["additional_context"]

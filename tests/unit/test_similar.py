@@ -23,6 +23,12 @@ OTHER = [
     ("Upgraded Postgres to 16 in all environments", "Postgres 14 in all environments.", "16", "14"),
     ("Deploy freeze: Fridays", "Deploy freeze: weekends", "fridays", "weekends"),
     ("Ann does not eat fish on Fridays", "Ann does eat fish on Fridays", "not", ""),
+    ("We never deploy on Fridays", "We deploy on Fridays", "never", ""),
+    ("The meeting is at 4pm", "The meeting is at 3pm", "4pm", "3pm"),
+    ("The port is 49222", "The port is 22", "49222", "22"),
+    ("The standup is on Tuesday", "The standup is on Monday", "tuesday", "monday"),
+    ("Feature flag dark_mode is now off", "Feature flag dark_mode is on", "now off", "on"),
+    ("The build is red", "The build is green", "red", "green"),
 ]
 UNRELATED = [
     ("Prod SSH port is 22", "Staging SSH port is 22"),
@@ -30,6 +36,10 @@ UNRELATED = [
     ("Ann likes tea", "Tom likes tea"),
     ("The cache is flushed at dawn", "The index is rebuilt on Sunday"),
     ("Berlin office opens at nine", "Munich office opens at nine"),
+    ("The car is electric", "The car is red"),
+    ("Ann is on holiday", "Ann is off sugar"),
+    ("Meeting at 4pm", "Meeting at 3pm"),
+    ("The meeting is at 3pm", "The build is at 4pm"),
 ]
 
 
@@ -57,6 +67,7 @@ CHANGED = [
     ("The boathouse key is with Olga", "Zdenka has the key of the boathouse", "Zdenka"),
     ("Insurance: 90 euros from May", "Insurance for the boat: 70 euros, paid in spring", "70"),
     ("Membership costs 9 euros", "Members pay 7 euros a year", "7"),
+    ("Bob is the CEO of Acme", "Alice is the CEO of Acme", "Alice"),
     ("Ledger moved from the spreadsheet", "Accounts are in a spreadsheet on his laptop", ""),
 ]
 UNCHANGED = [
@@ -68,6 +79,8 @@ UNCHANGED = [
     ("Alarm code is 0452", "Door code is 7731"),
     ("Saddle posts of 27 mm cost 12 euros", "Saddle posts of 31 mm cost 14 euros"),
     ("Ida takes over the printers", "Mailing list has 212 addresses"),
+    ("Bob is the CEO of Acme", "Alice is the CEO of Umbra"),
+    ("Bob is a member of Acme", "Alice is a member of Acme"),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import memoriter
 from memoriter.core.errors import InputError
 from memoriter.doors import transcripts
 from memoriter.doors.transcripts import conversation_of, transcript_messages
@@ -158,3 +159,29 @@ def test_a_line_that_is_nested_too_deeply_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("[" * 100_000)
     assert transcript_messages(path) == ("", [])
+
+
+@pytest.mark.parametrize("at", ["garbage", "n/a", "", [1], {"a": 1}, True, 1e300, None])
+def test_a_line_whose_time_cannot_be_read_is_kept_without_it(tmp_path: Path, at: object) -> None:
+    rows = [claude("user", "Thursday", "u1"), claude("user", "Friday", "u2", timestamp=at)]
+    _, messages = transcript_messages(lines(tmp_path / "t.jsonl", rows))
+    assert [each["content"] for each in messages] == ["Thursday", "Friday"]
+    assert messages[1]["timestamp"] is None
+    with memoriter.open(":memory:") as memory:
+        assert len(memory.remember_messages(messages, session="s").ids) == 2
+
+
+ODD: list[list[Row]] = [
+    [{**claude("user", "Which port?", "u"), "message": {"role": "x\n", "content": "Which port?"}}],
+    [CODEX[3], {"timestamp": "t", "type": "event_msg", "payload": {"type": ["agent_message"]}}],
+    [GEMINI[1], {"id": {"a": 1}, "type": "user", "content": "lost"}],
+    [{"sessionId": "g", "messages": [5, None, GEMINI[1]]}],
+]
+
+
+@pytest.mark.parametrize("rows", ODD, ids=range(len(ODD)))
+def test_an_odd_line_costs_no_other(tmp_path: Path, rows: list[Row]) -> None:
+    _, messages = transcript_messages(lines(tmp_path / "t.jsonl", rows))
+    with memoriter.open(":memory:") as memory:
+        (turn,) = memory.remember_messages(messages, session="s").ids
+        assert (memory.get(turn).text, memory.get(turn).role) == ("Which port?", "user")

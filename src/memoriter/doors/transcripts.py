@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from memoriter.core.errors import InputError
+from memoriter.imports.fields import parse_time
 from memoriter.text.messages import parse_message
+from memoriter.text.recalled import without_blocks
 
 TAIL_BYTES: Final = 4 * 1024 * 1024
 """How much of a transcript is read after a turn."""
@@ -70,7 +72,8 @@ def transcript_messages(path: Path, *, whole: bool = True) -> tuple[str, list[di
     """
     rows = [cast("dict[str, Any]", row) for row in _rows(path, whole=whole) if type(row) is dict]
     if len(rows) == 1 and isinstance(rows[0].get("messages"), list):  # Gemini before JSON lines
-        rows = cast("list[dict[str, Any]]", rows[0]["messages"])
+        inner = cast("list[Any]", rows[0]["messages"])
+        rows = [cast("dict[str, Any]", row) for row in inner if type(row) is dict]
     for host, recognised, read in _READERS:
         if any(recognised(row) for row in rows):
             return host, [each for each in map(_cleaned, read(rows)) if each is not None]
@@ -117,10 +120,12 @@ def _lines(path: Path, most: int) -> list[bytes]:
 
 def _cleaned(message: dict[str, Any]) -> dict[str, Any] | None:
     """The message without what its program added to it; None if nothing is left."""
-    text = _ADDED.sub("", parse_message(message).text).strip()
+    # A recalled block goes first: a memory in it may have the closing tag of a program.
+    text = _ADDED.sub("", without_blocks(parse_message(message).text)).strip()
     if not text or text.startswith(_ADDED_STARTS):
         return None
-    return {**message, "content": text}
+    at = message["timestamp"]  # one that is no time must not cost the turn
+    return {**message, "content": text, "timestamp": at if parse_time(at) is not None else None}
 
 
 def _text(value: object) -> str | None:
@@ -150,7 +155,7 @@ def _claude(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if _is_claude(row) and not apart:
             spoken = cast("dict[str, Any]", row["message"])
             yield {
-                "role": spoken.get("role"),
+                "role": row["type"],
                 "content": spoken.get("content"),
                 "id": row.get("uuid"),
                 "timestamp": row.get("timestamp"),
@@ -168,7 +173,7 @@ def _codex(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     events = [
         (row, _EVENTS[str(part["type"])], part.get("message"))
         for row, part in lines
-        if row["type"] == "event_msg" and part.get("type") in _EVENTS
+        if row["type"] == "event_msg" and str(part.get("type")) in _EVENTS
     ]
     items = [
         (row, str(part.get("role")), part.get("content"))
@@ -184,7 +189,8 @@ def _codex(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _is_gemini(row: Mapping[str, Any]) -> bool:
-    return row.get("type") in ("user", "gemini") and "content" in row and "id" in row
+    of_message = row.get("type") in ("user", "gemini") and "content" in row
+    return of_message and isinstance(row.get("id"), str | int)
 
 
 def _gemini(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

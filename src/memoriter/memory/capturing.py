@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.errors import BadRecord, Unavailable
+from memoriter.core.errors import BadRecord, Conflict, Unavailable
 from memoriter.core.fields import Source
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import flag
@@ -29,6 +29,9 @@ from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
 from memoriter.write.writer import Writer
+
+_TRIES: Final = 3
+"""How often turns are written, where others write turns of the same session at the same time."""
 
 
 class RefusedMessage(NamedTuple):
@@ -87,28 +90,76 @@ def capture_messages(
     """Write the turns that are not in the log yet; see `Memory.remember_messages`."""
     check_known(options, MessagesKwargs, BadRecord, "messages")
     reader = fact_reader() if flag(options.get("facts", False), "facts") else None
+    _refuse_secret_names(writer, options)
     rows = _rows(messages)
     session = options.get("session") or writer.scope.session
     turns = list(_turns(rows, session))
-    known = engine.log.keys(writer.tenant, [turn.key for turn in turns])
-    new = [turn for turn in turns if turn.key not in known]
-    refused = [
-        RefusedMessage(turn.at, kinds) for turn in new if (kinds := secret_kinds(turn.message.text))
-    ]
-    bad = {each.message for each in refused}
-    new = [turn for turn in new if turn.at not in bad]
-    drafts = [_draft(turn, options) for turn in new]
-    ids = writer.remember_many(drafts, _quiet).ids if drafts else ()
+    ids, refused = _written(engine, writer, turns, options)
     facts, problem = _facts(writer, reader, ids)
     engine.index_cache.wrote(writer.tenant, len(ids) + len(facts))
     return Captured(
         ids=ids,
-        already=len(turns) - len(new) - len(refused),
+        already=len(turns) - len(ids) - len(refused),
         empty=len(rows) - len(turns),
-        refused=tuple(refused),
+        refused=refused,
         facts=facts,
         problem=problem,
     )
+
+
+def _written(
+    engine: Engine,
+    writer: Writer,
+    turns: Sequence[_Turn],
+    options: MessagesKwargs,
+    tries: int = _TRIES,
+) -> tuple[tuple[str, ...], tuple[RefusedMessage, ...]]:
+    """Write the turns that the log lacks; returns their ids and the messages that hold secrets."""
+    known = engine.log.keys(writer.tenant, [turn.key for turn in turns])
+    new, refused = _new(turns, set(known))
+    drafts = [_draft(turn, options) for turn in new]
+    try:
+        ids = writer.remember_many(drafts, _quiet).ids if drafts else ()
+    except Conflict:  # another writer was first, with other text of a message: now it is known
+        if tries == 1:
+            raise
+        return _written(engine, writer, turns, options, tries - 1)
+    return ids, tuple(refused)
+
+
+def _new(turns: Sequence[_Turn], known: set[str]) -> tuple[list[_Turn], list[RefusedMessage]]:
+    """(the turns to write, those that hold secrets); of several with one id the first is taken."""
+    new, refused = list[_Turn](), list[RefusedMessage]()
+    for turn in turns:
+        if turn.key in known:
+            continue
+        if kinds := _kinds(turn.message):
+            refused.append(RefusedMessage(turn.at, kinds))
+        else:
+            known.add(turn.key)
+            new.append(turn)
+    return new, refused
+
+
+def _kinds(message: Message) -> tuple[str, ...]:
+    """The kinds of the secrets in what is stored of a message."""
+    texts = (message.text, message.speaker or "", message.role)
+    return tuple(dict.fromkeys(kind for text in texts for kind in secret_kinds(text)))
+
+
+def _refuse_secret_names(writer: Writer, options: MessagesKwargs) -> None:
+    """Raise BadRecord if a name that every turn would get is a secret; it is not repeated."""
+    for name in ("session", "agent", "user", "channel", "tags"):
+        value: object = options.get(name) or getattr(writer.scope, name, None)
+        values = cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
+        for each in values:
+            kinds = secret_kinds(each) if isinstance(each, str) else ()
+            if kinds:
+                raise BadRecord(
+                    f"{name}: holds a secret ({', '.join(kinds)}); no message was stored",
+                    hint=f"give another {name.removesuffix('s')}",
+                    field=name,
+                )
 
 
 def _rows(messages: object) -> Sequence[Mapping[str, Any]]:
@@ -191,7 +242,7 @@ def _facts(
         return (), None
     try:
         drafts = reader.drafts([writer.current(each) for each in ids])
-    except Unavailable as error:  # the turns are written: the facts can be read another time
-        return (), error.message
+    except Unavailable as error:
+        return (), f"{error.message}; the turns are stored, but will not be sent for facts again"
     clean = [draft for draft in drafts if not secret_kinds(str(draft["text"]))]
     return (writer.remember_many(clean, _quiet).ids if clean else ()), None

@@ -7,6 +7,7 @@ names left aside. Then one of these makes a change:
 
 - a value of the same kind differs: a day, a time, a date, a price, a number of the same things;
 - nearly all is the same but for one name on each side: "the key is with Mats";
+- somebody else is what only one can be: "Alice is the CEO of Acme", "Bob is the CEO of Acme";
 - the new text announces a change ("now", "no longer", "from July"). Words such as "moved",
   "cancelled" and "takes over" name themselves what changes: "cancelled the gym" is about the gym.
 
@@ -17,17 +18,25 @@ rule reads English.
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Final, NamedTuple
 
 from memoriter.core.fold import fold
 from memoriter.text.clauses import NUMBER_BEHIND, Clause, clauses_of, weight
+from memoriter.text.stops import ENGLISH_STOPS
 
 _TOPIC: Final = 3.0
 """The words that two memories are about have at least so much idf above the common."""
 _MOST: Final = 0.5
 _SOME: Final = 0.2
 _ALIKE: Final = 0.75
+
+
+_HOLDER: Final = re.compile(
+    r"((?:[A-Z][\w'’-]*\s){1,3})(?:is|was|became|becomes)\s(?:now\s)?the\s([^.;,!?\n]{3,200})[.!]?\s*"
+)
+"""A name, and what its bearer alone is."""
 
 
 class StatedChange(NamedTuple):
@@ -48,6 +57,9 @@ def change_of(new: str, old: str) -> StatedChange | None:
     StatedChange(shared=('recycling',), here='Mondays', there='Wednesday')
     >>> change_of("Ann drinks tea now", "Ann lives in Hull")
     """
+    holder = _other_holder(new, old)
+    if holder is not None:
+        return holder
     olds = clauses_of(old)
     known = {each for clause in olds for values in clause.values.values() for each in _each(values)}
     pairs = product(clauses_of(new), olds)
@@ -70,6 +82,19 @@ def _change(one: Clause, two: Clause, known: set[str]) -> StatedChange | None:
         )
     words = tuple(word for stem, word in one.topics.items() if stem in both)
     return None if change is None else StatedChange(words, *change)
+
+
+def _other_holder(new: str, old: str) -> StatedChange | None:
+    """The names of two that are said to be the same one thing."""
+    one, two = _HOLDER.fullmatch(new.strip()), _HOLDER.fullmatch(old.strip())
+    if one is None or two is None:
+        return None
+    here, there = one[1].strip(), two[1].strip()
+    same = fold(one[2]).split() == fold(two[2]).split()
+    if not same or {fold(here), fold(there)} & {"this", "that", "it"} or fold(here) == fold(there):
+        return None
+    words = tuple(word for word in one[2].split() if fold(word) not in ENGLISH_STOPS)
+    return StatedChange(words, here, there)
 
 
 def _other_name(one: Clause, two: Clause, things: set[str]) -> tuple[str, str] | None:

@@ -3,8 +3,10 @@
 Two texts state the same with another value if their words are equal in order but for one stretch,
 the value: "The SSH port is 22" and "The SSH port is 49222". What is alike must say what it is
 about: it begins with the same word that matters, and where both have a verb such as `is`, the
-stretch stands behind it, so that another subject is no other value. A negation that only one of
-the two has counts as well. The rule reads English; of other languages it finds copies and values in
+stretch stands behind it, so that another subject is no other value. Where one word alone says what
+both are about ("The meeting is at 3pm"), the values must be of one kind: numbers and times, days,
+months, colours, or states such as on and off. A negation that only one of the two has counts as
+well. The rule reads English; of other languages it finds copies and values in
 the same place of a sentence. Texts of several clauses are compared clause by clause, and words that
 only announce a change ("new", "switched to") do not count.
 """
@@ -21,6 +23,7 @@ from memoriter.core.fold import fold
 from memoriter.text.changes import change_of
 from memoriter.text.copies import are_copies, compared_text
 from memoriter.text.stops import ENGLISH_STOPS, word_table
+from memoriter.text.time_words import MONTHS, WEEKDAYS
 
 Likening = Literal["copy", "other value", "may replace"]
 _LONGEST: Final = 80
@@ -28,7 +31,7 @@ _LONGEST: Final = 80
 _READ: Final = 8_000
 """So many characters of a text are read for statements in it; more are compared as copies only."""
 _LEAST: Final = 2
-"""So many words that matter must be alike."""
+"""So many words that matter must be alike; one is enough for values of one kind."""
 _VALUE: Final = 6
 """A value has at most so many words."""
 _WORD: Final = re.compile(r"[^\s\"'(),;!?]+(?:'\w+)?")
@@ -38,6 +41,33 @@ _CLAUSE: Final = re.compile(r"[.;,]\s+|\s[-–—]\s|\n+")
 _CLAUSES: Final = 6
 """So many clauses of a text are compared."""
 _NEGATIONS: Final = word_table("not no never don't doesn't isn't aren't can't cannot won't without")
+_NUMBER: Final = re.compile(r"[£$€]?v?\d[\d.,:/-]*[a-z%]{0,3}")
+_KINDS: Final = (
+    WEEKDAYS.keys() | {f"{day}s" for day in WEEKDAYS},
+    MONTHS.keys(),
+    *map(
+        word_table,
+        (
+            "on off",
+            "enabled disabled",
+            "open closed shut",
+            "up down",
+            "online offline",
+            "true false",
+            "yes no",
+            "active inactive paused",
+            "passing passed failing failed broken",
+            "public private",
+            "locked unlocked",
+            "allowed forbidden",
+            "required optional",
+            "valid invalid",
+            "full empty",
+            "green red yellow amber orange blue black white grey gray brown pink purple",
+        ),
+    ),
+)
+"""Words of one kind: of two of them, a thing is one at a time."""
 _CHANGE: Final = word_table(
     """
     new changed moved switched upgraded downgraded renamed replaced updated raised lowered set to
@@ -89,11 +119,13 @@ def _other_value(one: Sequence[str], two: Sequence[str]) -> Likeness | None:
     codes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
     shared = [w for tag, a, b, _, _ in codes if tag == "equal" for w in one[a:b] if _matters(w)]
     stretches = [(one[a:b], two[c:d], a) for tag, a, b, c, d in codes if tag != "equal"]
-    counted = [each for each in stretches if not _is_empty(each[0]) or not _is_empty(each[1])]
-    if len(shared) < _LEAST or len(counted) != 1 or not _same_subject(one, two):
+    counted = [each for each in stretches if _is_counted(*each[:2])]
+    if not shared or len(counted) != 1 or not _same_subject(one, two):
         return None
     here, there, at = counted[0]
     if not _is_value(here, there) or not _behind_verb(one, two, at):
+        return None
+    if len(shared) < _LEAST and not (_has_verb(one, two) and _of_one_kind(here, there)):
         return None
     rest = [len([w for w in words if _matters(w)]) - len(shared) for words in (one, two)]
     if max(rest) > len(shared):  # more differs than is alike
@@ -110,7 +142,23 @@ def _words(text: str) -> list[str]:
 
 
 def _matters(word: str) -> bool:
-    return word not in ENGLISH_STOPS and word not in _VERBS and any(map(str.isalnum, word))
+    empty = word in ENGLISH_STOPS or word in _VERBS or word in _NEGATIONS
+    return not empty and any(map(str.isalnum, word))
+
+
+def _is_counted(here: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether a stretch is a difference: it says something, or it is `on` here and `off` there."""
+    return not _is_empty(here) or not _is_empty(there) or _of_one_kind(here, there)
+
+
+def _of_one_kind(here: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether a thing has either of two values, not both."""
+    values = [[word for word in words if word not in _CHANGE] for words in (here, there)]
+    if [len(each) for each in values] != [1, 1]:
+        return False
+    (left,), (right,) = values
+    numbers = _NUMBER.fullmatch(left) and _NUMBER.fullmatch(right)
+    return bool(numbers) or any(left in kind and right in kind for kind in _KINDS)
 
 
 def _is_empty(words: Sequence[str]) -> bool:
@@ -134,5 +182,10 @@ def _is_value(here: Sequence[str], there: Sequence[str]) -> bool:
 
 def _behind_verb(one: Sequence[str], two: Sequence[str], at: int) -> bool:
     """Whether a stretch stands behind the verb, where both texts have one."""
-    verbs = [n for n, word in enumerate(one) if word in _VERBS]
-    return not verbs or not any(word in _VERBS for word in two) or at > verbs[0]
+    first = next((n for n, word in enumerate(one) if word in _VERBS), 0)
+    return not _has_verb(one, two) or at > first
+
+
+def _has_verb(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Whether both texts have a verb such as `is`."""
+    return all(any(word in _VERBS for word in words) for words in (one, two))

@@ -1,7 +1,8 @@
 """Takes blocks of recalled memories out of a text, so that none of them is captured as news.
 
-A hook puts its block between tags. A block without tags, which a program put into a prompt by
-itself, is recognised by the line above it and by the heads of its entries (`text.prompt`).
+A hook puts its block between tags; tags alone, without the line that begins a block, are what
+somebody wrote about them. A block without tags, which a program put into a prompt by itself, is
+recognised by the line above it and by the heads of its entries (`text.prompt`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from memoriter.text.tokens import estimate_tokens
 
 _OPEN: Final = "<memoriter-memories>"
 _CLOSE: Final = "</memoriter-memories>"
-_TAGGED: Final = re.compile(rf"{_OPEN}.*?(?:{_CLOSE}|\Z)", re.DOTALL)
+_CLOSE_INSIDE: Final = "[/memoriter-memories]"
+"""What stands for a closing tag in a memory: taken out, its neighbours could form another one."""
+_BEGINNING: Final = re.escape(HEAD.split(". ", 1)[0])
+_TAGGED: Final = re.compile(rf"{_OPEN}\s*{_BEGINNING}.*?(?:{_CLOSE}|\Z)", re.DOTALL)
+_LINE_ENDS: Final = re.compile(r"\r\n?")
 _ENTRY: Final = re.compile(
     r"\s*\[\d+\] (?:system|learned|external \(untrusted\)), \d{4}-\d\d-\d\d(?:, superseded)?\n"
 )
@@ -26,20 +31,21 @@ TAG_TOKENS: Final = estimate_tokens(f"{_OPEN}\n\n{_CLOSE}")
 
 def tagged_block(block: str) -> str:
     """The block between tags; nothing inside can close them."""
-    return f"{_OPEN}\n{block.replace(_CLOSE, '')}\n{_CLOSE}" if block else ""
+    return f"{_OPEN}\n{block.replace(_CLOSE, _CLOSE_INSIDE)}\n{_CLOSE}" if block else ""
 
 
 def without_blocks(text: str) -> str:
     """The text without the blocks of recalled memories in it.
 
-    >>> without_blocks(tagged_block("[1] the port is 22") + " And which port for ssh?")
+    >>> without_blocks(tagged_block(f"{HEAD} [1] the port is 22") + " And which port for ssh?")
     'And which port for ssh?'
-    >>> without_blocks("no block here")
-    'no block here'
+    >>> without_blocks("what does <memoriter-memories> mean?")
+    'what does <memoriter-memories> mean?'
     """
-    if _OPEN not in text and HEAD not in text:
+    plain = _LINE_ENDS.sub("\n", text)
+    if HEAD not in plain and not _TAGGED.search(plain):
         return text
-    text = _TAGGED.sub("", text)
+    text = _TAGGED.sub("", plain)
     while (start := text.find(HEAD)) >= 0:
         text = text[:start].rstrip() + "\n\n" + text[_block_end(text, start + len(HEAD)) :].lstrip()
     return _GAPS.sub("\n\n", text).strip()

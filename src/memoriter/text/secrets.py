@@ -12,6 +12,8 @@ import re
 from collections import Counter
 from typing import Final
 
+from memoriter.text.stops import ENGLISH_STOPS, word_table
+
 SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("private key", r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"),
     ("private key of PuTTY", r"\bPuTTY-User-Key-File-\d: "),
@@ -109,6 +111,10 @@ _COMMANDS: Final = tuple(
         r"\bdocker login\b[^\n]{0,100}?\s(?:-p|--password)[ =][\"']?([^\s\"']{4,200})",
         r"\bmysql(?:dump)?\b[^\n]{0,100}?\s-p([^\s\"']{4,200})",
         r"\bsshpass\s+-p\s*[\"']?([^\s\"']{4,200})",
+        r"\bredis-cli\b[^\n]{0,200}?\s(?:-a|--pass)[ =]?[\"']?([^\s\"']{4,200})",
+        r"\bmongo(?:sh|dump|restore)?\b[^\n]{0,200}?\s-p[ =]?[\"']?([^\s\"']{4,200})",
+        r"\bldap(?:search|add|modify|delete|whoami)\b[^\n]{0,200}?\s-w[ ]?[\"']?([^\s\"']{4,200})",
+        r"\bopenssl\b[^\n]{0,200}?\s-pass(?:in|out)?\s+[\"']?pass:([^\s\"']{4,200})",
         r"\blogin\s+\S{1,100}\s+password\s+(\S{4,200})",
     )
 )
@@ -118,13 +124,58 @@ _NAMES: Final = (
     r"|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token"
     r"|refresh[ _-]?token|client[ _-]?secret|token|(?<=_)pat(?![a-z])"
 )
+_SUFFIX: Final = r"(?:_(?:base|prod|production|staging|stage|dev|test|live|main|old|new|\d))?"
+"""What may follow the name of a secret: SECRET_KEY_BASE, DB_PASSWORD_PROD."""
 _VALUE: Final = r"([\"'`]?)([^\s\"'`,;(){}\[\]<>]{6,200})\2"
 _QUOTED: Final = re.compile(
     rf"(?i)(?:{_NAMES})[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}"
     r"([\"'])((?=[^\s\"']{0,200}\d)[^\s\"']{20,200})\1"
 )
 """A long value in quotes may have brackets and other signs."""
-_ASSIGNED: Final = re.compile(rf"(?i)({_NAMES})[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}{_VALUE}")
+_ASSIGNED: Final = re.compile(
+    rf"(?i)({_NAMES}){_SUFFIX}[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}{_VALUE}"
+)
+_WHOLE_VALUE: Final = r"[^\s\"'`,;(){}\[\]<>]{6,200}+(?!\()"
+"""The same to its end, so that no call of a function is taken for a value."""
+_OPTION: Final = re.compile(
+    r"(?i)(?<![\w-])--(?:[a-z0-9]{1,20}-){0,3}"
+    r"(passw(?:or)?d|passphrase|pwd|pass|secret|token|(?:api|access|secret|auth|private|encryption"
+    rf"|signing|master|account|license)-?key)(?:=|\s{{1,3}})[\"']?({_WHOLE_VALUE})"
+)
+"""An option of a command and its value: `--password …`, `--api-key=…`."""
+_SHORT_NAME: Final = re.compile(
+    r"(?:[_-](?P<word>(?i:pass|key|auth))|(?<=[a-z])(?P<part>Pass|Key))(?i:" + _SUFFIX + r")"
+    rf"[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}[\"']?(?P<value>{_WHOLE_VALUE})"
+)
+"""A setting whose name ends in `pass`, `key` or `auth`: DB_PASS, ENCRYPTION_KEY, signingKey."""
+_QUOTED_PASS: Final = re.compile(
+    rf"(?i)(?<![\w-])pass[\"']?\s{{0,3}}[:=]\s{{0,3}}([\"'])({_WHOLE_VALUE})\1"
+)
+_LAST_PART: Final = re.compile(r"[A-Za-z][a-z0-9]*$|[A-Z][A-Z0-9]*$")
+_SECRET_KEYS: Final = word_table(
+    "encryption decryption signing private master session jwt hmac app auth deploy license account"
+    " storage shared service crypto cipher aes webhook cookie"
+)
+"""What is before `key` in the name of a key that is secret, in any case of letters."""
+_OPEN_KEYS: Final = word_table(
+    "public primary foreign cache sort partition routing idempotency unique hash lookup object s3"
+    " bucket publishable site shortcut group dedup row map redis range index shard"
+)
+"""The same of one that is not; all others are secret where the name is in capitals."""
+_PASSES: Final = word_table("first second third last next two one single multi per each")
+"""What is before `pass` where it is a run over something."""
+_TYPE: Final = re.compile(r"(?:[A-Z][a-z]+\d{0,6}){2,}")
+"""The name of a type in code: Ed25519PrivateKey."""
+_QUANTITY: Final = re.compile(r"(?i)[\d.,:/x%+-]+[a-z%]{0,4}")
+_GENERATED: Final = 16
+"""A secret key has at least so many characters."""
+_PHRASE: Final = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){3,}")
+"""A password of several words: correct-horse-battery-staple."""
+_REFERRING: Final = ENGLISH_STOPS | word_table(
+    "password passphrase secret token key vault user admin root prod staging name env file see use"
+    " must required credential credentials"
+)
+"""Words of a sentence, or of the name under which a password is kept."""
 _SPOKEN: Final = re.compile(
     rf"(?i)\b({_NAMES})(?!\s(?:hash|policy|manager|field|file|reset|format|type|limit|budget|count))"
     rf"(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
@@ -160,9 +211,10 @@ def secret_kinds(text: str) -> tuple[str, ...]:
         kinds.append("password in a URL")
     if any(_is_secret(match[1]) for match in _CONNECTION.finditer(text)):
         kinds.append("password in the settings of a connection")
-    if any(_is_secret(match[1]) for shape in _COMMANDS for match in shape.finditer(text)):
+    commands = (match[1] for shape in _COMMANDS for match in shape.finditer(text))
+    if any(map(_is_secret, commands)) or any(map(_is_option, _OPTION.finditer(text))):
         kinds.append("password in a command")
-    if not kinds and _is_assigned(text):
+    if not kinds and (_is_assigned(text) or _is_short_named(text)):
         kinds.append("password or key")
     return tuple(kinds)
 
@@ -179,10 +231,54 @@ def _is_assigned(text: str) -> bool:
     for pattern in (_ASSIGNED, _SPOKEN):
         for match in pattern.finditer(text):
             quoted, value = match[2] in ("'", '"'), match[3].rstrip(".!?")
-            named = quoted or not _IDENTIFIER.match(value)
+            named = quoted or not _IDENTIFIER.match(value) or _is_phrase(match[1], value)
             if named and _is_secret(value) and any(not c.isalpha() for c in value):
                 return True
     return False
+
+
+def _is_phrase(name: str, value: str) -> bool:
+    """Whether a password is made of several words."""
+    words = set(value.split("-"))
+    named = name[:2].lower() in ("pa", "pw")
+    return named and bool(_PHRASE.fullmatch(value)) and words.isdisjoint(_REFERRING)
+
+
+def _is_option(match: re.Match[str]) -> bool:
+    """Whether the value of an option of a command is a secret."""
+    name, value = match[1].lower(), match[2]
+    digits = any(map(str.isdigit, value)) and (name[:2] == "pa" or not _QUANTITY.fullmatch(value))
+    return (digits or _is_phrase(name, value)) and _is_mixed(value)
+
+
+def _is_short_named(text: str) -> bool:
+    """Whether a setting whose name ends in `pass`, `key` or `auth` has a secret for its value."""
+    if any(_is_mixed(match[2]) for match in _QUOTED_PASS.finditer(text)):
+        return True
+    for match in _SHORT_NAME.finditer(text):
+        last, value = match["word"] or match["part"], match["value"].rstrip(".!?")
+        before = _LAST_PART.search(text[max(0, match.start() - 40) : match.start()])
+        if before is None or _QUANTITY.fullmatch(value):
+            continue
+        part = before[0].lower()
+        if last.lower() == "key":
+            mixed = len(value) >= _GENERATED and any(map(str.isdigit, value))
+            named = part in _SECRET_KEYS or (last == "KEY" and part not in _OPEN_KEYS)
+        else:
+            mixed, named = True, last == "AUTH" or (last[0] in "pP" and part not in _PASSES)
+        if named and mixed and _is_mixed(value):
+            return True
+    return False
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether a value may be a secret and is neither a word nor the name of something."""
+    return (
+        (not _IDENTIFIER.match(value) or bool(_PHRASE.fullmatch(value)))
+        and not value.isalpha()
+        and not _TYPE.fullmatch(value)
+        and _is_secret(value)
+    )
 
 
 def _is_secret(value: str) -> bool:
