@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import random
 import re
 from pathlib import Path
@@ -12,10 +14,15 @@ from tests.hosts.counts import count, host, run_page
 
 host("anthropic")
 
+import anthropic  # noqa: E402
+import httpx2  # noqa: E402
 from anthropic.tools import BetaLocalFilesystemMemoryTool, ToolError  # noqa: E402
 
 import memoriter  # noqa: E402
-from memoriter.integrations.anthropic import MemoriterMemoryTool  # noqa: E402
+from memoriter.integrations.anthropic import (  # noqa: E402
+    MemoriterAsyncMemoryTool,
+    MemoriterMemoryTool,
+)
 
 NAMES = ["a.txt", "b.md", "notes", "deep", ".hidden", "c c.txt", "ü.txt"]
 PIECES = ["tea\n", "port 49222", "\n", "", "Ann likes tea\nTom too\n", "a\r\nb", "x" * 1100, "  "]
@@ -128,6 +135,105 @@ def test_what_the_memory_refuses_is_an_error_of_the_tool() -> None:
     tool = MemoriterMemoryTool(memoriter.open(":memory:"))
     with pytest.raises(ToolError, match="lone surrogate"):
         tool.call({"command": "create", "path": "/memories/a", "file_text": "\ud800"})
+
+
+def during_a_write(*commands: dict[str, Any]) -> tuple[MemoriterMemoryTool, list[dict[str, Any]]]:
+    """A tool, and commands that another writer runs while one of the tool is being written."""
+    waiting: list[dict[str, Any]] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:  # runs between reading and writing
+        if waiting:
+            other.call(waiting.pop(0))
+        return [[1.0, 0.0] for _ in texts]
+
+    memory = memoriter.open(":memory:", embedder=embed)
+    tool, other = MemoriterMemoryTool(memory), MemoriterMemoryTool(memory)
+    tool.call({"command": "create", "path": "/memories/n.txt", "file_text": "0\n"})
+    waiting += commands
+    return tool, waiting
+
+
+def line(text: str) -> dict[str, Any]:
+    return {"command": "insert", "path": "/memories/n.txt", "insert_line": 0, "insert_text": text}
+
+
+def test_no_edit_is_lost_to_another_writer() -> None:
+    tool, waiting = during_a_write(*map(line, "abcdefgh"))
+    tool.call(line("ours"))
+    assert not waiting
+    shown = str(tool.call({"command": "view", "path": "/memories/n.txt"}))
+    assert sorted(each.split("\t")[1] for each in shown.split("\n")[1:-1]) == [
+        "0", *"abcdefgh", "ours",
+    ]  # fmt: skip
+
+
+def test_a_file_that_goes_while_it_is_edited_does_not_come_back() -> None:
+    for command in (
+        {"command": "delete", "path": "/memories/n.txt"},
+        {"command": "rename", "old_path": "/memories/n.txt", "new_path": "/memories/m.txt"},
+    ):
+        tool, _ = during_a_write(command)
+        with pytest.raises(ToolError, match="does not exist"):
+            tool.call(line("ours"))
+        with pytest.raises(ToolError, match="does not exist"):
+            tool.call({"command": "view", "path": "/memories/n.txt"})
+
+
+def test_of_two_writers_of_a_path_one_is_told_that_it_exists() -> None:
+    new = {"command": "create", "path": "/memories/x.txt", "file_text": "x"}
+    tool, waiting = during_a_write({**new, "file_text": "theirs"})
+    with pytest.raises(ToolError, match="already exists"):
+        tool.call({**new, "file_text": "ours"})
+    assert not waiting
+    assert "theirs" in str(tool.call({"command": "view", "path": "/memories/x.txt"}))
+    assert tool.clear_all_memory()
+    assert tool.call(new)
+
+
+def test_a_path_is_free_again_after_its_file_was_renamed() -> None:
+    tool = MemoriterMemoryTool(memoriter.open(":memory:"))
+    for n in range(3):
+        tool.call({"command": "create", "path": "/memories/a", "file_text": f"file {n}"})
+        move = {"old_path": "/memories/a", "new_path": f"/memories/{n}"}
+        tool.call({"command": "rename", **move})
+    assert "file 1" in str(tool.call({"command": "view", "path": "/memories/1"}))
+
+
+def test_the_tool_runs_with_the_async_client() -> None:
+    inputs = [
+        {"command": "create", "path": "/memories/a", "file_text": "port 49222"},
+        {"command": "view", "path": "/nowhere"},
+    ]
+    replies: list[Any] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        last = json.loads(request.content)["messages"][-1]["content"]
+        replies.append(last)
+        content: list[Any] = [{"type": "text", "text": "done"}]
+        if inputs:
+            content = [{"type": "tool_use", "id": "t", "name": "memory", "input": inputs.pop(0)}]
+        body = {
+            "id": "m", "type": "message", "role": "assistant", "model": "x", "content": content,
+            "stop_reason": "end_turn" if content[0]["type"] == "text" else "tool_use",
+            "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
+        }  # fmt: skip
+        return httpx2.Response(200, json=body)
+
+    async def run() -> str:
+        tool = MemoriterAsyncMemoryTool(memoriter.open(":memory:"))
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        async with anthropic.AsyncAnthropic(api_key="x", http_client=http) as client:
+            runner = client.beta.messages.tool_runner(
+                model="x", max_tokens=10, messages=[{"role": "user", "content": "hi"}], tools=[tool]
+            )
+            await runner.until_done()
+        hit = (await tool.recall("which port?"))[0]
+        assert await tool.clear_all_memory() == "All memory cleared"
+        return hit.record.text
+
+    assert asyncio.run(run()) == "port 49222"
+    assert "File created successfully" in str(replies[1])
+    assert "Path must start with /memories" in str(replies[2])
 
 
 def test_the_examples_of_the_page_run() -> None:

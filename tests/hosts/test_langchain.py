@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -90,6 +91,80 @@ def test_other_memories_of_the_store_are_not_touched() -> None:
     assert len(store.similarity_search("ssh", k=9)) == 1
     store.delete()
     assert len(memory) == 1
+
+
+def test_a_record_of_the_same_kind_that_is_not_ours_is_left_alone() -> None:
+    memory = memoriter.open(":memory:")
+    store = MemoriterVectorStore(memory)
+    store.add_texts(["Ann drinks tea"], ids=["t"])
+    for kind in ("document", "langchain-document"):
+        memory.remember(f"tea, a {kind} of somebody else", kind=kind)
+    memory.remember("tea", kind="langchain-document", metadata={"langchain": "yes"})
+    assert [each.id for each in store.similarity_search("tea", k=9)] == ["t"]
+    assert store.similarity_search("tea", filter={"a": 1}) == []
+    assert [each.id for each in store.similarity_search("tea", k=1)] == ["t"]
+    store.delete()
+    assert len(memory) == 3
+
+
+def test_a_document_is_written_although_another_writer_is_faster() -> None:
+    faster = [0]
+
+    def embed(texts: list[str]) -> list[list[float]]:  # runs between reading and writing
+        if faster[0]:
+            faster[0] -= 1
+            store.add_texts(["theirs"], ids=["x"])
+        return [[1.0, 0.0] for _ in texts]
+
+    store = MemoriterVectorStore(memoriter.open(":memory:", embedder=embed))
+    faster[0] = 3
+    store.add_texts(["ours"], ids=["x"])
+    assert faster == [0]
+    assert [each.page_content for each in store.get_by_ids(["x"])] == ["ours"]
+
+
+def test_a_document_without_text_is_kept_and_nothing_is_half_written() -> None:
+    store = MemoriterVectorStore.from_texts(["tea", "port"], ids=["a", "b"])
+    store.add_texts(["", " \n"], [{"n": 1}, {"n": 2}], ids=["b", " "])
+    assert [(each.page_content, each.metadata) for each in store.get_by_ids(["b", " "])] == [
+        ("", {"n": 1}), (" \n", {"n": 2}),
+    ]  # fmt: skip
+    scores = {each.id: score for each, score in store.similarity_search_with_score("b")}
+    assert (scores["b"], scores[" "]) == (0.0, 0.0)
+    store.add_texts(["words again"], ids=["b"])
+    assert store.similarity_search("words", k=1)[0].page_content == "words again"
+    with pytest.raises(memoriter.BadRecord, match="date"):
+        store.add_texts(["changed", "x"], [{}, {"at": date(2024, 1, 1)}], ids=["a", "b"])
+    assert [each.page_content for each in store.get_by_ids(["a"])] == ["tea"]
+
+
+def test_deep_metadata_and_large_integers_come_back() -> None:
+    store = MemoriterVectorStore(memoriter.open(":memory:"))
+    given = {"id": 1208925819614629174, "deep": {"a": {"b": {"c": {"d": {"e": {"f": [1.5]}}}}}}}
+    store.add_texts(["tea"], [given], ids=["t"])
+    assert store.similarity_search("tea", filter={"id": given["id"]})[0].metadata == given
+
+
+def test_searches_with_a_threshold_use_the_relevance() -> None:
+    store = MemoriterVectorStore.from_texts(
+        ["Prod SSH port is 49222", "Ann likes tea"], ids=["p", "t"]
+    )
+    ranked = store.similarity_search_with_relevance_scores("prod ssh port")
+    both = {each.id: score for each, score in ranked}
+    assert 1.0 >= both["p"] > 0.5 > both["t"] >= 0.0
+    options = {
+        "search_type": "similarity_score_threshold",
+        "search_kwargs": {"score_threshold": 0.5},
+    }
+    found = store.as_retriever(**options).invoke("prod ssh port")
+    assert [each.id for each in found] == ["p"]
+    assert store.similarity_search("port", k=0) == []
+    with pytest.raises(NotImplementedError, match='no search type "mmr"'):
+        store.as_retriever(search_type="mmr").invoke("port")
+    retriever = MemoriterRetriever(
+        memory=memoriter.open(":memory:"), options={"overrides": {"order": [{"kind": "mmr"}]}}
+    )
+    assert retriever.invoke("port") == []
 
 
 def test_a_lone_surrogate_is_refused_with_a_hint_and_nothing_is_written() -> None:

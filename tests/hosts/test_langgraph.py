@@ -167,6 +167,87 @@ def test_what_the_framework_refuses_is_refused() -> None:
         store.put(("a",), "k", {"a": 1}, ttl=5)
 
 
+def test_a_record_of_the_same_kind_that_is_not_ours_is_left_alone() -> None:
+    memory = memoriter.open(":memory:")
+    store = MemoriterStore(memory)
+    store.put(("a",), "k", {"text": "tea"})
+    memory.remember("tea of somebody else", kind="langgraph-item")
+    memory.remember("more tea", kind="langgraph-item", metadata={"langgraph": {"at": []}})
+    assert [each.key for each in store.search(())] == ["k"]
+    assert [each.key for each in store.search((), query="tea", limit=1)] == ["k"]
+    assert store.list_namespaces() == [("a",)]
+
+
+def test_an_item_is_written_although_another_writer_is_faster() -> None:
+    faster: list[str] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:  # runs between reading and writing
+        if faster:
+            if faster.pop() == "delete":
+                store.delete(("a",), "k")
+            else:
+                store.put(("a",), "k", {"x": "theirs"})
+        return [[1.0, 0.0] for _ in texts]
+
+    store = MemoriterStore(memoriter.open(":memory:", embedder=embed))
+    faster += ["put", "delete", "put", "put", "put", "put", "put"]
+    store.put(("a",), "k", {"x": "ours"})
+    assert not faster
+    assert plain(store.get(("a",), "k")) == (("a",), "k", {"x": "ours"})
+
+
+def test_writers_of_one_key_in_many_threads_all_succeed() -> None:
+    store = MemoriterStore(memoriter.open(":memory:"))
+
+    async def race() -> None:
+        puts = [store.aput(("a",), "k", {"n": n}) for n in range(20)]
+        await asyncio.gather(*puts, *(store.adelete(("a",), "k") for _ in range(10)))
+
+    asyncio.run(race())
+    assert len(store.search(("a",))) <= 1
+
+
+def test_a_batch_of_which_one_value_is_refused_writes_nothing() -> None:
+    store = MemoriterStore(memoriter.open(":memory:"))
+    store.put(("a",), "k", {"n": 1})
+    ops = [
+        PutOp(("a",), "k", {"n": 2}),
+        PutOp(("a",), "new", {"n": 3}),
+        PutOp(("a",), "x", {"n": {1}}),
+    ]
+    with pytest.raises(memoriter.BadRecord, match="type set"):
+        store.batch(ops)
+    assert [each.value for each in store.search(("a",))] == [{"n": 1}]
+
+
+def deep(levels: int, leaf: object) -> dict[str, Any]:
+    value: Any = leaf
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+def test_deep_values_and_large_integers_come_back() -> None:
+    store = MemoriterStore(memoriter.open(":memory:"))
+    values: list[dict[str, Any]] = [
+        deep(6, "leaf"), deep(7, [1, None, "é"]), deep(90, -0.5), {"id": 1208925819614629174},
+        {"id": [-(2**53) - 1, 2**80, 2**53]},
+    ]  # fmt: skip
+    for n, given in enumerate(values):
+        store.put(("a",), str(n), given)
+        assert store.get(("a",), str(n)).value == given
+    assert store.search(("a",), filter={"id": 1208925819614629174})[0].key == "3"
+    refused: list[Any] = [
+        deep(3000, 1), {"id": 2**60, "at": float("nan")}, {"id": 2**60, "at": {1: 2}},
+        {"id": 2**60, "at": {3}},
+    ]  # fmt: skip
+    for given in refused:
+        with pytest.raises(memoriter.BadRecord) as caught:
+            store.put(("a",), "0", given)
+        assert caught.value.hint
+    assert store.get(("a",), "0").value == values[0]
+
+
 def test_a_lone_surrogate_is_refused_with_a_hint_and_nothing_is_written() -> None:
     store = MemoriterStore(memoriter.open(":memory:"))
     bad = "\ud800"

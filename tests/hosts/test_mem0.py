@@ -82,6 +82,58 @@ def test_filters_on_metadata(m: Memory, condition: dict[str, Any], count: int) -
     assert len(m.search("tea", filters=filters, threshold=0.0)["results"]) == count
 
 
+@pytest.mark.parametrize(
+    ("filters", "runs"),
+    [
+        ({"user_id": "ann", "OR": [{"run_id": "a"}, {"run_id": "b"}]}, "ab"),
+        ({"user_id": "ann", "NOT": [{"run_id": "a"}]}, "bc"),
+        ({"user_id": "ann", "AND": [{"run_id": "a"}, {"n": "a"}]}, "a"),
+        ({"user_id": "ann", "AND": [{"run_id": "a"}, {"n": "b"}]}, ""),
+        ({"user_id": "ann", "OR": [{"NOT": [{"run_id": {"in": ["a", "b"]}}]}, {"n": "a"}]}, "ac"),
+        ({"user_id": "ann", "run_id": {"in": ["a", "b"]}}, "ab"),
+        ({"user_id": "ann", "run_id": {"ne": "a"}}, "bc"),
+        ({"user_id": "ann", "run_id": "*"}, "abc"), ({"user_id": "*"}, "abcd"),
+        ({"user_id": {"in": ["bob", "eve"]}}, "d"), ({"agent_id": "*"}, ""),
+        ({"run_id": "a", "NOT": [{"user_id": "ann"}]}, ""), ({"user_id": "*", "run_id": "d"}, "d"),
+        ({"user_id": "ann", "OR": [{"user_id": "bob"}]}, ""),
+    ],
+)  # fmt: skip
+def test_filters_on_ids(m: Memory, filters: dict[str, Any], runs: str) -> None:
+    for run in "abcd":
+        user = "bob" if run == "d" else "ann"
+        m.add(f"tea in run {run}", user_id=user, run_id=run, metadata={"n": run, "user_id": "bob"})
+    for answer in (m.get_all(filters=filters), m.search("tea", filters=filters, threshold=0.0)):
+        assert sorted(each["run_id"] for each in answer["results"]) == list(runs)
+
+
+def test_a_pattern_deletes_nothing(m: Memory) -> None:
+    m.add("tea", user_id="ann")
+    m.delete_all(user_id="*")
+    m.delete_all(user_id=cast("Any", {"in": ["ann"]}))
+    assert len(m.get_all(filters={"user_id": "ann"})["results"]) == 1
+
+
+def test_a_memory_that_add_did_not_write_keeps_its_metadata(m: Memory) -> None:
+    memory = m._memory  # pyright: ignore[reportPrivateUsage]  # the one that it was given
+    memory.remember("Prod port", id="p", user="ann", metadata={"ticket": "OPS-1"})
+    memory.remember("odd", id="odd", user="ann", metadata={"mem0": "not an object"})
+    m.update("p", metadata={"b": 2})
+    m.update("odd", text="still odd")
+    assert memory.get("p").metadata == {"ticket": "OPS-1", "b": 2}
+    assert len(m.get_all(filters={"user_id": "ann", "ticket": "OPS-1"})["results"]) == 1
+    m.reset()
+    assert len(memory) == 2
+
+
+def test_an_update_keeps_what_others_wrote_meanwhile(m: Memory) -> None:
+    (added,) = m.add("tea", user_id="ann", metadata={"a": 1})["results"]
+    memory = m._memory  # pyright: ignore[reportPrivateUsage]  # as above
+    memory.update(added["id"], metadata={**memory.get(added["id"]).metadata, "other": True})
+    m.update(added["id"], metadata={"b": 2})
+    assert m.get(added["id"])["metadata"] == {"a": 1, "b": 2}  # pyright: ignore[reportOptionalSubscript]
+    assert memory.get(added["id"]).metadata["other"] is True
+
+
 def test_a_query_without_words_finds_nothing(m: Memory) -> None:
     m.add("tea", user_id="u")
     assert m.search("", filters={"user_id": "u"}) == {"results": [], "receipt": None}
@@ -107,6 +159,10 @@ def test_times_that_mem0_refuses_are_honoured(m: Memory) -> None:
     m.add("Moved to Lyon", user_id="u", timestamp="2024-05-01T00:00:00Z")
     (item,) = m.get_all(filters={"user_id": "u"})["results"]
     assert item["created_at"].startswith("2024-05-01")
+    m.add("Moved to Oslo", user_id="v", timestamp=1700000000)
+    (item,) = m.get_all(filters={"user_id": "v"})["results"]
+    assert item["created_at"] == "2023-11-14T22:13:20Z"
+    assert m.search("Oslo", filters={"user_id": "v"}, reference_date=1700000001)["results"]
     m.add("Pass is valid", user_id="u", expiration_date="2020-01-01")
     assert len(m.get_all(filters={"user_id": "u"})["results"]) == 1
     assert len(m.get_all(filters={"user_id": "u"}, show_expired=True)["results"]) == 2
@@ -127,6 +183,8 @@ def test_wrong_calls_raise_what_mem0_raises(m: Memory) -> None:
         lambda: m.add("x", user_id="u", metadata=cast("Any", [1])),
         lambda: m.get_all(filters=cast("Any", "u")),
         lambda: m.get_all(filters={"user_id": "u", "AND": {"n": 1}}),
+        lambda: m.get_all(filters={"user_id": ["u"]}),
+        lambda: m.get_all(filters={"user_id": {"like": "u"}}),
     ):
         with pytest.raises(ValueError, match=r"."):
             call()

@@ -130,3 +130,24 @@ def test_mem0s_add_keeps_the_messages_of_a_model_that_fails(
         monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
         added = Mem0Memory(memory=memory).add("Likes tea", user_id="ann")
     assert [each["memory"] for each in added["results"]] == ["Likes tea"]
+
+
+def test_facts_of_mem0_have_its_metadata_no_secrets_and_go_with_a_reset(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = "ghp_" + "Zk93jf02mQpLx81HdTsRw72BvNc45YtUe6a7"
+    facts = [{"text": text, "turns": [0]} for text in ("Ann likes tea", f"The key is {token}")]
+    monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
+    memory.remember("of somebody else")
+    m = Mem0Memory(memory=memory)
+    with served(answers(facts)) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        options = {"metadata": {"at": "x"}, "expiration_date": "2999-01-01"}
+        m.add("I am Ann, I like tea", user_id="ann", **options)
+        m.add("I am Ann", user_id="ann", expiration_date="2020-01-01")
+    items = m.get_all(filters={"user_id": "ann", "at": "x"})["results"]
+    assert [each["memory"] for each in items] == ["Ann likes tea", "I am Ann, I like tea"]
+    assert {each["expiration_date"] for each in items} == {"2999-01-01"}
+    m.reset()
+    left = memory.browse(archived="show", expired="show").records
+    assert [each.text for each in left] == ["of somebody else"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from memoriter.core.canonical import canonical, digest
@@ -11,6 +11,7 @@ from memoriter.core.record import Record
 from memoriter.doors.tenant_session import Receipts
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
+from memoriter.memory.rewriting import forget_records, write_records
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Result
 
@@ -36,16 +37,25 @@ class Adapter:
         except NotFound:
             return None
 
-    def _put(self, id: str, fields: Mapping[str, Any], **first: Any) -> None:
-        """Write a record, or a new version of it; `first` are fields of its first version."""
-        if self._get(id) is None:
-            self._memory.remember(id=id, **fields, **first)
-        else:
-            self._memory.update(id, **fields)
+    def _put(self, fields: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write records by their ids, new or as new versions; none if one of them is refused."""
+        write_records(self._memory, list(fields), lambda id, old: _beside(fields[id], old))
 
-    def _forget(self, ids: list[str]) -> None:
-        if ids:
-            self._memory.forget(ids)
+    def _forget(self, ids: Iterable[str]) -> None:
+        forget_records(self._memory, list(ids))
+
+    def _recalled(
+        self, query: str, limit: int, where: Mapping[str, object], is_own: Callable[[Record], bool]
+    ) -> Result | None:
+        """The answer of a recall that has records of this adapter alone; None without words.
+
+        Somebody else may have given a record of theirs the kind of the adapter's.
+        """
+        answer = recalled(self._memory, query, limit, where=where)
+        if answer is None or all(is_own(hit.record) for hit in answer):
+            return answer
+        own = only(filter(is_own, every_record(self._memory, where)))
+        return recalled(self._memory, query, limit, where=own)
 
 
 def recalled(memory: Memory, query: str, limit: int | None, **options: Any) -> Result | None:
@@ -54,6 +64,14 @@ def recalled(memory: Memory, query: str, limit: int | None, **options: Any) -> R
         return memory.recall(query, limit, **options)
     except NothingToRun:
         return None
+
+
+def _beside(fields: Mapping[str, Any], old: Record | None) -> Mapping[str, Any]:
+    """The fields to write; a new version keeps the metadata and tags that others gave it."""
+    if old is None:
+        return fields
+    changes = {name: value for name, value in fields.items() if name not in ("kind", "tags")}
+    return {**changes, "metadata": {**old.metadata, **fields["metadata"]}}
 
 
 def checked_filter(given: object) -> Mapping[str, Any]:

@@ -7,16 +7,19 @@ package, word by word. What the model wrote can be recalled by meaning: `tool.re
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from anthropic.tools import BetaAbstractMemoryTool, ToolError
+from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
-from memoriter.core.errors import MemoriterError
+from memoriter.core.errors import Conflict, MemoriterError
 from memoriter.core.record import Record
-from memoriter.integrations.answers import every_record
+from memoriter.integrations.answers import adapter_id, every_record
 from memoriter.memory.facade import Memory
+from memoriter.memory.rewriting import forget_records, write_records
 from memoriter.why.result import Result
 
 
@@ -56,25 +59,24 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
         """A new file; its folders are made."""
         path = checked_path(command.path)
         self._files.make_folders(posixpath.dirname(path))
-        if self._files.is_folder(path) or self._files.at(path) is not None:
+        if path == ROOT or not self._files.make(path, FILE, _as_fields(command.file_text, path)):
             raise ToolError(f"File {command.path} already exists")
-        self._files.make(path, command.file_text)
         return f"File created successfully at: {command.path}"
 
     def str_replace(self, command: Any) -> str:
         """Replace a text that occurs once."""
-        record = self._files.file(checked_path(command.path), command.path, "is not a file.")
-        edited, reply = replaced(file_text(record), command.old_str, command.new_str, command.path)
-        self._files.write(record, edited)
-        return reply
+        return self._files.edit(
+            command.path,
+            lambda text: replaced(text, command.old_str, command.new_str, command.path),
+        )
 
     def insert(self, command: Any) -> str:
         """Insert lines after a line."""
-        record = self._files.file(checked_path(command.path), command.path, "is not a file.")
-        self._files.write(
-            record, inserted(file_text(record), command.insert_line, command.insert_text)
+        reply = f"The file {command.path} has been edited."
+        return self._files.edit(
+            command.path,
+            lambda text: (inserted(text, command.insert_line, command.insert_text), reply),
         )
-        return f"The file {command.path} has been edited."
 
     def delete(self, command: Any) -> str:
         """Forget a file, or a folder and what is in it."""
@@ -100,15 +102,35 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"The path {command.old_path} does not exist")
         if new.startswith(f"{old}/"):
             raise ToolError(f"The path {command.old_path} cannot be moved into itself")
-        for record in moved:
-            place = new + str(record.source.path)[len(old) :]
-            self._files.memory.update(record.id, source={"path": place})
+        self._files.move([record.id for record in moved], old, new)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear_all_memory(self) -> str:
         """Forget every file of the tool, and nothing else."""
         self._files.forget(ROOT)
         return "All memory cleared"
+
+
+class MemoriterAsyncMemoryTool(BetaAsyncAbstractMemoryTool):
+    """The same tool for `AsyncAnthropic`; each command runs in a thread."""
+
+    def __init__(self, memory: Memory, **options: Any) -> None:
+        super().__init__(**options)
+        self._tool = MemoriterMemoryTool(memory)
+
+    async def execute(self, command: Any) -> Any:
+        """Run a command; what the memory refuses is an error of the tool, which the model reads."""
+        return await asyncio.to_thread(self._tool.execute, command)
+
+    view = create = str_replace = insert = delete = rename = execute
+
+    async def recall(self, query: str, limit: int | None = None) -> Result:
+        """The files that answer a question, best first, and why."""
+        return await asyncio.to_thread(self._tool.recall, query, limit)
+
+    async def clear_all_memory(self) -> str:
+        """Forget every file of the tool, and nothing else."""
+        return await asyncio.to_thread(self._tool.clear_all_memory)
 
 
 # --- files and folders as records -------------------------------------------------------------
@@ -141,7 +163,7 @@ class MemoryFiles:
             raise ToolError(f"The path {shown} {folder}")
         record = self.at(path)
         if record is None:
-            raise ToolError(f"The path {shown} does not exist. Please provide a valid path.")
+            raise _missing(shown)
         return record
 
     def below(self, path: str) -> Iterator[Record]:
@@ -158,22 +180,66 @@ class MemoryFiles:
         if self.at(path) is not None:
             raise ToolError(f"The path {path} is not a directory")
         # Kept out of recalls: a folder says nothing.
-        self.memory.remember(path, kind=FOLDER, source={"path": path}, archived=True)
+        self.make(path, FOLDER, {"text": path, "archived": True})
 
-    def make(self, path: str, content: str) -> None:
-        """Write a new file."""
-        self.memory.remember(**_as_fields(content, path), kind=FILE, source={"path": path})
+    def make(self, path: str, kind: str, fields: dict[str, Any]) -> bool:
+        """Write a new file or folder; False if there is one at its path.
 
-    def write(self, record: Record, content: str) -> None:
-        """Write a new version of a file."""
-        self.memory.update(record.id, **_as_fields(content, str(record.source.path)))
+        Its id is made of the path and a number, the first that no record has (one that was renamed
+        keeps its id). So of several writers of a path only one succeeds.
+        """
+        if self.at(path) is not None:
+            return False
+        for n in itertools.count():
+            id = adapter_id(self.memory, "memory-path", path, n)
+            try:
+                self.memory.remember(**fields, id=id, kind=kind, source={"path": path})
+            except Conflict:
+                if self.at(path) is not None:
+                    return False
+            else:
+                return True
+        raise AssertionError("unreachable")
+
+    def edit(self, shown: str, change: Callable[[str], tuple[str, str]]) -> str:
+        """Write a new version of a file, by a function from its content to (the new one, reply).
+
+        It is called again if another writer was faster, with what that one wrote.
+        """
+        path, replies = checked_path(shown), [""]
+
+        def edited(id: str, record: Record | None) -> dict[str, Any]:
+            del id
+            if record is None or record.source.path != path:  # deleted or renamed meanwhile
+                raise _missing(shown)
+            content, replies[0] = change(file_text(record))
+            fields = _as_fields(content, path)
+            others = {key: each for key, each in record.metadata.items() if key != _BLANK}
+            return {**fields, "metadata": {**others, **fields["metadata"]}}
+
+        write_records(self.memory, [self.file(path, shown, "is not a file.").id], edited)
+        return replies[0]
+
+    def move(self, ids: list[str], old: str, new: str) -> None:
+        """Give records below a path another one, all of them or none."""
+
+        def moved(id: str, record: Record | None) -> dict[str, Any]:
+            del id
+            if record is None or not f"{record.source.path}/".startswith(f"{old}/"):
+                raise ToolError(f"The path {old} was changed by another writer. Please try again.")
+            return {"source": {"path": new + str(record.source.path)[len(old) :]}}
+
+        write_records(self.memory, ids, moved)
 
     def forget(self, path: str) -> int:
         """Forget what is at a path and below it; returns how many files and folders."""
         gone = [record.id for record in self.below(path)]
-        if gone:
-            self.memory.forget(gone)
+        forget_records(self.memory, gone)
         return len(gone)
+
+
+def _missing(shown: str) -> ToolError:
+    return ToolError(f"The path {shown} does not exist. Please provide a valid path.")
 
 
 def file_text(record: Record) -> str:

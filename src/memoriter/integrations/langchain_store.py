@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Self, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
 import memoriter
+from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.record import Record
 from memoriter.integrations.answers import (
     Adapter,
@@ -22,11 +23,11 @@ from memoriter.integrations.answers import (
     checked_filter,
     every_record,
     only,
-    recalled,
 )
 from memoriter.integrations.langchain import hit_metadata
+from memoriter.integrations.values import is_value, kept_value, read_value
 
-KIND: Final = "document"
+KIND: Final = "langchain-document"
 _OWN: Final = "langchain"
 
 
@@ -41,33 +42,26 @@ class MemoriterVectorStore(Adapter, VectorStore):
         ids: list[str] | None = None,
         **kwargs: Any,
     ) -> list[str]:
-        """Write documents; one whose id is known becomes a new version."""
+        """Write documents, none if one is refused; one whose id is known becomes a new version.
+
+        Of more than a thousand, each thousand is written at once.
+        """
         del kwargs
         listed = list(texts)
         for name, row in (("ids", ids), ("metadatas", metadatas)):
             if row and len(row) != len(listed):
                 raise ValueError(f"{name}: has {len(row)} entries for {len(listed)} texts")
         given = [each or str(uuid.uuid4()) for each in ids or [""] * len(listed)]
-        # Ids and new documents first: one that is not valid must not leave half of them written.
-        owns = [adapter_id(self._memory, KIND, id) for id in given]
-        news: dict[str, dict[str, Any]] = {}
-        changed: list[tuple[str, dict[str, Any]]] = []
-        rows = zip(listed, metadatas or [{}] * len(listed), given, owns, strict=True)
-        for text, meta, id, own in rows:
-            fields = {"text": text, "metadata": {_OWN: {"id": id, "metadata": dict(meta)}}}
-            if self._get(own) is None:
-                news[own] = {**fields, "id": own, "kind": KIND}
-            else:
-                changed.append((own, fields))
-        self._memory.remember_many(cast("Any", list(news.values())))
-        for own, fields in changed:
-            self._memory.update(own, **cast("Any", fields))
+        rows = zip(listed, metadatas or [{}] * len(listed), given, strict=True)
+        self._put(
+            {adapter_id(self._memory, KIND, id): _fields(text, id, meta) for text, meta, id in rows}
+        )
         return given
 
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
         """Forget documents, all of them without ids; unknown ids are no error."""
         del kwargs
-        self._forget([record.id for record in (self._all() if ids is None else self._some(ids))])
+        self._forget(record.id for record in (self._all() if ids is None else self._some(ids)))
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
@@ -76,7 +70,7 @@ class MemoriterVectorStore(Adapter, VectorStore):
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """The k documents that fit best."""
-        return [document for document, _ in self.similarity_search_with_score(query, k, **kwargs)]
+        return [each.document for each in self._search(query, k, kwargs)]
 
     def similarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
@@ -85,18 +79,42 @@ class MemoriterVectorStore(Adapter, VectorStore):
 
         `filter` holds values that the metadata must have; `explain=True` adds the receipt.
         """
-        wanted = checked_filter(kwargs.get("filter"))
+        return [(each.document, each.score) for each in self._search(query, k, kwargs)]
+
+    def _similarity_search_with_relevance_scores(
+        self, query: str, k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        return [(each.document, each.relevance) for each in self._search(query, k, kwargs)]
+
+    def max_marginal_relevance_search(
+        self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
+    ) -> list[Document]:
+        """Not supported; raises NotImplementedError that says what is."""
+        del query, k, fetch_k, lambda_mult, kwargs
+        raise NotImplementedError(
+            'MemoriterVectorStore has no search type "mmr"; use "similarity", or a'
+            ' MemoriterRetriever with options={"overrides": {"order": [{"kind": "mmr"}]}}'
+        )
+
+    def _search(self, query: str, k: int, options: Mapping[str, Any]) -> list[_Found]:
+        """The k documents that fit best, then others; none for a k below 1."""
+        wanted = checked_filter(options.get("filter"))
+        if k < 1:
+            return []
         passing = [each for each in self._all() if _passes(wanted, each)] if wanted else None
         where = {"kind": KIND} if passing is None else only(passing)
-        answer = recalled(self._memory, query, k, where=where)
-        ranked = {hit.id: (_document(hit.record), hit.score) for hit in answer or ()}
-        if answer is not None and kwargs.get("explain"):
+        answer = self._recalled(query, min(k, LIMIT_LIMIT), where, _is_own)
+        ranked = {
+            hit.id: _Found(_document(hit.record), hit.score, hit.relevance or 0.0)
+            for hit in answer or ()
+        }
+        if answer is not None and options.get("explain"):
             handle = self._receipts.keep(answer)
             for hit in answer:
-                ranked[hit.id][0].metadata["memoriter"] = hit_metadata(hit, handle)
+                ranked[hit.id].document.metadata["memoriter"] = hit_metadata(hit, handle)
         if len(ranked) < k:
             for record in self._all() if passing is None else passing:
-                ranked.setdefault(record.id, (_document(record), 0.0))
+                ranked.setdefault(record.id, _Found(_document(record), 0.0, 0.0))
         return list(ranked.values())[:k]
 
     @classmethod
@@ -122,7 +140,30 @@ class MemoriterVectorStore(Adapter, VectorStore):
         return filter(None, (self._get(adapter_id(self._memory, KIND, id)) for id in ids))
 
     def _all(self) -> Iterator[Record]:
-        return every_record(self._memory, where={"kind": KIND})
+        return filter(_is_own, every_record(self._memory, where={"kind": KIND}))
+
+
+class _Found(NamedTuple):
+    """A document that a search found."""
+
+    document: Document
+    score: float
+    relevance: float
+
+
+def _fields(text: str, id: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a document; one without words is known by its id and kept out of recalls."""
+    own = {"id": id, **kept_value(dict(metadata))}
+    if text.strip():
+        return {"text": text, "kind": KIND, "archived": False, "metadata": {_OWN: own}}
+    blank = {**own, "text": text}
+    return {"text": id.strip() or KIND, "kind": KIND, "archived": True, "metadata": {_OWN: blank}}
+
+
+def _is_own(record: Record) -> bool:
+    """Whether a record of our kind is a document of this adapter, and nobody else's."""
+    own = record.metadata.get(_OWN)
+    return isinstance(own, dict) and isinstance(own.get("id"), str) and is_value(own)
 
 
 def _passes(wanted: Mapping[str, Any], record: Record) -> bool:
@@ -132,4 +173,4 @@ def _passes(wanted: Mapping[str, Any], record: Record) -> bool:
 
 def _document(record: Record) -> Document:
     own = cast("dict[str, Any]", record.metadata[_OWN])
-    return Document(record.text, id=own["id"], metadata=dict(own["metadata"]))
+    return Document(own.get("text", record.text), id=own["id"], metadata=dict(read_value(own)))

@@ -26,7 +26,8 @@ from langgraph.store.base import (
 from langgraph.store.memory import _compare_values, _does_match  # pyright: ignore[reportPrivateUsage]  # its own rules of filters
 
 from memoriter.core.record import Record
-from memoriter.integrations.answers import Adapter, adapter_id, every_record, only, recalled
+from memoriter.integrations.answers import Adapter, adapter_id, every_record, only
+from memoriter.integrations.values import is_value, kept_value, read_value
 
 KIND: Final = "langgraph-item"
 _OWN: Final = "langgraph"
@@ -53,8 +54,8 @@ class MemoriterStore(Adapter, BaseStore):
         results = [self._read(op) for op in listed]
         # All ids first: one that is not valid must not leave half of the batch written.
         puts = {self._id(op.namespace, op.key): op for op in listed if isinstance(op, PutOp)}
-        for id, op in puts.items():
-            self._write(id, op)
+        self._put({id: self._item(op) for id, op in puts.items() if op.value is not None})
+        self._forget(id for id, op in puts.items() if op.value is None)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -74,30 +75,29 @@ class MemoriterStore(Adapter, BaseStore):
                 return None
         raise ValueError(f"the operation {type(op).__name__} of LangGraph is not supported")
 
-    def _write(self, id: str, op: PutOp) -> None:
-        if op.value is None:
-            self._forget([id] if self._get(id) is not None else [])
-            return
+    def _item(self, op: PutOp) -> dict[str, Any]:
+        """The record of an item."""
+        kept = kept_value(op.value)
         texts = _texts(op)
-        fields = {
-            "text": "\n".join(texts) or op.key or "item",
+        return {
+            "text": "\n".join(texts) or op.key.strip() or KIND,
             # What is not to be found by a search is kept out of recalls.
             "archived": not texts,
-            "metadata": {_OWN: {"at": list(op.namespace), "key": op.key, "value": dict(op.value)}},
+            "kind": KIND,
+            "tags": [self._tag(op.namespace[:n]) for n in range(1, len(op.namespace) + 1)],
+            "metadata": {_OWN: {"at": list(op.namespace), "key": op.key, **kept}},
         }
-        tags = [self._tag(op.namespace[:n]) for n in range(1, len(op.namespace) + 1)]
-        self._put(id, fields, kind=KIND, tags=tags)
 
     def _search(self, op: SearchOp) -> Iterator[SearchItem]:
         """Items of a namespace: ranked by a query, the others after them, oldest first."""
         stop, where = op.offset + op.limit, self._where(op.namespace_prefix)
-        every = every_record(self._memory, where)
+        every = self._all(where)
         if op.filter:
             every = [record for record in every if _passes(op.filter, record)]
             where = only(every)
         handle, ranked = None, dict[str, tuple[Record, float | None]]()
         if op.query:
-            answer = recalled(self._memory, op.query, max(1, min(_MOST, stop)), where=where)
+            answer = self._recalled(op.query, max(1, min(_MOST, stop)), where, _is_own)
             handle = None if answer is None else self._receipts.keep(answer)
             ranked |= {hit.id: (hit.record, hit.score) for hit in answer or ()}
         if len(ranked) < stop:
@@ -107,10 +107,13 @@ class MemoriterStore(Adapter, BaseStore):
             yield ExplainedItem(**_fields(record), score=score, receipt=handle)
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        known = {_fields(each)["namespace"] for each in every_record(self._memory, self._where(()))}
+        known = {_fields(each)["namespace"] for each in self._all(self._where(()))}
         wanted = op.match_conditions or ()
         passing = [each for each in known if all(_does_match(one, each) for one in wanted)]
         return sorted({each[: op.max_depth] for each in passing})[op.offset : op.offset + op.limit]
+
+    def _all(self, where: Mapping[str, object]) -> Iterator[Record]:
+        return filter(_is_own, every_record(self._memory, where))
 
     def _id(self, *parts: object) -> str:
         return adapter_id(self._memory, KIND, *parts)
@@ -148,7 +151,13 @@ def _passes(filter: Mapping[str, Any], record: Record) -> bool:
     return all(_compare_values(value.get(key), want) for key, want in filter.items())
 
 
+def _is_own(record: Record) -> bool:
+    """Whether a record of our kind is an item of this adapter, and nobody else's."""
+    own = record.metadata.get(_OWN)
+    return isinstance(own, dict) and {"at", "key"} <= own.keys() and is_value(own)
+
+
 def _fields(record: Record) -> dict[str, Any]:
     own: Any = record.metadata[_OWN]
     times = {"created_at": record.created, "updated_at": record.committed}
-    return {"namespace": tuple(own["at"]), "key": own["key"], "value": own["value"], **times}
+    return {"namespace": tuple(own["at"]), "key": own["key"], "value": read_value(own), **times}

@@ -12,17 +12,24 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
 import memoriter
 from memoriter.core.errors import NotFound, Unavailable
 from memoriter.core.record import Record
 from memoriter.integrations import mem0_items as items
 from memoriter.integrations.answers import Adapter, every_record, only, recalled
-from memoriter.integrations.mem0_filters import filtered_records, has_conditions, scope_of
+from memoriter.integrations.mem0_filters import (
+    filtered_records,
+    filtered_scope,
+    has_conditions,
+    scope_of,
+)
 from memoriter.memory.facade import Memory
 from memoriter.memory.facts import FactReader
+from memoriter.memory.rewriting import write_records
 from memoriter.models.language_model import configured_model
+from memoriter.text.secrets import secret_kinds
 
 _UNSET: Final = object()
 _log = logging.getLogger(__name__)
@@ -57,12 +64,15 @@ class Mem0Memory(Adapter):
         Of the options `timestamp`, `expiration_date` and `infer` count; `memory_type` and `prompt`
         have no effect.
         """
-        scope = self._scoped({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
+        ids_of_scope = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        scope = self._memory.scoped(**scope_of(ids_of_scope))
         turns = items.turns_of(messages)
         ids = scope.remember_many([items.turn_draft(turn, metadata, options) for turn in turns]).ids
         model = configured_model() if options.get("infer", True) else None
         if model is not None and ids:
-            ids += self._facts(scope, FactReader(model), ids)
+            facts = self._facts(scope, FactReader(model), ids)
+            drafts = [items.fact_draft(fact, metadata, options) for fact in facts]
+            ids += scope.remember_many(drafts).ids
         return {"results": [items.event_of(scope.get(id)) for id in ids]}
 
     def search(
@@ -77,8 +87,8 @@ class Mem0Memory(Adapter):
         **options: Any,
     ) -> dict[str, Any]:
         """Memories that answer a query. `rerank`, `show_expired`: unused."""
-        scope = self._scoped(filters, options)
-        when = {} if reference_date is None else {"now": reference_date}
+        scope = self._memory.scoped(**filtered_scope(filters, options))
+        when = {} if reference_date is None else {"now": items.unix_seconds(reference_date)}
         where = only(filtered_records(scope, filters)) if has_conditions(filters) else None
         answer = recalled(scope, query, top_k, where=where, **when)
         hits = [items.hit_item(hit, explain=explain) for hit in answer or ()]
@@ -95,7 +105,7 @@ class Mem0Memory(Adapter):
         **options: Any,
     ) -> dict[str, Any]:
         """All memories of a user, agent or run, newest first."""
-        scope = self._scoped(filters, options)
+        scope = self._memory.scoped(**filtered_scope(filters, options))
         records = filtered_records(scope, filters, "show" if show_expired else "hide")
         return {"results": [items.mem0_item(each) for each in reversed(records)][:top_k]}
 
@@ -114,20 +124,27 @@ class Mem0Memory(Adapter):
     ) -> dict[str, str]:
         """Change a memory; the old version stays in its history."""
         text = data if text is None else text
-        record = self._existing(memory_id)
         changes: dict[str, Any] = {} if text is None else {"text": text}
         if expiration_date is not _UNSET:
             changes["expires"] = expiration_date
-        if metadata is not None:
-            changes["metadata"] = items.with_metadata(record, metadata)
-        if not changes:
+        if metadata is None and not changes:
             raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
-        self._memory.update(memory_id, **changes)
+
+        def changed(id: str, record: Record | None) -> dict[str, Any]:
+            if record is None:
+                raise _not_found(id)
+            gained = {} if metadata is None else {"metadata": items.with_metadata(record, metadata)}
+            return {**changes, **gained}
+
+        write_records(self._memory, [memory_id], changed)
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
         """Forget a memory: its bytes are erased."""
-        self._memory.forget(self._existing(memory_id).id)
+        try:
+            self._memory.forget(memory_id)
+        except NotFound:
+            raise _not_found(memory_id) from None
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
@@ -135,7 +152,7 @@ class Mem0Memory(Adapter):
     ) -> dict[str, str]:
         """Forget all memories of a user, agent or run."""
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        self._scoped(ids).forget(where={})
+        self._memory.scoped(**scope_of(ids)).forget(where={})
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
@@ -146,8 +163,9 @@ class Mem0Memory(Adapter):
             return []
 
     def reset(self) -> None:
-        """Forget every memory that `add` wrote, of all users."""
-        self._forget([each.id for each in every_record(self._memory) if items.OWN in each.metadata])
+        """Forget every memory that `add` wrote, of all users, expired ones too."""
+        every = every_record(self._memory, expired="show")
+        self._forget(each.id for each in every if items.is_own(each))
 
     def close(self) -> None:
         """Close the store."""
@@ -160,22 +178,15 @@ class Mem0Memory(Adapter):
         self.close()
 
     @staticmethod
-    def _facts(scope: Memory, reader: FactReader, ids: tuple[str, ...]) -> tuple[str, ...]:
-        """Write the facts in new messages; none if the model fails: the messages are kept."""
+    def _facts(scope: Memory, reader: FactReader, ids: tuple[str, ...]) -> list[dict[str, Any]]:
+        """The facts in new messages; none if the model fails, and none that holds a secret."""
         try:
-            drafts = reader.drafts([scope.get(id) for id in ids])
-        except Unavailable as error:
+            facts = reader.drafts([scope.get(id) for id in ids])
+        except Unavailable as error:  # the messages are kept
             _log.warning("no facts were added: %s", error.message)
-            return ()
-        return scope.remember_many(cast("Any", drafts)).ids
+            return []
+        return [fact for fact in facts if not secret_kinds(str(fact["text"]))]
 
-    def _existing(self, memory_id: str) -> Record:
-        record = self._get(memory_id)
-        if record is None:
-            raise ValueError(f"Memory with id {memory_id} not found")
-        return record
 
-    def _scoped(
-        self, ids: Mapping[str, Any] | None, options: Mapping[str, Any] | None = None
-    ) -> Memory:
-        return self._memory.scoped(**scope_of(ids or {}, options or {}))
+def _not_found(memory_id: str) -> ValueError:
+    return ValueError(f"Memory with id {memory_id} not found")

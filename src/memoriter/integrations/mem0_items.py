@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from memoriter.core.record import Record
 from memoriter.core.times import iso
+from memoriter.imports.fields import parse_time
 from memoriter.text.messages import Message, parse_message
 from memoriter.why.result import Hit
 
@@ -16,8 +17,18 @@ OWN: Final = "mem0"
 
 
 def own_fields(record: Record) -> dict[str, Any]:
-    """What mem0's methods keep beside the text: role, actor and the caller's metadata."""
-    return cast("dict[str, Any]", record.metadata.get(OWN, {}))
+    """What `add` keeps beside the text: role, actor and the caller's metadata; else nothing."""
+    return cast("dict[str, Any]", record.metadata[OWN]) if is_own(record) else {}
+
+
+def is_own(record: Record) -> bool:
+    """Whether `add` wrote a record."""
+    return isinstance(record.metadata.get(OWN), dict)
+
+
+def caller_metadata(record: Record) -> dict[str, Any]:
+    """The metadata that the caller of `add` gave; all of it if `add` did not write the record."""
+    return own_fields(record).get("metadata", {}) if is_own(record) else dict(record.metadata)
 
 
 def turns_of(messages: object) -> list[Message]:
@@ -36,9 +47,25 @@ def turns_of(messages: object) -> list[Message]:
 
 
 def with_metadata(record: Record, metadata: dict[str, Any]) -> dict[str, Any]:
-    """Our metadata of a memory whose own gained something."""
-    own = own_fields(record)
-    return {OWN: {**own, "metadata": {**own.get("metadata", {}), **metadata}}}
+    """Our metadata of a memory whose own gained something; nothing else in it is lost."""
+    gained = {**caller_metadata(record), **metadata}
+    if not is_own(record):
+        return gained
+    return {**record.metadata, OWN: {**own_fields(record), "metadata": gained}}
+
+
+def unix_seconds(time: Any) -> Any:
+    """A time as ours take it; numbers are seconds since 1970 for mem0, microseconds for us."""
+    if isinstance(time, int | float) and not isinstance(time, bool):
+        return parse_time(time) or time
+    return time
+
+
+def fact_draft(fact: dict[str, Any], metadata: Any, options: dict[str, Any]) -> Any:
+    """The draft of a fact in messages that `add` wrote, with their metadata and expiration."""
+    own: dict[str, Any] = {OWN: {"metadata": metadata or {}}}
+    dated = {"expires": options["expiration_date"]} if options.get("expiration_date") else {}
+    return {**fact, "metadata": {**fact["metadata"], **own}, **dated}
 
 
 def turn_draft(turn: Message, metadata: Any, options: dict[str, Any]) -> Any:
@@ -47,7 +74,8 @@ def turn_draft(turn: Message, metadata: Any, options: dict[str, Any]) -> Any:
         raise ValueError("metadata must be a dict")  # noqa: TRY004  # as mem0
     kept = cast("dict[str, Any]", metadata or {})
     own = {"role": turn.role, "actor": turn.speaker, "metadata": kept}
-    times = {"created": options.get("timestamp"), "expires": options.get("expiration_date")}
+    created = unix_seconds(options.get("timestamp"))
+    times = {"created": created, "expires": options.get("expiration_date")}
     dated = {name: time for name, time in times.items() if time is not None}
     return {"text": turn.text, "role": turn.role or "user", "metadata": {OWN: own}, **dated}
 
@@ -62,7 +90,7 @@ def mem0_item(record: Record) -> dict[str, Any]:
         "actor_id": own.get("actor"),
         "role": own.get("role"),
         "expiration_date": record.expires and iso(record.expires)[:10],
-        "metadata": own.get("metadata"),
+        "metadata": caller_metadata(record),
     }
     return {
         "id": record.id,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,12 +23,13 @@ from memoriter.core.draft import (
 )
 from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound, SpacesChanged
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.names import name, names, text
+from memoriter.core.names import name
 from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope
 from memoriter.core.times import TimeLike, duration, micros, to_datetime
 from memoriter.embed.call import EmbedderTimeout
 from memoriter.store.port import Log
+from memoriter.write.agents import agent_body
 from memoriter.write.annotate import annotated_anew
 from memoriter.write.ceiling import check_batch, check_link, check_new_version, limited_draft
 from memoriter.write.erasure import Erasure
@@ -246,25 +246,33 @@ class Writer:
         for attempt in range(_TRIES):
             try:
                 record = self.current(record_id)
-                content = self._inside_scope(with_changes(record, changes, self._context.clock.now))
-                if "entities" not in changes:
-                    content = annotated_anew(record, content, self._context.extractor)
-                edges = partial(self._log.edges, self._scope.tenant, record.position, 2**62)
-                check_new_version(record, content, self._context.ceiling, edges, self.current)
+                content = self.changed(record, changes)
             except (NotFound, BadRecord) as refusal:
                 return self._again(_quietly(key), refusal, record_id)
-            rows = self._log.vectors(self._scope.tenant, record.row)
-            kept = tuple(
-                Vector(v.generation, v.part, v.form, v.body)  # pyright: ignore[reportArgumentType]  # the log holds forms only
-                for v in rows
-            )
             try:
-                return self.commit([prepare_version(record, content, kept, self._context, key())])
+                return self.commit([self.version(record, content, key())])
             except Conflict as error:
                 # A conflict about the key is final; any other means that a newer version exists.
                 if error.field == "key" or attempt == _TRIES - 1:
                     raise
         raise AssertionError("unreachable")
+
+    def changed(self, record: Record, changes: Mapping[str, object]) -> Content:
+        """The content of a record with some fields changed; raises BadRecord or Forbidden."""
+        content = self._inside_scope(with_changes(record, changes, self._context.clock.now))
+        if "entities" not in changes:
+            content = annotated_anew(record, content, self._context.extractor)
+        edges = partial(self._log.edges, self._scope.tenant, record.position, 2**62)
+        check_new_version(record, content, self._context.ceiling, edges, self.current)
+        return content
+
+    def version(self, record: Record, content: Content, key: Key | None = None) -> Act:
+        """The act that writes a new version; refused with Conflict if there is a newer one."""
+        kept = tuple(
+            Vector(v.generation, v.part, v.form, v.body)  # pyright: ignore[reportArgumentType]  # the log holds forms only
+            for v in self._log.vectors(self._scope.tenant, record.row)
+        )
+        return prepare_version(record, content, kept, self._context, key)
 
     def _inside_scope(self, content: Content) -> Content:
         """Check that a new version does not leave the scope."""
@@ -332,11 +340,8 @@ class Writer:
     def enrol(self, agent: str, changes: Mapping[str, object], key: Key | None) -> Commit:
         """Write a new state of an agent: its entry in the registry with some fields changed."""
         clean = name(agent, "agent")
-        known = {row.agent: row for row in self._log.agents(self._scope.tenant, 2**62)}
-        state: dict[str, object] = {"agent": clean, "aliases": []}
-        if clean in known:
-            state = json.loads(known[clean].body)
-        body = canonical({**state, **_agent_fields(changes)})
+        known = {row.agent: row.body for row in self._log.agents(self._scope.tenant, 2**62)}
+        body = agent_body(clean, known.get(clean), changes)
         return self.commit([RegisterAgent(clean, body, self._salt(), key)])
 
     def pay(self, limit: int) -> tuple[int, int]:
@@ -390,18 +395,3 @@ def _quietly(key: Callable[[], Key | None]) -> Key | None:
         return key()
     except BadRecord:
         return None
-
-
-def _agent_fields(changes: Mapping[str, object]) -> dict[str, object]:
-    out: dict[str, object] = {}
-    for key, value in changes.items():
-        if value is None:
-            continue
-        if key == "aliases":
-            out[key] = list(names(value, key))
-        elif key in {"display_name", "owner", "description"}:
-            out[key] = text(value, key, limit=65_536)
-        else:
-            known = "display_name, owner, description, aliases"
-            raise BadRecord(f"{key}: an agent has no such field", hint=f"known: {known}", field=key)
-    return out
