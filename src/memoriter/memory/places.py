@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -81,14 +83,20 @@ def _on_server(place: str, *, read_only: bool, durability: Durability) -> Opened
 
 
 def _postgres(place: str, *, read_only: bool) -> Postgres:
-    try:
+    with _needs_driver():
         from memoriter.store.postgres.store import Postgres  # noqa: PLC0415  # an extra
+    return Postgres(place, read_only=read_only)
+
+
+@contextlib.contextmanager
+def _needs_driver() -> Generator[None]:
+    try:
+        yield
     except ImportError as error:
         raise Unsupported(
             f"PostgreSQL needs a driver that is not installed ({error.name})",
             hint=install_hint("postgres"),
         ) from error
-    return Postgres(place, read_only=read_only)
 
 
 def open_document(place: str, name: str) -> PostgresDocument:
@@ -105,6 +113,22 @@ def holds_store(place: str) -> bool:
     except Unsupported:
         return False
     return True
+
+
+def is_same_store(one: str | Path, two: str | Path) -> bool:
+    """Whether two places are names of one store: paths of one file, addresses of one database."""
+    if is_address(one) != is_address(two):
+        return False
+    if str(one) == str(two):
+        return True
+    if is_address(one):
+        with _needs_driver():
+            from memoriter.store.postgres.identity import database_of  # noqa: PLC0415  # an extra
+        return database_of(str(one)) == database_of(str(two))
+    paths = [Path(each).expanduser() for each in (one, two)]
+    with contextlib.suppress(OSError, ValueError):  # opening them says what is wrong
+        return paths[0].samefile(paths[1])
+    return False
 
 
 def shown_place(place: str | Path) -> str:
