@@ -85,7 +85,9 @@ def copy(
             field="target",
         )
     if not is_address(source) and not Path(source).expanduser().is_file():
-        raise NotFound(f"there is no store at {source}", hint="check the path", field="source")
+        raise NotFound(
+            f"there is no store at {shown_place(source)}", hint="check the path", field="source"
+        )
     opened = open_place(source, read_only=True, durability="full")
     with closing(opened.log) as origin:
         names = [tenant] if tenant is not None else origin.tenants()

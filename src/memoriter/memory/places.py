@@ -7,13 +7,13 @@ import os
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from memoriter.core.errors import InputError, NotFound, Unsupported, install_hint
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, text
 from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Log
+from memoriter.store.postgres.url import split_url
 from memoriter.store.segments import FolderSegments, MemorySegments, Segments
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
@@ -133,12 +133,18 @@ def is_same_store(one: str | Path, two: str | Path) -> bool:
 
 def shown_place(place: str | Path) -> str:
     """A place as people may see it: an address without its password."""
-    if not is_address(place):
+    scheme, mark, _ = str(place).partition("://")
+    if not mark:
         return str(place)
-    parts = urlsplit(str(place))
-    host = parts.netloc.rpartition("@")
-    user = host[0].partition(":")[0]
-    return f"{parts.scheme}://{user + '@' if user else ''}{host[2]}{parts.path}"
+    try:
+        return split_url(str(place)).shown
+    except InputError:
+        return f"{scheme}://…"
+
+
+def has_secret(place: str) -> bool:
+    """Whether an address has a password in it; InputError if it cannot be read without doubt."""
+    return split_url(place).has_secret
 
 
 def _file(place: str | Path) -> Path:
