@@ -13,8 +13,9 @@ from dataclasses import field, replace
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoriter.core.clock import Clock
-from memoriter.core.errors import Corrupt, Unavailable
+from memoriter.core.errors import Corrupt, InputError, Unavailable
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.names import integer, number
 from memoriter.core.record import Record
 from memoriter.core.shown import named
 from memoriter.embed.port import Kindred
@@ -130,7 +131,8 @@ class Engine:
 
         From then on every read of this process sees it. Raises Unavailable if it does not come.
         """
-        until = time.monotonic() + timeout
+        integer(seq, "seq", 0, 2**62, InputError)
+        until = time.monotonic() + number(timeout, "timeout", 0.0, 1e6, InputError)
         while self.log.head(tenant).seq < seq:
             if time.monotonic() >= until:
                 raise Unavailable(
