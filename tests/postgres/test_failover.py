@@ -107,6 +107,25 @@ def test_who_reads_from_a_standby_still_reads_its_own_writes() -> None:
                 assert [hit.id for hit in other.recall("cache")] == ["late"]
 
 
+def test_who_asks_for_a_later_entry_or_its_receipt_is_answered_by_the_primary() -> None:
+    with pair() as (primary, standby):
+        url = url_of(primary, standby, more="&reads=standby")
+        with opened(url) as memory, opened(url) as other, opened(url) as third, opened(url) as bare:
+            memory.remember("cache", id="early")
+            with standby.connect("shared") as db:
+                while not db.execute("SELECT 1 FROM memoriter.heads WHERE seq=1").fetchall():
+                    time.sleep(0.01)
+                db.execute("SELECT pg_wal_replay_pause()")
+                memory.remember("cache", id="late")
+                assert [each.count() for each in (other, third, bare)] == [1, 1, 1]
+                other.wait_for(2, timeout=0)
+                assert [each.count() for each in (memory, other)] == [2, 2]
+                assert third.replay(memory.recall("cache").receipt).same
+                with pytest.raises(Unavailable, match="entry 3"):
+                    other.wait_for(3, timeout=0)
+                assert bare.count() == 1
+
+
 def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:
     with pair() as (primary, standby):
         with pytest.raises(memoriter.Unavailable):
