@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.http.live import live
 from tests.inside import log_of
 from tests.postgres.forked import Child, opened
 from tests.postgres.server import Server, new_server
@@ -124,6 +125,24 @@ def test_who_asks_for_a_later_entry_or_its_receipt_is_answered_by_the_primary() 
                 with pytest.raises(Unavailable, match="entry 3"):
                     other.wait_for(3, timeout=0)
                 assert bare.count() == 1
+
+
+def test_a_server_that_reads_from_a_standby_takes_the_entry_of_a_write() -> None:
+    with pair() as (primary, standby):
+        url = url_of(primary, standby, more="&reads=standby")
+        with opened(url) as memory, standby.connect("shared") as db:
+            memory.remember("cache", id="early")
+            while not db.execute("SELECT 1 FROM memoriter.heads WHERE seq=1").fetchall():
+                time.sleep(0.01)
+            with live(place=url, opening={"embedder": None}) as site:
+                db.execute("SELECT pg_wal_replay_pause()")
+                seq = memory.remember("cache", id="late").seq
+                client = site.client("read", "default")
+
+                def found(headers: dict[str, str]) -> int:
+                    return client.post("/v1/browse", json={}, headers=headers).json()["total"]
+
+                assert (found({}), found({"Memoriter-After": str(seq)}), found({})) == (1, 2, 2)
 
 
 def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:
