@@ -413,3 +413,23 @@ def test_an_answer_says_how_relevant_it_is_and_openapi_has_the_fields(site: Live
     for name in ("RecallRequest", "ContextRequest"):
         assert "min_relevance" in schemas[name]["properties"]
     assert "include" in schemas["ContextRequest"]["properties"]
+
+
+def test_an_answer_knows_the_entry_that_a_request_names(site: Live) -> None:
+    client = site.client("write", "after")
+    seq = client.post("/v1/memories", json={"text": "The dog is called Biscuit"}).json()["seq"]
+    call = {"jsonrpc": "2.0", "id": 1, "method": "recall", "params": {"query": "dog"}}
+
+    def statuses(*entries: str) -> list[tuple[int, str]]:
+        headers = [("Memoriter-After", entry) for entry in entries]
+        plain = client.post("/v1/recall", json={"query": "dog"}, headers=headers)
+        rpc = client.post("/rpc", json=call, headers=headers).json()
+        return [
+            (plain.status_code, plain.json().get("type", "").rpartition(":")[2]),
+            (200, rpc["error"]["data"]["error"] if "error" in rpc else ""),
+        ]
+
+    assert statuses() == statuses("0") == statuses(str(seq)) == [(200, ""), (200, "")]
+    assert statuses(str(seq + 1)) == [(503, "Unavailable"), (200, "Unavailable")]
+    for wrong in (("x",), ("-1",), ("1.5",), ("",), ("9" * 40,), ("1", "1")):
+        assert statuses(*wrong) == [(400, "InputError"), (200, "InputError")]

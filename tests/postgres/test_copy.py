@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 from tests.inside import log_of
 from tests.postgres.filling import fill
@@ -91,6 +92,52 @@ def test_a_target_with_another_log_is_refused_and_not_touched(url: str, tmp_path
         memoriter.copy(tmp_path / "none.db", url)
     with pytest.raises(memoriter.InputError):
         memoriter.copy(here, here)
+
+
+def bytes_at(place: str | Path) -> bytes:
+    """All that a store keeps of segments."""
+    if isinstance(place, Path):
+        return b"".join(each.read_bytes() for each in place.parent.glob(f"{place.name}.idx/**/*.*"))
+    with psycopg.connect(place.replace("keeper@", "postgres@")) as db:
+        return b"".join(body for (body,) in db.execute("SELECT body FROM memoriter.chunks"))
+
+
+@pytest.mark.parametrize("to", ["server", "file"])
+def test_what_is_forgotten_after_a_copy_leaves_the_segments_of_the_target(
+    url: str, tmp_path: Path, to: str
+) -> None:
+    here, clock = tmp_path / "a.db", HandClock()
+    there: str | Path = url if to == "server" else tmp_path / "b.db"
+    with open_toy(here, clock) as memory:
+        fill(memory)
+        memory.remember("the word is quokkasecret", id="s")
+        memoriter.copy(here, there)
+        with open_toy(there, clock, flush_rows=1) as copied:
+            copied.maintain()
+        assert b"quokkasecret" in bytes_at(there)
+        memory.forget("s", now=True)
+    memoriter.copy(here, there)
+    with open_toy(there, clock) as copied:
+        assert copied.status().unerased == 0
+        assert copied.verify_store().sound
+    assert bytes_at(there)
+    assert b"quokkasecret" not in bytes_at(there)
+
+
+def test_a_store_is_not_copied_into_itself_under_another_name(url: str, tmp_path: Path) -> None:
+    here = tmp_path / "a.db"
+    with open_toy(here, HandClock()) as memory, open_toy(url, HandClock()) as served:
+        for each in (memory, served):
+            fill(each)
+        (tmp_path / "link.db").symlink_to(here)
+        unerased = memory.status().unerased
+        assert unerased
+        for name in ("link.db", f"../{tmp_path.name}/a.db"):
+            with pytest.raises(memoriter.InputError, match="are the same store"):
+                memoriter.copy(here, tmp_path / name)
+        with pytest.raises(memoriter.InputError, match="are the same store"):
+            memoriter.copy(url, f"{url}&connections=3")
+        assert [each.status().unerased for each in (memory, served)] == [unerased, unerased]
 
 
 def test_damage_in_the_source_is_not_copied(url: str, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.http.live import live
 from tests.inside import log_of
 from tests.night import NIGHT
 from tests.postgres.forked import Child, opened
@@ -103,6 +104,43 @@ def test_who_reads_from_a_standby_still_reads_its_own_writes() -> None:
                 db.execute("SELECT pg_wal_replay_resume()")
                 other.wait_for(11)
                 assert [hit.id for hit in other.recall("cache")] == ["late"]
+
+
+def test_who_asks_for_a_later_entry_or_its_receipt_is_answered_by_the_primary() -> None:
+    with pair() as (primary, standby):
+        url = url_of(primary, standby, more="&reads=standby")
+        with opened(url) as memory, opened(url) as other, opened(url) as third, opened(url) as bare:
+            memory.remember("cache", id="early")
+            with standby.connect("shared") as db:
+                while not db.execute("SELECT 1 FROM memoriter.heads WHERE seq=1").fetchall():
+                    time.sleep(0.01)
+                db.execute("SELECT pg_wal_replay_pause()")
+                memory.remember("cache", id="late")
+                assert [each.count() for each in (other, third, bare)] == [1, 1, 1]
+                other.wait_for(2, timeout=0)
+                assert [each.count() for each in (memory, other)] == [2, 2]
+                assert third.replay(memory.recall("cache").receipt).same
+                with pytest.raises(Unavailable, match="entry 3"):
+                    other.wait_for(3, timeout=0)
+                assert bare.count() == 1
+
+
+def test_a_server_that_reads_from_a_standby_takes_the_entry_of_a_write() -> None:
+    with pair() as (primary, standby):
+        url = url_of(primary, standby, more="&reads=standby")
+        with opened(url) as memory, standby.connect("shared") as db:
+            memory.remember("cache", id="early")
+            while not db.execute("SELECT 1 FROM memoriter.heads WHERE seq=1").fetchall():
+                time.sleep(0.01)
+            with live(place=url, opening={"embedder": None}) as site:
+                db.execute("SELECT pg_wal_replay_pause()")
+                seq = memory.remember("cache", id="late").seq
+                client = site.client("read", "default")
+
+                def found(headers: dict[str, str]) -> int:
+                    return client.post("/v1/browse", json={}, headers=headers).json()["total"]
+
+                assert (found({}), found({"Memoriter-After": str(seq)}), found({})) == (1, 2, 2)
 
 
 def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:

@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, cast
-from urllib.parse import parse_qs, urlsplit
 
 from memoriter.core.errors import InputError
 from memoriter.core.lazy_dataclass import dataclass
@@ -76,8 +75,9 @@ class FileChange:
 def store_for_hosts(place: str) -> str:
     """A store as the settings of a host name it; InputError if it cannot be named there."""
     if "://" in place:
-        parts = urlsplit(place)
-        if parts.password or "password" in parse_qs(parts.query):
+        from memoriter.memory.places import has_secret  # noqa: PLC0415  # loads the engine
+
+        if has_secret(place):
             raise InputError(
                 "store: the address has a password, which anyone could read in the settings file",
                 hint="leave the password out of the address and keep it in ~/.pgpass",

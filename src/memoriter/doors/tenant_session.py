@@ -36,6 +36,8 @@ _CANDIDATE_BYTES: Final = 960
 """What it holds for each of its candidates, about: their columns."""
 _ROW_BYTES: Final = 4
 """What it holds for each row of its view, about."""
+_LATE_S: Final = 1.0
+"""How long a request waits for an entry that another process wrote; the primary has it at once."""
 TENANT: Final = ("tenant", "tenant_id", "tenantId")
 """Fields in which a request may name its tenant."""
 
@@ -149,6 +151,10 @@ class TenantSession:
         """The memory, narrowed to the agent, user and session that the request names."""
         scope = request.scope_names()
         return self._memory.scoped(**scope) if scope else self._memory
+
+    def wait_for(self, seq: int) -> None:
+        """See to it that answers know a log entry; Unavailable if no server of the store has it."""
+        self._memory.wait_for(seq, timeout=_LATE_S)
 
     def handle(self, result: Result) -> str:
         """Keep an answer and return the handle of its receipt."""

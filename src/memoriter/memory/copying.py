@@ -17,7 +17,15 @@ from typing import Final
 from memoriter.core.errors import Corrupt, InputError, NotFound
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted, shown
-from memoriter.memory.places import OpenedPlace, is_address, open_place
+from memoriter.index.erase import erase
+from memoriter.index.upkeep import UpkeepTask
+from memoriter.memory.places import (
+    OpenedPlace,
+    is_address,
+    is_same_store,
+    open_place,
+    shown_place,
+)
 from memoriter.store.port import Dump, Log
 from memoriter.store.stretches import verify_stretch
 from memoriter.write.progress import ProgressCallback, show_progress
@@ -70,14 +78,16 @@ def copy(
         progress: True for a progress bar, or a function of the entries copied so far.
 
     """
-    if str(source) == str(target):
+    if is_same_store(source, target):
         raise InputError(
-            f"the source and the target are the same store: {target}",
+            f"the source and the target are the same store: {shown_place(target)}",
             hint="name another store to copy into",
             field="target",
         )
     if not is_address(source) and not Path(source).expanduser().is_file():
-        raise NotFound(f"there is no store at {source}", hint="check the path", field="source")
+        raise NotFound(
+            f"there is no store at {shown_place(source)}", hint="check the path", field="source"
+        )
     opened = open_place(source, read_only=True, durability="full")
     with closing(opened.log) as origin:
         names = [tenant] if tenant is not None else origin.tenants()
@@ -109,7 +119,9 @@ def _copied(
         head = target.log.head(name)
         links[name] = head.link.hex()
         before += head.seq
-        target.log.scrub(name, head.seq)  # what was forgotten after it was copied
+        # Records forgotten after they were copied: the target's segments still hold their words.
+        # Where a reader prevents it they stay unerased, and upkeep of the target erases them.
+        erase(UpkeepTask(target.log, target.segments, pace=lambda: None, wait=True), name, ())
     return CopyReport(source.shown, target.shown, len(names), before, already, links)
 
 

@@ -13,8 +13,9 @@ from dataclasses import field, replace
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoriter.core.clock import Clock
-from memoriter.core.errors import Corrupt, Unavailable
+from memoriter.core.errors import Corrupt, InputError, Unavailable
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.names import integer, number
 from memoriter.core.record import Record
 from memoriter.core.shown import named
 from memoriter.embed.port import Kindred
@@ -126,12 +127,13 @@ class Engine:
         return replace(ctx, spaces=tuple(spaces))
 
     def wait_for(self, tenant: str, seq: int, timeout: float) -> None:
-        """Wait until this store has an entry that was written elsewhere, as a standby has it late.
+        """See to it that every read of this process sees an entry that was written elsewhere.
 
-        From then on every read of this process sees it. Raises Unavailable if it does not come.
+        Where a standby is behind, the primary is asked. Raises Unavailable if none has it in time.
         """
-        until = time.monotonic() + timeout
-        while self.log.head(tenant).seq < seq:
+        integer(seq, "seq", 0, 2**62, InputError)
+        until = time.monotonic() + number(timeout, "timeout", 0.0, 1e6, InputError)
+        while self.log.head(tenant).seq < seq and self.log.catch_up(tenant).seq < seq:
             if time.monotonic() >= until:
                 raise Unavailable(
                     f"log entry {seq} of tenant {tenant!r} has not reached this store yet",

@@ -44,7 +44,8 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
             )
         ids = _matching(engine, writer, where)
     elif isinstance(id, str | list | tuple):
-        ids = [id] if isinstance(id, str) else cast("Sequence[str]", id)  # the writer checks each
+        given = [id] if isinstance(id, str) else cast("Sequence[object]", id)
+        ids = [name(each, "id") for each in given]  # before the store is asked for them
     else:
         raise BadQuery(
             f"id: expected a text such as hit.id, or a list of texts, got {type(id).__name__}",
@@ -52,7 +53,7 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
         )
     keep = flag(options.get("keep_reflections", False), "keep_reflections", InputError)
     if dry_run:
-        asked = [writer.current(each).id for each in dict.fromkeys(name(id, "id") for id in ids)]
+        asked = [writer.current(each).id for each in dict.fromkeys(ids)]
         made = _made_from(engine, writer, ids, keep=keep)
         every = (*asked, *made.reflections)
         return Erasure(every, made.head, "preview", made.reflections, made.derived)
@@ -106,7 +107,7 @@ def _forgotten(
 def _made_from(engine: Engine, writer: Writer, ids: Sequence[str], *, keep: bool) -> _MadeFrom:
     """What was made from these records and is not among them: `reflect` made it, or others did."""
     tenant, head = writer.tenant, engine.log.head(writer.tenant).seq
-    going = set(filter(_is_text, ids))  # the writer refuses others
+    going = set(ids)
     members = [engine.log.latest(tenant, each, head) for each in going]
     made = {
         (edge.source, member.agent, member.user)
@@ -145,10 +146,6 @@ def _late_reflections(
         and is_ours(record)
         and not set(ids).isdisjoint(members_of(record) or ())
     )
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _wants_now(now: object) -> bool:

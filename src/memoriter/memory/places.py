@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from memoriter.core.errors import InputError, NotFound, Unsupported, install_hint
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, text
 from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Log
+from memoriter.store.postgres.url import split_url
 from memoriter.store.segments import FolderSegments, MemorySegments, Segments
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
@@ -81,14 +83,20 @@ def _on_server(place: str, *, read_only: bool, durability: Durability) -> Opened
 
 
 def _postgres(place: str, *, read_only: bool) -> Postgres:
-    try:
+    with _needs_driver():
         from memoriter.store.postgres.store import Postgres  # noqa: PLC0415  # an extra
+    return Postgres(place, read_only=read_only)
+
+
+@contextlib.contextmanager
+def _needs_driver() -> Generator[None]:
+    try:
+        yield
     except ImportError as error:
         raise Unsupported(
             f"PostgreSQL needs a driver that is not installed ({error.name})",
             hint=install_hint("postgres"),
         ) from error
-    return Postgres(place, read_only=read_only)
 
 
 def open_document(place: str, name: str) -> PostgresDocument:
@@ -107,14 +115,36 @@ def holds_store(place: str) -> bool:
     return True
 
 
+def is_same_store(one: str | Path, two: str | Path) -> bool:
+    """Whether two places are names of one store: paths of one file, addresses of one database."""
+    if is_address(one) != is_address(two):
+        return False
+    if str(one) == str(two):
+        return True
+    if is_address(one):
+        with _needs_driver():
+            from memoriter.store.postgres.identity import database_of  # noqa: PLC0415  # an extra
+        return database_of(str(one)) == database_of(str(two))
+    paths = [Path(each).expanduser() for each in (one, two)]
+    with contextlib.suppress(OSError, ValueError):  # opening them says what is wrong
+        return paths[0].samefile(paths[1])
+    return False
+
+
 def shown_place(place: str | Path) -> str:
     """A place as people may see it: an address without its password."""
-    if not is_address(place):
+    scheme, mark, _ = str(place).partition("://")
+    if not mark:
         return str(place)
-    parts = urlsplit(str(place))
-    host = parts.netloc.rpartition("@")
-    user = host[0].partition(":")[0]
-    return f"{parts.scheme}://{user + '@' if user else ''}{host[2]}{parts.path}"
+    try:
+        return split_url(str(place)).shown
+    except InputError:
+        return f"{scheme}://…"
+
+
+def has_secret(place: str) -> bool:
+    """Whether an address has a password in it; InputError if it cannot be read without doubt."""
+    return split_url(place).has_secret
 
 
 def _file(place: str | Path) -> Path:

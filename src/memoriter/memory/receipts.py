@@ -155,6 +155,8 @@ class Rerun:
     def _view(self, seq: int) -> View:
         engine, case = self._engine, self._case
         head = engine.log.head(self._tenant).seq
+        if seq > head:  # perhaps of another process, and the standby that was asked is behind
+            head = engine.log.catch_up(self._tenant).seq
         if seq > head:
             raise NotFound(
                 f"the receipt was made at log entry {seq}, but the log of this store ends at"

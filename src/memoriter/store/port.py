@@ -164,6 +164,10 @@ class Log(Protocol):
         """The end of a tenant's log; an unknown tenant is at 0."""
         ...
 
+    def catch_up(self, tenant: str) -> Head:
+        """The same from the primary, where a standby answers reads; later reads are as new."""
+        ...
+
     def seq_at(self, tenant: str, time: int) -> int:
         """The sequence number of the last commit at or before a time; 0 before the first."""
         ...

@@ -76,6 +76,8 @@ class Ram:
         with self._lock:
             return self._log_of(tenant).head
 
+    catch_up = head
+
     def seq_at(self, tenant: str, time: int) -> int:
         """The sequence number of the last commit at or before a time."""
         with self._lock:

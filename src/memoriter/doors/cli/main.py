@@ -333,8 +333,9 @@ def _check_arguments(argv: Sequence[str]) -> None:
         try:
             argument.encode("utf-8")
         except UnicodeEncodeError:
+            quoted = "" if "://" in argument else f": {argument!a}"  # may hold a password
             raise InputError(
-                f"argument {at} is not valid UTF-8: {argument!a}",
+                f"argument {at} is not valid UTF-8{quoted}",
                 hint="type it again, or set the terminal to UTF-8",
             ) from None
         if "\0" in argument:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoriter.core.errors import Forbidden, InputError, TooLarge, TooSlow, Unauthenticated
 from memoriter.doors.http.headers import (
+    AFTER,
     HostPolicy,
     bearer_token,
     content_length,
@@ -299,7 +300,7 @@ class _Answer:
 async def _preflight(scope: Scope, receive: Receive, send: Send) -> None:
     allowed = {
         "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-        "Access-Control-Allow-Headers": "authorization, content-type",
+        "Access-Control-Allow-Headers": f"authorization, content-type, {AFTER.lower()}",
         "Access-Control-Max-Age": "600",
     }
     await Response(status_code=204, headers=allowed)(scope, receive, send)

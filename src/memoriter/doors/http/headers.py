@@ -1,4 +1,4 @@
-"""Checks of request headers: Host, Origin, Sec-Fetch-Site, content type, length, bearer token.
+"""Checks of request headers: Host, Origin, Sec-Fetch-Site, content type, length, token, entry.
 
 A server on 127.0.0.1 can be reached by any web page that the user opens. Host is checked against
 DNS rebinding, Origin and Sec-Fetch-Site against requests from pages of other sites.
@@ -19,6 +19,7 @@ _HOST: Final = re.compile(
 )
 _ORIGIN: Final = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#@\s]+)")
 _JSON: Final = re.compile(r"application/json(?:\s*;\s*charset\s*=\s*\"?utf-?8\"?)?")
+AFTER: Final = "Memoriter-After"
 _LARGEST_PORT: Final = 65_535
 _SAME_SITE: Final = frozenset({"same-origin", "none"})
 """Values of Sec-Fetch-Site that do not come from another site; `none` is typed by the user."""
@@ -136,6 +137,19 @@ def content_length(headers: Headers) -> int | None:
     """The length that the header announces; None if there is none."""
     lengths = header_values(headers, b"content-length")
     return int(lengths[0]) if lengths and re.fullmatch(r"[0-9]+", lengths[0]) else None
+
+
+def entry_to_see(headers: Headers) -> int | None:
+    """The log entry that an answer must know, by the header `Memoriter-After`; None without one."""
+    sent = header_values(headers, AFTER.lower().encode())
+    if not sent:
+        return None
+    if len(sent) != 1 or not re.fullmatch(r"[0-9]{1,18}", sent[0]):
+        raise InputError(
+            f"the {AFTER} header is not the number of a log entry",
+            hint="send the `seq` of the reply to a write, once",
+        )
+    return int(sent[0])
 
 
 def bearer_token(headers: Headers) -> str | None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from memoriter import __version__
 from memoriter.core import errors
+from memoriter.doors.http.headers import AFTER
 from memoriter.doors.http.problems import MEDIA
 from memoriter.doors.operations import OPERATIONS, Operation
 from memoriter.doors.schema import Schema, schema_of
@@ -34,7 +35,8 @@ def document() -> Schema:
             "title": "Memoriter",
             "version": __version__,
             "description": "A memory engine for agents that explains every answer. "
-            "The tenant comes from the token only.",
+            f"The tenant comes from the token only. A request with the header {AFTER} is answered "
+            "with the log entry that it names, the `seq` of a write's reply, or with 503.",
         },
         "servers": [{"url": "/"}],
         "security": [{"token": []}],

@@ -76,7 +76,12 @@ def _endpoint(
         fields = partial(request_fields, operation, request, body, server_state.limits.depth)
         credential = request.scope[CREDENTIAL]
         reply = await server_state.answer(
-            credential, operation, fields, size=len(body), spelled=operation.method == _URL_ONLY
+            credential,
+            operation,
+            fields,
+            size=len(body),
+            headers=request.headers.raw,
+            spelled=operation.method == _URL_ONLY,
         )
         return Response(reply, media_type=JSON)
 

@@ -67,7 +67,7 @@ async def endpoint(request: Request, server_state: ServerState) -> Response:
     except (InputError, TooLarge) as error:
         return _reply(_failed(None, RpcError(PARSE, error.message)))
     if not isinstance(body, list):
-        answer = await _one(body, credential, server_state, len(raw))
+        answer = await _one(body, request, server_state, len(raw))
         return _reply(answer) if answer is not None else Response(status_code=_EMPTY)
     calls = cast("list[object]", body)
     if not 0 < len(calls) <= server_state.limits.batch:
@@ -75,13 +75,13 @@ async def endpoint(request: Request, server_state: ServerState) -> Response:
         return _reply(_failed(None, RpcError(INVALID, message)))
     # The guard has counted the request itself; each further call counts as one more.
     await server_state.admit(credential.id, len(calls) - 1)
-    answers = [await _one(call, credential, server_state, len(raw)) for call in calls]
+    answers = [await _one(call, request, server_state, len(raw)) for call in calls]
     wanted = [answer for answer in answers if answer is not None]
     return _reply(b"[" + b",".join(wanted) + b"]") if wanted else Response(status_code=_EMPTY)
 
 
 async def _one(
-    value: object, credential: Credential, server_state: ServerState, size: int
+    value: object, request: Request, server_state: ServerState, size: int
 ) -> bytes | None:
     """The answer of one call; None for a notification, even if it failed."""
     try:
@@ -89,7 +89,7 @@ async def _one(
     except RpcError as refused:
         return _failed(None, refused)
     try:
-        answer = b'"result":' + await _run(call, credential, server_state, size)
+        answer = b'"result":' + await _run(call, request, server_state, size)
     except RpcError as refused:
         answer = b'"error":' + to_json(refused.error)
     return _framed(call.id, answer) if call.wants_answer else None
@@ -111,7 +111,7 @@ def _read(value: object) -> Call:
     return Call(data["method"], data.get("params", {}), id, "id" in data)
 
 
-async def _run(call: Call, credential: Credential, server_state: ServerState, size: int) -> bytes:
+async def _run(call: Call, request: Request, server_state: ServerState, size: int) -> bytes:
     """The reply of a method as JSON; raises RpcError."""
     method = methods().get(call.method)
     if method is None:
@@ -121,7 +121,11 @@ async def _run(call: Call, credential: Credential, server_state: ServerState, si
     if not isinstance(call.params, dict):
         raise RpcError(PARAMS, "params must be an object: arguments are passed by name")
     try:
-        return await server_state.answer(credential, method, lambda: call.params, size=size)
+        credential: Credential = request.scope[CREDENTIAL]
+        headers = request.headers.raw
+        return await server_state.answer(
+            credential, method, lambda: call.params, size=size, headers=headers
+        )
     except MemoriterError as error:
         raise RpcError(_code(error), error.message, error.to_dict()) from None
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from memoriter.core.errors import MemoriterError, TooMany
+from memoriter.doors.http.headers import Headers, entry_to_see
 from memoriter.doors.http.heap import Heap
 from memoriter.doors.http.limits import Limits, RateLimiter
 from memoriter.doors.http.logs import log_event
@@ -63,6 +64,7 @@ class ServerState:
         read: Callable[[], object],
         *,
         size: int,
+        headers: Headers,
         spelled: bool = False,
     ) -> bytes:
         """Run an operation, tool or method for a caller; returns its reply as JSON.
@@ -77,6 +79,8 @@ class ServerState:
                 data = self.limits.check(read(), view=target.right == "read")
                 tenant_session = self.tenant_sessions.of(credential.tenant)
                 tenant_session = tenant_session.with_ceiling(credential.trust)
+                if (entry := entry_to_see(headers)) is not None:
+                    tenant_session.wait_for(entry)
                 reply = target.run(tenant_session, data, spelled=spelled)
                 body = to_json(reply)
             except Exception as error:

@@ -18,6 +18,7 @@ from memoriter.core.errors import NoSuchMethod
 from memoriter.core.names import JsonObject
 from memoriter.doors.http.app import Mounted
 from memoriter.doors.http.guards import BODY_SIZE, CREDENTIAL, replayed
+from memoriter.doors.http.headers import Headers
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.json_bodies import parse_body
@@ -53,7 +54,7 @@ class RemoteCaller:
     async def ask(self, ctx: McpContext, tool: Tool, arguments: JsonObject) -> JsonObject:
         """The reply of a tool, run in the worker threads and within the limits of the server."""
         body = await self._server_state.answer(
-            _credential(ctx), tool, lambda: arguments, size=_size(ctx)
+            _credential(ctx), tool, lambda: arguments, size=_size(ctx), headers=_headers(ctx)
         )
         return cast("JsonObject", json.loads(body))
 
@@ -68,6 +69,12 @@ def _size(ctx: McpContext) -> int:
     """How long the body of this request is."""
     assert ctx.request is not None  # noqa: S101  # as above
     return ctx.request.scope[BODY_SIZE]
+
+
+def _headers(ctx: McpContext) -> Headers:
+    """The headers of this request."""
+    assert ctx.request is not None  # noqa: S101  # as above
+    return ctx.request.scope["headers"]
 
 
 class _PostOnly:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -11,10 +12,12 @@ from psycopg.conninfo import conninfo_to_dict
 from memoriter.core.errors import InputError, Unsupported
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, integer
+from memoriter.store.postgres.url import UrlParts, bad_url, split_url
 
-SCHEMES: Final = ("postgresql", "postgres")
 CONNECTIONS: Final = 16
 """The most connections of one process to one server, unless the address says otherwise."""
+_OURS: Final = ("connections", "prepare", "reads")
+"""Parameters that libpq does not know."""
 _DEFAULTS: Final[dict[str, str]] = {
     "application_name": "memoriter",
     "connect_timeout": "10",
@@ -43,24 +46,16 @@ class Address:
     @classmethod
     def of(cls, url: str) -> Address:
         """Read an address; InputError or Unsupported says what is wrong with it."""
-        try:
-            parts = urlsplit(url)
-            given = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=False))
-            reads, prepares = given.pop("reads", "primary"), given.pop("prepare", "on")
-            most = given.pop("connections", str(CONNECTIONS))
-            plain = urlunsplit(parts._replace(query=urlencode(given), fragment=""))
-            parameters = conninfo_to_dict(plain)
-        except (ValueError, psycopg.Error) as error:
-            raise InputError(
-                f"place: this address of a database cannot be used ({error})",
-                hint="write it like postgresql://user@host/database",
-                field="place",
-            ) from None
+        parts = split_url(url)
+        given = {name: unquote(value) for name, value in parts.query if name in _OURS}
+        reads, prepares = given.get("reads", "primary"), given.get("prepare", "on")
+        most = given.get("connections", str(CONNECTIONS))
+        parameters = _read_by_libpq(parts)
         choice(reads, "reads", ("primary", "standby"), InputError)
         choice(prepares, "prepare", ("on", "off"), InputError)
-        if not most.isdigit():
+        if not re.fullmatch("[0-9]{1,9}", most):
             raise InputError(
-                f"connections: expected a whole number in the address, got {most!r}",
+                f"connections: expected a whole number in the address, got {most[:20]!r}",
                 hint="for example postgresql://user@host/database?connections=20",
                 field="place",
             )
@@ -73,6 +68,20 @@ class Address:
             )
         shown = _shown(parts.scheme, parameters)
         return cls({**_DEFAULTS, **parameters}, shown, int(most), reads, prepares)
+
+
+def _read_by_libpq(parts: UrlParts) -> dict[str, Any]:
+    """The parameters of an address; what libpq says about a wrong one may quote a password."""
+    known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
+    for number, (name, _) in enumerate(parts.query, 1):
+        if name not in known and name not in _OURS and name != "ssl":
+            # Perhaps the rest of a password in which an & was not escaped: then it has no name.
+            which = number if parts.has_secret_parameter else name
+            raise bad_url(f"parameter {which!r} is neither libpq's nor ours")
+    try:
+        return conninfo_to_dict(parts.without(*_OURS))
+    except (ValueError, psycopg.Error):
+        raise bad_url("libpq cannot read it") from None
 
 
 def _shown(scheme: str, parameters: dict[str, Any]) -> str:

@@ -130,6 +130,7 @@ _COMMITS: Final = """
 _MANIFESTS: Final = """
     SELECT fingerprint, segments, floor, sum FROM memoriter.manifests WHERE tenant=%s
     ORDER BY fingerprint"""
+_SEQ: Final = "SELECT seq FROM memoriter.heads WHERE tenant=%s"
 _ERASED: Final = "SELECT upto, sum FROM memoriter.erasures WHERE tenant=%s"
 _SINCE: Final = "SELECT min(time) FROM memoriter.commits WHERE tenant=%s AND seq>=%s"
 
@@ -142,6 +143,8 @@ class PostgresReader:
         self._seen: dict[str, Head] = {}
         """By tenant: the last head that this process wrote or read. A standby may be behind it; no
         later answer is, and every later log must continue it."""
+        self._promised: dict[str, int] = {}
+        """By tenant: how far the primary was when it was last asked; no later answer is behind."""
         self._known_spaces: tuple[str, ...] | None = None
         """As the last commit of this process found or left them."""
 
@@ -155,11 +158,12 @@ class PostgresReader:
             return self._sessions.read(tenant, *queries)
         seq, *answers = self._sessions.read(
             tenant,
-            ("SELECT seq FROM memoriter.heads WHERE tenant=%s", (tenant,)),
+            (_SEQ, (tenant,)),
             *queries,
             to="standby",
         )
-        if (seq[0][0] if seq else 0) < self._seen.get(tenant, Head()).seq:
+        known = max(self._seen.get(tenant, Head()).seq, self._promised.get(tenant, 0))
+        if (seq[0][0] if seq else 0) < known:
             return self._sessions.read(tenant, *queries)
         return answers
 
@@ -194,6 +198,14 @@ class PostgresReader:
             )
         self._saw(tenant, head)
         return head
+
+    def catch_up(self, tenant: str) -> Head:
+        """The same from the primary; if that cannot be reached, as the standby has it."""
+        if self._sessions.address.reads == "standby":
+            with contextlib.suppress(Unavailable):
+                rows = self._sessions.read(tenant, (_SEQ, (tenant,)))[0]
+                self._promised[tenant] = rows[0][0] if rows else 0
+        return self.head(tenant)
 
     def seq_at(self, tenant: str, time: int) -> int:
         """The sequence number of the last commit at or before a time."""

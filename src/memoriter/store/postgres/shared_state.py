@@ -40,6 +40,8 @@ class PostgresAnswers:
 
     def find(self, tenant: str, handle: str) -> bytes | None:
         """What is kept under a handle; None if nothing is."""
+        if not (handle.isascii() and handle.isprintable()):
+            return None  # none of ours, and perhaps no text that a database can compare
         rows = self._sessions.read(tenant, (_FIND, (tenant, handle)))[0]
         return rows[0][0] if rows else None
 

@@ -102,6 +102,8 @@ class SqliteReader(ABC):
         rows = self._rows(_HEAD, tenant)
         return checked_head(tenant, *rows[0][1:]) if rows else Head()
 
+    catch_up = head
+
     def seq_at(self, tenant: str, time: int) -> int:
         """The sequence number of the last commit at or before a time."""
         sql = (
