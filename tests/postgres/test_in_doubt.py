@@ -131,9 +131,13 @@ def in_thread(work: Callable[[], Any], into: list[Any]) -> threading.Thread:
     return thread
 
 
+@pytest.mark.parametrize("messages", ["notice", "error"])
 def test_a_cancelled_wait_for_the_standby_is_no_success_until_a_fence_is_replicated(
-    url: str,
+    url: str, messages: str
 ) -> None:
+    with server().connect() as db:
+        name = url.partition("?")[0].rpartition("/")[2]
+        db.execute(f"ALTER DATABASE {name} SET client_min_messages='{messages}'".encode())
     with opened(url) as memory, missing_standby() as standby_is_back:
         outcome: list[Any] = []
         thread = in_thread(lambda: memory.remember("port", id="a"), outcome)

@@ -42,12 +42,16 @@ OWN: Final = "SELECT set_config('memoriter.tenant', %s, true)"
 EVERY_HEAD: Final = "SELECT set_config('memoriter.every_head', 'on', true)"
 WRITING: Final = """
     SELECT set_config('memoriter.tenant', %s, true),
+        set_config('client_min_messages', 'warning', true),
         set_config('statement_timeout', '0', true),
         set_config('lock_timeout', %s, true),
         set_config('idle_in_transaction_session_timeout', %s, true),
         set_config('synchronous_commit', CASE current_setting('synchronous_commit')
             WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"""
-"""Begins a write: no statement is cut off, least of all COMMIT, and COMMIT waits for the disk."""
+"""Begins a write: no statement is cut off, least of all COMMIT, COMMIT waits for the disk, and the
+server warns if it ended its wait for a standby (`warnings_of`), whatever is set for the database."""
+BEGIN: Final[LiteralString] = "BEGIN ISOLATION LEVEL READ COMMITTED"
+"""Begins every transaction that writes: behind a lock it must see what was committed before it."""
 _SNAPSHOT: Final[LiteralString] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
@@ -118,7 +122,11 @@ class PgSessions:
     def connect(self, to: str = "primary") -> PgConnection:
         """A new connection; Unavailable or Forbidden if the server does not let us in."""
         wanted = "prefer-standby" if to == "standby" else "any" if self._read_only else "read-write"
-        parameters = {"target_session_attrs": wanted, **self.address.parameters}
+        parameters = {
+            "target_session_attrs": wanted,
+            **self.address.parameters,
+            "client_encoding": "UTF8",  # of all texts that are sent, whatever PGCLIENTENCODING says
+        }
         try:
             connection = psycopg.connect(
                 make_conninfo(**parameters),
@@ -127,6 +135,11 @@ class PgSessions:
             )
         except psycopg.Error as error:
             raise driver_error(error, self.at) from error
+        try:
+            require_utf8(connection, self.at)
+        except Unsupported:
+            connection.close()
+            raise
         register(connection)
         return connection
 
@@ -252,7 +265,7 @@ class PgSessions:
                     warnings_of(connection) as warned,
                     pipelined(connection, self._prepared(connection)) as wire,
                 ):
-                    wire.execute("BEGIN", prepare=False)
+                    wire.execute(BEGIN, prepare=False)
                     wire.execute(WRITING, (tenant, f"{WAIT_S}s", f"{IDLE_S}s"))
                     yield wire
                     committing = True
@@ -287,6 +300,16 @@ def _close_idle(pid: int, kept: dict[str, list[PgConnection]]) -> None:
 
 _LOST: Final = (None, "57P01", "57P02", "57P03", "08000", "08003", "08006")
 """SQLSTATEs of a connection that is gone; None where the server could not say anything."""
+
+
+def require_utf8(connection: PgConnection, at: str) -> None:
+    """Raise Unsupported if the database cannot hold every text as it is."""
+    kept = connection.info.parameter_status("server_encoding")
+    if kept != "UTF8":
+        raise Unsupported(
+            f"{at} keeps texts in the encoding {kept}, which cannot hold every text",
+            hint="make a database for the store with createdb --encoding=UTF8 --template=template0",
+        )
 
 
 @contextlib.contextmanager
