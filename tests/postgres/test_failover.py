@@ -121,10 +121,15 @@ def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:
             primary.kill()
             standby.start()
             standby.promote()
-            with pytest.raises(memoriter.Corrupt, match="no longer has entry 2"):
-                memory.recall("here")
+            for work in (
+                lambda: memory.remember_many(["one", "two"]),
+                lambda: memory.recall("here"),
+            ):
+                with pytest.raises(memoriter.Corrupt, match="no longer has entry 2"):
+                    work()
             with opened(url_of(standby)) as other:
                 assert other.remember("another second entry", id="c").seq == 2
-                with pytest.raises(memoriter.Corrupt, match="no longer has entry"):
-                    memory.recall("here")
+                for work in (lambda: memory.remember("fork"), lambda: memory.recall("here")):
+                    with pytest.raises(memoriter.Corrupt, match="no longer has entry"):
+                        work()
                 assert [record.id for record in other.browse()] == ["c", "a"]

@@ -42,9 +42,8 @@ def test_the_encoding_of_the_client_changes_nothing(
 def test_a_database_of_another_encoding_is_refused(encoding: str) -> None:
     name = f"other_{encoding.lower()}"
     with server().connect() as db:
-        db.execute(
-            f"CREATE DATABASE {name} OWNER {OWNER} ENCODING '{encoding}' TEMPLATE template0".encode()
-        )
+        other = f"OWNER {OWNER} ENCODING '{encoding}' TEMPLATE template0"
+        db.execute(f"CREATE DATABASE {name} {other}".encode())
     for read_only in (False, True):
         with pytest.raises(memoriter.Unsupported, match=f"the encoding {encoding}") as raised:
             memoriter.open(server().url(name), read_only=read_only)

@@ -13,7 +13,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any, Final, LiteralString, TypeVar, cast
+from typing import Any, Final, LiteralString, NoReturn, TypeVar, cast
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -35,7 +35,7 @@ WAIT_S: Final = 30
 IDLE_S: Final = 20
 """After how long the server ends a write whose client has gone silent: it holds the head."""
 _TRIES: Final = 3
-"""How often a read is tried: each time on another connection, if the one before was lost."""
+"""How often work is tried: each time on another connection, if the one before was lost."""
 
 OWN: Final = "SELECT set_config('memoriter.tenant', %s, true)"
 """Begins every transaction: row-level security shows the rows of this tenant alone."""
@@ -49,7 +49,7 @@ WRITING: Final = """
         set_config('synchronous_commit', CASE current_setting('synchronous_commit')
             WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"""
 """Begins a write: no statement is cut off, least of all COMMIT, COMMIT waits for the disk, and the
-server warns if it ended its wait for a standby (`warnings_of`), whatever is set for the database."""
+server warns if it ends its wait for a standby (`warnings_of`), whatever is set for the database."""
 BEGIN: Final[LiteralString] = "BEGIN ISOLATION LEVEL READ COMMITTED"
 """Begins every transaction that writes: behind a lock it must see what was committed before it."""
 _SNAPSHOT: Final[LiteralString] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -57,6 +57,10 @@ _SNAPSHOT: Final[LiteralString] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ON
 
 class NotReplicated(Exception):
     """The server ended the wait for a standby: committed there, but perhaps nowhere else."""
+
+
+class BeforeCommit(Exception):
+    """The connection was lost before COMMIT was sent, so nothing was written: cause of an error."""
 
 
 class CommitLost(Exception):
@@ -153,16 +157,23 @@ class PgSessions:
                 hint="try again, or allow more with `?connections=N` in the address",
             )
         try:
-            with self._mutex:
-                free = self._free[to]
-                connection = free.pop() if free else None
-            connection = connection or self.connect(to)
+            connection = self._idle(to) or self.connect(to)
             try:
                 yield connection
             finally:
                 self._take_back(connection, to)
         finally:
             self._slots.release()
+
+    def _idle(self, to: str) -> PgConnection | None:
+        """An idle connection that the server has not closed; None if there is none."""
+        while True:
+            with self._mutex:
+                free = self._free[to]
+                connection = free.pop() if free else None
+            if connection is None or _is_open(connection):
+                return connection
+            connection.close()
 
     def _take_back(self, connection: PgConnection, to: str) -> None:
         idle = connection.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE
@@ -201,6 +212,16 @@ class PgSessions:
                     raise driver_error(error, self.at) from error
                 self.forget_idle()
         raise Unavailable(f"{self.at} cannot be reached", hint="try again")  # pragma: no cover
+
+    def rewritten(self, work: Callable[[], T]) -> T:
+        """Do some writing; again on another connection if one was lost before COMMIT was sent."""
+        for _ in range(_TRIES - 1):
+            try:
+                return work()
+            except Unavailable as failed:
+                if not isinstance(failed.__cause__, BeforeCommit):
+                    raise
+        return work()
 
     def _read(self, tenant: str, queries: Sequence[Statement], to: str) -> list[list[Any]]:
         with self.held(to) as connection:
@@ -270,25 +291,28 @@ class PgSessions:
                     yield wire
                     committing = True
                     wire.execute("COMMIT", prepare=False)
-            except psycopg.OperationalError as error:
-                roll_back(connection)
-                if committing and (connection.closed or error.sqlstate in _LOST):
-                    self.forget_idle()
-                    raise CommitLost(first_line(error)) from error
-                if connection.closed:
-                    self.forget_idle()
-                raise driver_error(error, self.at) from error
-            except psycopg.errors.UniqueViolation as error:
-                roll_back(connection)
-                raise Contradiction(first_line(error)) from error
             except psycopg.Error as error:
                 roll_back(connection)
-                raise driver_error(error, self.at) from error
+                self._raise_failed(connection, error, committing=committing)
             except BaseException:
                 roll_back(connection)
                 raise
             if warned:
                 raise NotReplicated(warned[0])
+
+    def _raise_failed(
+        self, connection: PgConnection, error: psycopg.Error, *, committing: bool
+    ) -> NoReturn:
+        """Raise what the driver's error means for a write."""
+        lost = connection.closed or error.sqlstate in _LOST
+        if isinstance(error, psycopg.OperationalError) and lost:
+            self.forget_idle()
+            if committing:
+                raise CommitLost(first_line(error)) from error
+            raise driver_error(error, self.at) from BeforeCommit(first_line(error))
+        if isinstance(error, psycopg.errors.UniqueViolation):
+            raise Contradiction(first_line(error)) from error
+        raise driver_error(error, self.at) from error
 
 
 def _close_idle(pid: int, kept: dict[str, list[PgConnection]]) -> None:
@@ -298,8 +322,18 @@ def _close_idle(pid: int, kept: dict[str, list[PgConnection]]) -> None:
             free.pop().close()
 
 
-_LOST: Final = (None, "57P01", "57P02", "57P03", "08000", "08003", "08006")
+_LOST: Final = (None, "57P01", "57P02", "57P03", "57P05", "25P03", "08000", "08003", "08006")
 """SQLSTATEs of a connection that is gone; None where the server could not say anything."""
+
+
+def _is_open(connection: PgConnection) -> bool:
+    """Whether the server has not closed an idle connection, as far as it has reached us."""
+    try:
+        for _ in range(2):  # what the server said last, then the end
+            connection.pgconn.consume_input()
+    except psycopg.Error:
+        return False
+    return not connection.closed
 
 
 def require_utf8(connection: PgConnection, at: str) -> None:
