@@ -21,10 +21,10 @@ import psycopg
 
 from memoriter.core.errors import NotFound, Unavailable
 from memoriter.store.io_errors import os_errors
+from memoriter.store.postgres.connections import WAIT_S
 from memoriter.store.postgres.errors import driver_error
 from memoriter.store.postgres.in_doubt import Trace, was_written
 from memoriter.store.postgres.sessions import (
-    WAIT_S,
     CommitLost,
     Contradiction,
     NotReplicated,
@@ -33,6 +33,7 @@ from memoriter.store.postgres.sessions import (
     execute,
     roll_back,
 )
+from memoriter.store.postgres.wire import PgConnection
 from memoriter.store.segments import Blob, owned_prefix
 
 CHUNK: Final = 1024**2
@@ -152,31 +153,34 @@ class PostgresSegments:
     @contextlib.contextmanager
     def turn(self, tenant: str, *, wait: bool) -> Generator[bool]:
         """Hold an advisory lock of the server, in a transaction of its own that changes nothing."""
-        self._sessions.check()
-        connection = self._sessions.connect()
-        try:
+        with self._sessions.held_long(wait=wait) as connection:
+            if connection is None:  # other tenants have theirs
+                yield False
+                return
             try:
-                control(connection, "BEGIN")
-                execute(
-                    connection,
-                    "SELECT set_config('idle_in_transaction_session_timeout', '0', true), "
-                    "set_config('lock_timeout', %s, true)",
-                    (f"{WAIT_S}s",),
-                )
-                if wait:
-                    execute(connection, f"SELECT pg_advisory_xact_lock({_LOCK})", (tenant,))
-                    taken = True
-                else:
-                    sql = f"SELECT pg_try_advisory_xact_lock({_LOCK})"
-                    taken = bool(execute(connection, sql, (tenant,)).fetchall()[0][0])
-            except psycopg.errors.LockNotAvailable:
-                taken = False
-            except psycopg.Error as error:
-                raise driver_error(error, self._sessions.at) from error
-            yield taken
-            roll_back(connection)
-        finally:
-            connection.close()
+                yield self._take_turn(connection, tenant, wait=wait)
+            finally:
+                roll_back(connection)
+
+    def _take_turn(self, connection: PgConnection, tenant: str, *, wait: bool) -> bool:
+        """Whether the lock was free, or became free in time."""
+        try:
+            control(connection, "BEGIN")
+            execute(
+                connection,
+                "SELECT set_config('idle_in_transaction_session_timeout', '0', true), "
+                "set_config('lock_timeout', %s, true)",
+                (f"{WAIT_S}s",),
+            )
+            if wait:
+                execute(connection, f"SELECT pg_advisory_xact_lock({_LOCK})", (tenant,))
+                return True
+            sql = f"SELECT pg_try_advisory_xact_lock({_LOCK})"
+            return bool(execute(connection, sql, (tenant,)).fetchall()[0][0])
+        except psycopg.errors.LockNotAvailable:
+            return False
+        except psycopg.Error as error:
+            raise driver_error(error, self._sessions.at) from error
 
     # -- the cache -----------------------------------------------------------------------------
 

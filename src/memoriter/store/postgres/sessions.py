@@ -1,27 +1,23 @@
-"""Connections to the server, and the transactions that run on them.
+"""The transactions that run on the connections to a server.
 
-A connection serves one transaction at a time and is then free for any thread. There is no thread
-of ours and nothing that outlives a transaction on the server, so a pooler between the two may hand
-each transaction to another backend.
+Nothing outlives a transaction on the server, so a pooler between the two may hand each transaction
+to another backend.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import os
-import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Final, LiteralString, NoReturn, TypeVar, cast
 
 import psycopg
-from psycopg.conninfo import make_conninfo
 from psycopg.errors import Diagnostic
 
-from memoriter.core.errors import Unavailable, Unsupported
+from memoriter.core.errors import Unavailable
 from memoriter.store.postgres.address import Address
-from memoriter.store.postgres.arrays import register
+from memoriter.store.postgres.connections import WAIT_S, PgConnections
 from memoriter.store.postgres.errors import driver_error, first_line
 from memoriter.store.postgres.wire import PgConnection, Prepared, Values, Wire, pipelined
 from memoriter.store.snapshots import PORTION
@@ -30,8 +26,6 @@ Statement = tuple[str, Values]
 """A statement and its parameters."""
 T = TypeVar("T")
 
-WAIT_S: Final = 30
-"""How long a transaction waits for a lock, and a thread for a connection, before it gives up."""
 IDLE_S: Final = 20
 """After how long the server ends a write whose client has gone silent: it holds the head."""
 _TRIES: Final = 3
@@ -93,108 +87,14 @@ def control(connection: PgConnection, word: LiteralString) -> None:
     connection.execute(word, prepare=False)
 
 
-class PgSessions:
-    """The connections of one process to one server, or to a primary and its standbys."""
+class PgSessions(PgConnections):
+    """The transactions of one process on one server, or on a primary and its standbys."""
 
     def __init__(self, address: Address, *, read_only: bool) -> None:
-        self.address = address
-        self.at = address.shown
-        self._read_only = read_only
-        self._pid = os.getpid()
-        self._mutex = threading.Lock()
-        self._free: dict[str, list[PgConnection]] = {"primary": [], "standby": []}
-        self._slots = threading.Semaphore(address.connections)
+        super().__init__(address, read_only=read_only)
         self._statements: weakref.WeakKeyDictionary[PgConnection, Prepared] = (
             weakref.WeakKeyDictionary()
         )
-        self._closed = False
-        # A store that is dropped without close() leaves no connection behind.
-        weakref.finalize(self, _close_idle, self._pid, self._free)
-
-    # -- connections ---------------------------------------------------------------------------
-
-    def check(self) -> None:
-        """Raise Unsupported if the store is closed, or belongs to the parent of a fork."""
-        if self._pid != os.getpid():
-            raise Unsupported(
-                "the store was opened before this process was forked",
-                hint="open the store in the child process",
-            )
-        if self._closed:
-            raise Unsupported("the store is closed", hint="open it again")
-
-    def connect(self, to: str = "primary") -> PgConnection:
-        """A new connection; Unavailable or Forbidden if the server does not let us in."""
-        wanted = "prefer-standby" if to == "standby" else "any" if self._read_only else "read-write"
-        parameters = {
-            "target_session_attrs": wanted,
-            **self.address.parameters,
-            "client_encoding": "UTF8",  # of all texts that are sent, whatever PGCLIENTENCODING says
-        }
-        try:
-            connection = psycopg.connect(
-                make_conninfo(**parameters),
-                autocommit=True,
-                prepare_threshold=None,  # what is worth preparing goes through `wire`
-            )
-        except psycopg.Error as error:
-            raise driver_error(error, self.at) from error
-        try:
-            require_utf8(connection, self.at)
-        except Unsupported:
-            connection.close()
-            raise
-        register(connection)
-        return connection
-
-    @contextlib.contextmanager
-    def held(self, to: str = "primary") -> Generator[PgConnection]:
-        """A connection for one transaction; it is closed instead of kept if anything is open."""
-        self.check()
-        if not self._slots.acquire(timeout=WAIT_S):
-            raise Unavailable(
-                f"all {self.address.connections} connections to {self.at} are in use",
-                hint="try again, or allow more with `?connections=N` in the address",
-            )
-        try:
-            connection = self._idle(to) or self.connect(to)
-            try:
-                yield connection
-            finally:
-                self._take_back(connection, to)
-        finally:
-            self._slots.release()
-
-    def _idle(self, to: str) -> PgConnection | None:
-        """An idle connection that the server has not closed; None if there is none."""
-        while True:
-            with self._mutex:
-                free = self._free[to]
-                connection = free.pop() if free else None
-            if connection is None or _is_open(connection):
-                return connection
-            connection.close()
-
-    def _take_back(self, connection: PgConnection, to: str) -> None:
-        idle = connection.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE
-        with self._mutex:
-            if idle and not connection.closed and not self._closed:
-                self._free[to].append(connection)
-                return
-        connection.close()
-
-    def forget_idle(self) -> None:
-        """Close what is idle: after one connection was lost, the others are too."""
-        with self._mutex:
-            _close_idle(self._pid, self._free)
-
-    def close(self) -> None:
-        """Close every idle connection; those in use are closed when they come back. Idempotent."""
-        self._closed = True
-        if self._pid == os.getpid():
-            self.forget_idle()
-
-    # -- transactions --------------------------------------------------------------------------
 
     def read(self, tenant: str, *queries: Statement, to: str = "primary") -> list[list[Any]]:
         """The rows of some queries, all of one snapshot, in one round trip."""
@@ -315,35 +215,8 @@ class PgSessions:
         raise driver_error(error, self.at) from error
 
 
-def _close_idle(pid: int, kept: dict[str, list[PgConnection]]) -> None:
-    """Close connections; those that a forked child has copies of belong to its parent."""
-    for free in kept.values():
-        while free and pid == os.getpid():
-            free.pop().close()
-
-
 _LOST: Final = (None, "57P01", "57P02", "57P03", "57P05", "25P03", "08000", "08003", "08006")
 """SQLSTATEs of a connection that is gone; None where the server could not say anything."""
-
-
-def _is_open(connection: PgConnection) -> bool:
-    """Whether the server has not closed an idle connection, as far as it has reached us."""
-    try:
-        for _ in range(2):  # what the server said last, then the end
-            connection.pgconn.consume_input()
-    except psycopg.Error:
-        return False
-    return not connection.closed
-
-
-def require_utf8(connection: PgConnection, at: str) -> None:
-    """Raise Unsupported if the database cannot hold every text as it is."""
-    kept = connection.info.parameter_status("server_encoding")
-    if kept != "UTF8":
-        raise Unsupported(
-            f"{at} keeps texts in the encoding {kept}, which cannot hold every text",
-            hint="make a database for the store with createdb --encoding=UTF8 --template=template0",
-        )
 
 
 @contextlib.contextmanager
