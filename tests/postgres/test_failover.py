@@ -109,7 +109,7 @@ def test_who_reads_from_a_standby_still_reads_its_own_writes() -> None:
 
 def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:
     with pair() as (primary, standby):
-        with pytest.raises(memoriter.Unavailable):
+        with pytest.raises(memoriter.Unavailable, match=r"takes writes: .* is a standby"):
             opened(url_of(standby))
         with opened(url_of(primary, standby)) as memory:
             memory.remember("on both", id="a")

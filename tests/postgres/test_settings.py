@@ -99,3 +99,12 @@ def test_those_who_make_a_store_at_once_wait_at_any_default_isolation() -> None:
     for thread in threads:
         thread.join()
     assert failed == []
+
+
+def test_a_database_that_takes_no_writes_says_so(url: str) -> None:
+    set_for(url, "default_transaction_read_only=on")
+    with pytest.raises(memoriter.Unavailable, match=r"takes writes: .* or read-only") as raised:
+        opened(url)
+    assert "name the primary" in raised.value.hint
+    with memoriter.open(url, embedder=None, read_only=True) as memory:
+        assert memory.count() == 0
