@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pytest
 from tests.postgres.forked import Child
@@ -39,14 +38,16 @@ def test_what_a_killed_download_left_is_removed(
     def dies(out: TextIO) -> None:
         del out
 
-        def chunks(*_: str) -> Iterator[bytes]:
-            yield b"quokka" * 10_000
-            os.kill(os.getpid(), signal.SIGKILL)
-
         own = Postgres(url)
-        there = PostgresSegments(own.sessions, cache)
-        monkeypatch.setattr(there, "_read_chunks", chunks)
-        there.open("t", NAME)
+        read = own.sessions.read
+
+        def killed(tenant: str, *queries: Any) -> Any:
+            if parts_in(cache):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return read(tenant, *queries)
+
+        monkeypatch.setattr(own.sessions, "read", killed)
+        PostgresSegments(own.sessions, cache).open("t", NAME)
 
     for look in (lambda: home.list("another"), lambda: home.open("t", NAME)):
         assert Child(dies).join() == -signal.SIGKILL
@@ -60,20 +61,21 @@ def test_what_a_killed_download_left_is_removed(
 def test_a_download_that_goes_on_is_left_alone(
     url: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = Postgres(url)
-    home, other = (PostgresSegments(log.sessions, cache) for _ in range(2))
+    log, another = Postgres(url), Postgres(url)
+    home = PostgresSegments(log.sessions, cache)
     home.put("t", NAME, [b"quokka"])
-    chunks = home._read_chunks
+    read, parts = log.sessions.read, list[int]()
 
-    def watched(tenant: str, name: str) -> Iterator[bytes]:
-        other.list("t")
-        assert len(parts_in(cache)) == 1
-        yield from chunks(tenant, name)
+    def watched(tenant: str, *queries: Any) -> Any:
+        PostgresSegments(another.sessions, cache).list("t")
+        parts.append(len(parts_in(cache)))
+        return read(tenant, *queries)
 
-    monkeypatch.setattr(home, "_read_chunks", watched)
+    monkeypatch.setattr(log.sessions, "read", watched)
     assert bytes(home.open("t", NAME)) == b"quokka"
-    assert parts_in(cache) == []
+    assert (parts[0], parts[-1], parts_in(cache)) == (0, 1, [])
     log.close()
+    another.close()
 
 
 @pytest.mark.parametrize("checked_at_once", [True, False])

@@ -40,10 +40,9 @@ def test_no_write_goes_on_from_another_history(url: str) -> None:
         memory.remember("first", id="a")
         with set_back(url):
             assert memory.remember("acknowledged", id="b", key="k").seq == 2
-        two = [{"text": "one", "id": "c"}, {"text": "two", "id": "d"}]
         for work in (
             lambda: memory.remember("again", key="k"),
-            lambda: memory.remember_many(two),  # the head would be beyond what was known
+            lambda: memory.remember_many(["one", "two"]),  # the head would be beyond what was known
             lambda: memory.forget("a"),
             lambda: memory.remember("third"),
             lambda: memory.recall("first"),
