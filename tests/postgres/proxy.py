@@ -1,4 +1,4 @@
-"""A proxy before the server's socket that can cut a connection at COMMIT, before or after it."""
+"""A proxy before the server's socket that can cut a connection at COMMIT or BEGIN."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class Proxy:
         self._socket.bind(str(self.folder / ".s.PGSQL.5432"))
         self._socket.listen()
         self.cut: Cut = "never"
+        self.at = b"COMMIT\0"
+        """What is sent when the connection is cut."""
         self.cuts = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -48,7 +50,7 @@ class Proxy:
         """From the client to the server."""
         with contextlib.suppress(OSError), contextlib.closing(server), contextlib.closing(client):
             while data := client.recv(1 << 20):
-                if b"COMMIT\0" in data and self.cut != "never":
+                if self.at in data and self.cut != "never":
                     how, self.cut = self.cut, "never"
                     self.cuts += 1
                     if how == "before":

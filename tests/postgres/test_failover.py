@@ -145,7 +145,7 @@ def test_a_server_that_reads_from_a_standby_takes_the_entry_of_a_write() -> None
 
 def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:
     with pair() as (primary, standby):
-        with pytest.raises(memoriter.Unavailable):
+        with pytest.raises(memoriter.Unavailable, match=r"takes writes: .* is a standby"):
             opened(url_of(standby))
         with opened(url_of(primary, standby)) as memory:
             memory.remember("on both", id="a")
@@ -157,10 +157,15 @@ def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:
             primary.kill()
             standby.start()
             standby.promote()
-            with pytest.raises(memoriter.Corrupt, match="no longer has entry 2"):
-                memory.recall("here")
+            for work in (
+                lambda: memory.remember_many(["one", "two"]),
+                lambda: memory.recall("here"),
+            ):
+                with pytest.raises(memoriter.Corrupt, match="no longer has entry 2"):
+                    work()
             with opened(url_of(standby)) as other:
                 assert other.remember("another second entry", id="c").seq == 2
-                with pytest.raises(memoriter.Corrupt, match="no longer has entry"):
-                    memory.recall("here")
+                for work in (lambda: memory.remember("fork"), lambda: memory.recall("here")):
+                    with pytest.raises(memoriter.Corrupt, match="no longer has entry"):
+                        work()
                 assert [record.id for record in other.browse()] == ["c", "a"]

@@ -86,6 +86,43 @@ def test_a_read_on_a_lost_connection_is_tried_again(url: str) -> None:
         assert [hit.id for hit in memory.recall("port")] == ["a"]
 
 
+def end_idle_sessions(url: str) -> None:
+    """End the sessions of a store and wait until the server has closed them."""
+    name = url.partition("?")[0].rpartition("/")[2]
+    sql = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname=%s"
+    with server().connect() as db:
+        assert {done for (done,) in db.execute(sql, (name,))} == {True}
+
+
+def test_a_write_after_idle_connections_were_closed_takes_another(url: str) -> None:
+    with memoriter.open(url, embedder=None, maintenance="manual", flush_rows=1) as memory:
+        memory.remember("port", id="a", key="k")
+        for work in (
+            lambda: memory.remember("cache", id="b"),
+            lambda: memory.remember("port", id="a", key="k"),
+            memory.maintain,
+            lambda: memory.forget("b", now=True),
+        ):
+            end_idle_sessions(url)
+            work()
+        assert ids(memory) == ["a"]
+
+
+def test_a_connection_lost_before_commit_was_sent_is_replaced(url: str, proxy: Proxy) -> None:
+    with opened(proxy.url(url)) as memory:
+        memory.remember("before", id="a")
+        proxy.at = b"BEGIN ISOLATION LEVEL READ COMMITTED\0"
+        for n, work in enumerate((
+            lambda: memory.remember("port", id="b"),
+            lambda: memory.remember_many([{"text": "one", "id": "c"}, {"text": "two", "id": "d"}]),
+            lambda: memory.forget("a", now=True),
+        )):  # fmt: skip
+            proxy.cut = "before"
+            work()
+            assert (proxy.cuts, proxy.cut) == (n + 1, "never")
+        assert ids(memory) == ["b", "c", "d"]
+
+
 # -- a standby that nobody waits for any more ------------------------------------------------------
 
 
@@ -131,9 +168,13 @@ def in_thread(work: Callable[[], Any], into: list[Any]) -> threading.Thread:
     return thread
 
 
+@pytest.mark.parametrize("messages", ["notice", "error"])
 def test_a_cancelled_wait_for_the_standby_is_no_success_until_a_fence_is_replicated(
-    url: str,
+    url: str, messages: str
 ) -> None:
+    with server().connect() as db:
+        name = url.partition("?")[0].rpartition("/")[2]
+        db.execute(f"ALTER DATABASE {name} SET client_min_messages='{messages}'".encode())
     with opened(url) as memory, missing_standby() as standby_is_back:
         outcome: list[Any] = []
         thread = in_thread(lambda: memory.remember("port", id="a"), outcome)

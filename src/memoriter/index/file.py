@@ -171,8 +171,17 @@ def load_segment(
     """Open a segment; with `whole`, every byte of it is checked now, however large it is.
 
     Raises Corrupt if it is missing, or if a checksum, the name, the span of the log or the owner
-    does not match.
+    does not match. If it was a copy that is damaged, it is fetched again first.
     """
+    try:
+        return _loaded(home, ref, owner, whole=whole)
+    except Corrupt:
+        if not home.discard_copy(owner.tenant, ref.name):
+            raise
+    return _loaded(home, ref, owner, whole=whole)
+
+
+def _loaded(home: Segments, ref: SegmentRef, owner: IndexOwner, *, whole: bool) -> Segment:
     try:
         data = memoryview(home.open(owner.tenant, ref.name))
         header = _header(data, ref.name)

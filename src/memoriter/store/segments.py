@@ -42,6 +42,13 @@ class Segments(Protocol):
         """
         ...
 
+    def discard_copy(self, tenant: str, name: str) -> bool:
+        """Delete the copy that this machine keeps of a segment, so that `open` fetches it again.
+
+        False if there is none: then `open` reads the segment itself.
+        """
+        ...
+
     def list(self, tenant: str) -> Sequence[str]:
         """The names of everything that is kept for a tenant, unfinished puts included."""
         ...
@@ -99,6 +106,11 @@ class FolderSegments:
             raise NotFound(
                 f"index segment {name} is missing; the memories are not affected"
             ) from error
+
+    def discard_copy(self, tenant: str, name: str) -> bool:
+        """False: there are no copies."""
+        del tenant, name
+        return False
 
     def list(self, tenant: str) -> Sequence[str]:
         """The files whose names begin as those of the tenant do."""
@@ -158,6 +170,11 @@ class MemorySegments:
             raise NotFound(
                 f"index segment {name} is missing; the memories are not affected"
             ) from error
+
+    def discard_copy(self, tenant: str, name: str) -> bool:
+        """False: there are no copies."""
+        del tenant, name
+        return False
 
     def list(self, tenant: str) -> Sequence[str]:
         """The names that were put for the tenant."""

@@ -70,6 +70,16 @@ class SegmentsContract:
         kept.drop(T, [name])
         assert bytes(opened) == b"first"
 
+    def test_a_discarded_copy_is_fetched_again(self, kept: Segments) -> None:
+        """With or without copies: the segment itself stays."""
+        name = segment_name(T, "aa")
+        assert not kept.discard_copy(T, name)
+        kept.put(T, name, [b"first"])
+        for _ in range(2):
+            assert bytes(kept.open(T, name)) == b"first"
+            kept.discard_copy(T, name)
+        assert list(kept.list(T)) == [name]
+
     def test_tenants_are_listed_apart(self, kept: Segments) -> None:
         """Listing and dropping for one tenant does not touch another's."""
         kept.put(T, segment_name(T, "aa"), [b"x"])

@@ -16,6 +16,8 @@ from memoriter.core.errors import (
 )
 
 _NO_PREPARE: Final = "add prepare=off to the address, or set max_prepared_statements in PgBouncer"
+_NO_PRIMARY: Final = "no primary"
+"""In place of a SQLSTATE: `target_session_attrs` refused every server that answered."""
 _Meaning = tuple[type[MemoriterError], str, str]
 _MEANINGS: Final[dict[str, _Meaning]] = {
     "53100": (StorageFull, "no space left on {at}", "free some space on the server and try again"),
@@ -28,6 +30,13 @@ _MEANINGS: Final[dict[str, _Meaning]] = {
         Forbidden,
         "{at} is a standby, or read-only",
         "name the primary first in the address, or open it to read only",
+    ),
+    # Unavailable, and not Forbidden: a standby may be about to take over.
+    _NO_PRIMARY: (
+        Unavailable,
+        "no server at {at} takes writes: what answers there is a standby, or read-only",
+        "name the primary in the address, or open the store to read only; while a standby takes"
+        " over, try again",
     ),
     "3F000": (Unsupported, "{at} holds no store", "open it once for writing, which makes one"),
     "42P01": (Unsupported, "{at} holds no store", "open it once for writing, which makes one"),
@@ -69,6 +78,8 @@ def _state_in(error: psycopg.Error) -> str:
         return "28P01"
     if "no pg_hba.conf entry" in text:
         return "28000"
+    if "session is read-only" in text:
+        return _NO_PRIMARY
     if "does not exist" in text and "database" in text:
         return "3D000"
     return "53300" if "too many clients" in text else ""

@@ -52,7 +52,9 @@ _NEW: Final = """
 _BESIDE: Final = """
     SELECT c.seq, c.time, c.sum, l.link,
         EXISTS (SELECT 1 FROM memoriter.records WHERE tenant=%(t)s AND position>=h.positions),
-        (SELECT array_agg(fingerprint) FROM memoriter.spaces)
+        (SELECT array_agg(fingerprint) FROM memoriter.spaces),
+        (SELECT link FROM memoriter.chain
+            WHERE tenant=%(t)s AND seq<=%(since)s ORDER BY seq DESC LIMIT 1)
     FROM memoriter.heads h
     LEFT JOIN LATERAL (SELECT seq, time, sum FROM memoriter.commits
         WHERE tenant=h.tenant ORDER BY seq DESC LIMIT 1) c ON true
@@ -69,9 +71,14 @@ _MOVE: Final = """
 class PostgresLedger:
     """The `Ledger` of one tenant over an open write transaction, for a group of batches."""
 
-    def __init__(self, connection: Wire, tenant: str, batches: Sequence[Batch]) -> None:
+    def __init__(
+        self, connection: Wire, tenant: str, batches: Sequence[Batch], *, since: int
+    ) -> None:
         self._connection = connection
         self._tenant = tenant
+        self._since = since
+        self.link_since: bytes | None = None
+        """The link that the log has at an earlier entry, `since`."""
         self._unwritten: list[SequencedBatch] = []
         ids = dict.fromkeys(name for batch in batches for name in named_ids(batch.acts))
         acts = (act for batch in batches for act in batch.acts)
@@ -83,14 +90,14 @@ class PostgresLedger:
         db, tenant = self._connection, self._tenant
         while True:
             head = db.execute(_LOCK, (tenant,))
-            beside = db.execute(_BESIDE, {"t": tenant})
+            beside = db.execute(_BESIDE, {"t": tenant, "since": self._since})
             current = db.execute(_CURRENT, (tenant, Texts(ids)))
             keys = db.execute(KEYS, (tenant, Texts(names))) if names else None
             fields = head.fetchone()
             if fields is not None:
                 break
             db.execute(_NEW, (tenant,))
-        *last, beyond, spaces = beside.fetchone() or (None,) * 6
+        *last, beyond, spaces, self.link_since = beside.fetchone() or (None,) * 7
         checked = checked_head(tenant, *fields, *last)
         if beyond:
             raise unassigned_position(tenant, checked)

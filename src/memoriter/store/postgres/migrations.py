@@ -13,7 +13,14 @@ import psycopg
 from memoriter.core.errors import Unsupported
 from memoriter.store.postgres.errors import driver_error
 from memoriter.store.postgres.schema import FORMAT, STEPS, TABLES
-from memoriter.store.postgres.sessions import PgConnection, PgSessions, control, execute, roll_back
+from memoriter.store.postgres.sessions import (
+    BEGIN,
+    PgConnection,
+    PgSessions,
+    control,
+    execute,
+    roll_back,
+)
 
 # Not by to_regclass: behind the lock it was seen to miss what another process had just made.
 _FORMAT: Final = """
@@ -88,7 +95,7 @@ def check_format(version: int, at: str) -> None:
 
 def _bring_forward(connection: PgConnection, at: str) -> None:
     """Run what is missing: all of it, or nothing. Others who open the store meanwhile wait."""
-    control(connection, "BEGIN")
+    control(connection, BEGIN)
     execute(connection, _ONE_AT_A_TIME)
     version = _version(connection)  # another process may have done it while we waited
     if version is None:

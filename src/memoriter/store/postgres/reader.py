@@ -172,6 +172,21 @@ class PostgresReader:
         if head.seq > self._seen.get(tenant, Head()).seq:
             self._seen[tenant] = head
 
+    def _require_continued(self, tenant: str, before: Head, head: Head, link: bytes | None) -> None:
+        """Raise Corrupt if the log does not continue the one that this process knew.
+
+        `link` is the one that the log has now where `before` ended. Then the server was set back,
+        or one took over that lacks commits.
+        """
+        if head.seq < before.seq or (before.seq and link != before.link):
+            raise Corrupt(
+                f"the log of tenant {tenant!r} no longer has entry {before.seq} as this process"
+                f" read it before: {self._sessions.at} was restored to an earlier state, or"
+                " another server took over without the last commits",
+                hint="compare the database with the former server before you write; then open the"
+                " store again",
+            )
+
     def tenants(self) -> list[str]:
         """The names of all tenants that ever wrote, sorted."""
         rows = self._sessions.every_head(
@@ -180,22 +195,11 @@ class PostgresReader:
         return [name for (name,) in rows]
 
     def head(self, tenant: str) -> Head:
-        """The end of a tenant's log, checked against its last commit and link.
-
-        Raises Corrupt if the log does not continue the one that this process knew: the server was
-        set back, or one took over that lacks commits.
-        """
+        """The end of a tenant's log, checked against its last commit and link and what was seen."""
         before = self._seen.get(tenant, Head())
         rows = self._read(tenant, (_HEAD_SINCE, (before.seq, tenant)))[0]
         head = checked_head(tenant, *rows[0][:-1]) if rows else Head()
-        if head.seq < before.seq or (before.seq and rows[0][-1] != before.link):
-            raise Corrupt(
-                f"the log of tenant {tenant!r} no longer has entry {before.seq} as this process"
-                f" read it before: {self._sessions.at} was restored to an earlier state, or"
-                " another server took over without the last commits",
-                hint="compare the database with the former server before you write; then open the"
-                " store again",
-            )
+        self._require_continued(tenant, before, head, rows[0][-1] if rows else None)
         self._saw(tenant, head)
         return head
 

@@ -3,7 +3,8 @@
 A segment is a row of `segments` and its bytes in rows of `chunks`. What a process opens is kept in
 a folder of its machine, by the name of the segment, which ends in the hash of its content: losing
 the folder costs a download. The folder is bounded, and what the database no longer lists is removed
-from it when the tenant is looked at again.
+from it when the tenant is looked at again. A download is a file `part-…`, locked by who writes it:
+one that nobody has locked was left by a process that died, and is removed.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ import psycopg
 
 from memoriter.core.errors import NotFound, Unavailable
 from memoriter.store.io_errors import os_errors
+from memoriter.store.postgres.connections import WAIT_S
 from memoriter.store.postgres.errors import driver_error
 from memoriter.store.postgres.in_doubt import Trace, was_written
 from memoriter.store.postgres.sessions import (
-    WAIT_S,
     CommitLost,
     Contradiction,
     NotReplicated,
@@ -33,12 +34,20 @@ from memoriter.store.postgres.sessions import (
     execute,
     roll_back,
 )
+from memoriter.store.postgres.wire import PgConnection
 from memoriter.store.segments import Blob, owned_prefix
+
+try:
+    import fcntl
+except ImportError:  # Windows: what a process that died left stays
+    fcntl = None
 
 CHUNK: Final = 1024**2
 """Bytes of a chunk."""
 CACHE_LIMIT: Final = 4 * 1024**3
 """The most bytes that the folder of a machine holds."""
+_PART: Final = "part-"
+"""How the names of unfinished downloads begin."""
 _SIZE: Final = "SELECT size FROM memoriter.segments WHERE tenant=%s AND name=%s"
 _LOCK: Final = "hashtextextended('memoriter upkeep ' || %s, 0)"
 
@@ -54,6 +63,7 @@ class PostgresSegments:
 
     def put(self, tenant: str, name: str, parts: Iterable[Blob]) -> None:
         """Write all chunks in one transaction; one that exists is the same and stays."""
+        self._remove([name])  # a copy may be damaged, which is why the segment is put again
         try:
             self._put(tenant, name, parts)
         except (CommitLost, NotReplicated) as lost:
@@ -102,16 +112,25 @@ class PostgresSegments:
             self._download(tenant, name)
             return _mapped(path)
 
+    def discard_copy(self, tenant: str, name: str) -> bool:
+        """Delete the file of the cache."""
+        del tenant
+        kept = (self.cache / name).exists()
+        self._remove([name])
+        return kept
+
     def _download(self, tenant: str, name: str) -> None:
         self.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(prefix="part-", dir=self.cache)
+        self._remove_parts()
+        handle, part = self._new_part()
         try:
             with os.fdopen(handle, "wb") as out:
                 for chunk in self._read_chunks(tenant, name):
                     out.write(chunk)
-            Path(unfinished).replace(self.cache / name)
+                out.flush()
+                part.replace(self.cache / name)
         except BaseException:
-            Path(unfinished).unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
             raise
         self._shrink(keep=name)
 
@@ -128,6 +147,8 @@ class PostgresSegments:
         names = [name for (name,) in self._sessions.read(tenant, (sql, (tenant,)))[0]]
         kept = {path.name for path in self.cache.glob(owned_prefix(tenant) + "-*")}
         self._remove(kept.difference(names))
+        with os_errors(self.cache):
+            self._remove_parts()
         return names
 
     def drop(self, tenant: str, names: Iterable[str]) -> None:
@@ -152,31 +173,34 @@ class PostgresSegments:
     @contextlib.contextmanager
     def turn(self, tenant: str, *, wait: bool) -> Generator[bool]:
         """Hold an advisory lock of the server, in a transaction of its own that changes nothing."""
-        self._sessions.check()
-        connection = self._sessions.connect()
-        try:
+        with self._sessions.held_long(wait=wait) as connection:
+            if connection is None:  # other tenants have theirs
+                yield False
+                return
             try:
-                control(connection, "BEGIN")
-                execute(
-                    connection,
-                    "SELECT set_config('idle_in_transaction_session_timeout', '0', true), "
-                    "set_config('lock_timeout', %s, true)",
-                    (f"{WAIT_S}s",),
-                )
-                if wait:
-                    execute(connection, f"SELECT pg_advisory_xact_lock({_LOCK})", (tenant,))
-                    taken = True
-                else:
-                    sql = f"SELECT pg_try_advisory_xact_lock({_LOCK})"
-                    taken = bool(execute(connection, sql, (tenant,)).fetchall()[0][0])
-            except psycopg.errors.LockNotAvailable:
-                taken = False
-            except psycopg.Error as error:
-                raise driver_error(error, self._sessions.at) from error
-            yield taken
-            roll_back(connection)
-        finally:
-            connection.close()
+                yield self._take_turn(connection, tenant, wait=wait)
+            finally:
+                roll_back(connection)
+
+    def _take_turn(self, connection: PgConnection, tenant: str, *, wait: bool) -> bool:
+        """Whether the lock was free, or became free in time."""
+        try:
+            control(connection, "BEGIN")
+            execute(
+                connection,
+                "SELECT set_config('idle_in_transaction_session_timeout', '0', true), "
+                "set_config('lock_timeout', %s, true)",
+                (f"{WAIT_S}s",),
+            )
+            if wait:
+                execute(connection, f"SELECT pg_advisory_xact_lock({_LOCK})", (tenant,))
+                return True
+            sql = f"SELECT pg_try_advisory_xact_lock({_LOCK})"
+            return bool(execute(connection, sql, (tenant,)).fetchall()[0][0])
+        except psycopg.errors.LockNotAvailable:
+            return False
+        except psycopg.Error as error:
+            raise driver_error(error, self._sessions.at) from error
 
     # -- the cache -----------------------------------------------------------------------------
 
@@ -184,6 +208,22 @@ class PostgresSegments:
         with os_errors(self.cache):
             for name in names:
                 (self.cache / name).unlink(missing_ok=True)
+
+    def _new_part(self) -> tuple[int, Path]:
+        """A new file for a download, open and locked."""
+        while True:
+            handle, name = tempfile.mkstemp(prefix=_PART, dir=self.cache)
+            _lock(handle, wait=True)
+            if Path(name).exists():
+                return handle, Path(name)
+            os.close(handle)  # taken for one that was left, before it was locked
+
+    def _remove_parts(self) -> None:
+        """Remove the downloads of processes that died."""
+        for path in self.cache.glob(f"{_PART}*"):
+            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+                if _lock(file.fileno(), wait=False):
+                    path.unlink(missing_ok=True)
 
     def _shrink(self, keep: str) -> None:
         """Remove what was used longest ago until the folder is within its limit."""
@@ -200,6 +240,16 @@ class PostgresSegments:
                 if path.name != keep:
                     path.unlink(missing_ok=True)
                     total -= size
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Lock a file until it is closed or its process dies; False if it cannot be locked."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:  # somebody has it, or the file system has no locks
+        return False
+    return fcntl is not None
 
 
 def _mapped(path: Path) -> Blob:

@@ -1,27 +1,23 @@
-"""Connections to the server, and the transactions that run on them.
+"""The transactions that run on the connections to a server.
 
-A connection serves one transaction at a time and is then free for any thread. There is no thread
-of ours and nothing that outlives a transaction on the server, so a pooler between the two may hand
-each transaction to another backend.
+Nothing outlives a transaction on the server, so a pooler between the two may hand each transaction
+to another backend.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import os
-import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any, Final, LiteralString, TypeVar, cast
+from typing import Any, Final, LiteralString, NoReturn, TypeVar, cast
 
 import psycopg
-from psycopg.conninfo import make_conninfo
 from psycopg.errors import Diagnostic
 
-from memoriter.core.errors import Unavailable, Unsupported
+from memoriter.core.errors import Unavailable
 from memoriter.store.postgres.address import Address
-from memoriter.store.postgres.arrays import register
+from memoriter.store.postgres.connections import WAIT_S, PgConnections
 from memoriter.store.postgres.errors import driver_error, first_line
 from memoriter.store.postgres.wire import PgConnection, Prepared, Values, Wire, pipelined
 from memoriter.store.snapshots import PORTION
@@ -30,29 +26,35 @@ Statement = tuple[str, Values]
 """A statement and its parameters."""
 T = TypeVar("T")
 
-WAIT_S: Final = 30
-"""How long a transaction waits for a lock, and a thread for a connection, before it gives up."""
 IDLE_S: Final = 20
 """After how long the server ends a write whose client has gone silent: it holds the head."""
 _TRIES: Final = 3
-"""How often a read is tried: each time on another connection, if the one before was lost."""
+"""How often work is tried: each time on another connection, if the one before was lost."""
 
 OWN: Final = "SELECT set_config('memoriter.tenant', %s, true)"
 """Begins every transaction: row-level security shows the rows of this tenant alone."""
 EVERY_HEAD: Final = "SELECT set_config('memoriter.every_head', 'on', true)"
 WRITING: Final = """
     SELECT set_config('memoriter.tenant', %s, true),
+        set_config('client_min_messages', 'warning', true),
         set_config('statement_timeout', '0', true),
         set_config('lock_timeout', %s, true),
         set_config('idle_in_transaction_session_timeout', %s, true),
         set_config('synchronous_commit', CASE current_setting('synchronous_commit')
             WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"""
-"""Begins a write: no statement is cut off, least of all COMMIT, and COMMIT waits for the disk."""
+"""Begins a write: no statement is cut off, least of all COMMIT, COMMIT waits for the disk, and the
+server warns if it ends its wait for a standby (`warnings_of`), whatever is set for the database."""
+BEGIN: Final[LiteralString] = "BEGIN ISOLATION LEVEL READ COMMITTED"
+"""Begins every transaction that writes: behind a lock it must see what was committed before it."""
 _SNAPSHOT: Final[LiteralString] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class NotReplicated(Exception):
     """The server ended the wait for a standby: committed there, but perhaps nowhere else."""
+
+
+class BeforeCommit(Exception):
+    """The connection was lost before COMMIT was sent, so nothing was written: cause of an error."""
 
 
 class CommitLost(Exception):
@@ -85,92 +87,14 @@ def control(connection: PgConnection, word: LiteralString) -> None:
     connection.execute(word, prepare=False)
 
 
-class PgSessions:
-    """The connections of one process to one server, or to a primary and its standbys."""
+class PgSessions(PgConnections):
+    """The transactions of one process on one server, or on a primary and its standbys."""
 
     def __init__(self, address: Address, *, read_only: bool) -> None:
-        self.address = address
-        self.at = address.shown
-        self._read_only = read_only
-        self._pid = os.getpid()
-        self._mutex = threading.Lock()
-        self._free: dict[str, list[PgConnection]] = {"primary": [], "standby": []}
-        self._slots = threading.Semaphore(address.connections)
+        super().__init__(address, read_only=read_only)
         self._statements: weakref.WeakKeyDictionary[PgConnection, Prepared] = (
             weakref.WeakKeyDictionary()
         )
-        self._closed = False
-        # A store that is dropped without close() leaves no connection behind.
-        weakref.finalize(self, _close_idle, self._pid, self._free)
-
-    # -- connections ---------------------------------------------------------------------------
-
-    def check(self) -> None:
-        """Raise Unsupported if the store is closed, or belongs to the parent of a fork."""
-        if self._pid != os.getpid():
-            raise Unsupported(
-                "the store was opened before this process was forked",
-                hint="open the store in the child process",
-            )
-        if self._closed:
-            raise Unsupported("the store is closed", hint="open it again")
-
-    def connect(self, to: str = "primary") -> PgConnection:
-        """A new connection; Unavailable or Forbidden if the server does not let us in."""
-        wanted = "prefer-standby" if to == "standby" else "any" if self._read_only else "read-write"
-        parameters = {"target_session_attrs": wanted, **self.address.parameters}
-        try:
-            connection = psycopg.connect(
-                make_conninfo(**parameters),
-                autocommit=True,
-                prepare_threshold=None,  # what is worth preparing goes through `wire`
-            )
-        except psycopg.Error as error:
-            raise driver_error(error, self.at) from error
-        register(connection)
-        return connection
-
-    @contextlib.contextmanager
-    def held(self, to: str = "primary") -> Generator[PgConnection]:
-        """A connection for one transaction; it is closed instead of kept if anything is open."""
-        self.check()
-        if not self._slots.acquire(timeout=WAIT_S):
-            raise Unavailable(
-                f"all {self.address.connections} connections to {self.at} are in use",
-                hint="try again, or allow more with `?connections=N` in the address",
-            )
-        try:
-            with self._mutex:
-                free = self._free[to]
-                connection = free.pop() if free else None
-            connection = connection or self.connect(to)
-            try:
-                yield connection
-            finally:
-                self._take_back(connection, to)
-        finally:
-            self._slots.release()
-
-    def _take_back(self, connection: PgConnection, to: str) -> None:
-        idle = connection.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE
-        with self._mutex:
-            if idle and not connection.closed and not self._closed:
-                self._free[to].append(connection)
-                return
-        connection.close()
-
-    def forget_idle(self) -> None:
-        """Close what is idle: after one connection was lost, the others are too."""
-        with self._mutex:
-            _close_idle(self._pid, self._free)
-
-    def close(self) -> None:
-        """Close every idle connection; those in use are closed when they come back. Idempotent."""
-        self._closed = True
-        if self._pid == os.getpid():
-            self.forget_idle()
-
-    # -- transactions --------------------------------------------------------------------------
 
     def read(self, tenant: str, *queries: Statement, to: str = "primary") -> list[list[Any]]:
         """The rows of some queries, all of one snapshot, in one round trip."""
@@ -188,6 +112,16 @@ class PgSessions:
                     raise driver_error(error, self.at) from error
                 self.forget_idle()
         raise Unavailable(f"{self.at} cannot be reached", hint="try again")  # pragma: no cover
+
+    def rewritten(self, work: Callable[[], T]) -> T:
+        """Do some writing; again on another connection if one was lost before COMMIT was sent."""
+        for _ in range(_TRIES - 1):
+            try:
+                return work()
+            except Unavailable as failed:
+                if not isinstance(failed.__cause__, BeforeCommit):
+                    raise
+        return work()
 
     def _read(self, tenant: str, queries: Sequence[Statement], to: str) -> list[list[Any]]:
         with self.held(to) as connection:
@@ -252,40 +186,36 @@ class PgSessions:
                     warnings_of(connection) as warned,
                     pipelined(connection, self._prepared(connection)) as wire,
                 ):
-                    wire.execute("BEGIN", prepare=False)
+                    wire.execute(BEGIN, prepare=False)
                     wire.execute(WRITING, (tenant, f"{WAIT_S}s", f"{IDLE_S}s"))
                     yield wire
                     committing = True
                     wire.execute("COMMIT", prepare=False)
-            except psycopg.OperationalError as error:
-                roll_back(connection)
-                if committing and (connection.closed or error.sqlstate in _LOST):
-                    self.forget_idle()
-                    raise CommitLost(first_line(error)) from error
-                if connection.closed:
-                    self.forget_idle()
-                raise driver_error(error, self.at) from error
-            except psycopg.errors.UniqueViolation as error:
-                roll_back(connection)
-                raise Contradiction(first_line(error)) from error
             except psycopg.Error as error:
                 roll_back(connection)
-                raise driver_error(error, self.at) from error
+                self._raise_failed(connection, error, committing=committing)
             except BaseException:
                 roll_back(connection)
                 raise
             if warned:
                 raise NotReplicated(warned[0])
 
+    def _raise_failed(
+        self, connection: PgConnection, error: psycopg.Error, *, committing: bool
+    ) -> NoReturn:
+        """Raise what the driver's error means for a write."""
+        lost = connection.closed or error.sqlstate in _LOST
+        if isinstance(error, psycopg.OperationalError) and lost:
+            self.forget_idle()
+            if committing:
+                raise CommitLost(first_line(error)) from error
+            raise driver_error(error, self.at) from BeforeCommit(first_line(error))
+        if isinstance(error, psycopg.errors.UniqueViolation):
+            raise Contradiction(first_line(error)) from error
+        raise driver_error(error, self.at) from error
 
-def _close_idle(pid: int, kept: dict[str, list[PgConnection]]) -> None:
-    """Close connections; those that a forked child has copies of belong to its parent."""
-    for free in kept.values():
-        while free and pid == os.getpid():
-            free.pop().close()
 
-
-_LOST: Final = (None, "57P01", "57P02", "57P03", "08000", "08003", "08006")
+_LOST: Final = (None, "57P01", "57P02", "57P03", "57P05", "25P03", "08000", "08003", "08006")
 """SQLSTATEs of a connection that is gone; None where the server could not say anything."""
 
 

@@ -94,11 +94,10 @@ class Postgres(PostgresReader):
     def _commit_all(self, pending: Sequence[PendingBatch]) -> None:
         """Write batches of one tenant in one transaction and set the outcome of each."""
         try:
-            self._commit_group(pending)
+            self._sessions.rewritten(lambda: self._commit_group(pending))
         except Contradiction as damage:
             if len(pending) > 1:  # find the one: the others must not fail with it
                 for each in pending:
-                    each.done = each.refused = None
                     self._commit_all([each])
             else:
                 pending[0].done, pending[0].refused = (
@@ -108,8 +107,10 @@ class Postgres(PostgresReader):
 
     def _commit_group(self, pending: Sequence[PendingBatch]) -> None:
         tenant, written = pending[0].batch.tenant, list[SequencedBatch]()
+        for each in pending:
+            each.done = each.refused = None  # of a transaction that failed
         with self._changing(tenant, written) as db:
-            ledger = PostgresLedger(db, tenant, [each.batch for each in pending])
+            ledger = self._locked(db, tenant, [each.batch for each in pending])
             spaces = tuple(sorted(ledger.spaces))
             for each in pending:
                 if each.batch.spaces not in (None, spaces):
@@ -129,6 +130,13 @@ class Postgres(PostgresReader):
             ledger.flush()
         self._known_spaces = tuple(sorted(ledger.spaces))
         self._saw(tenant, ledger.head)
+
+    def _locked(self, db: Wire, tenant: str, batches: Sequence[Batch] = ()) -> PostgresLedger:
+        """The ledger behind the lock on the head; Corrupt if the log is not the one known here."""
+        before = self._seen.get(tenant, Head())
+        ledger = PostgresLedger(db, tenant, batches, since=before.seq)
+        self._require_continued(tenant, before, ledger.head, ledger.link_since)
+        return ledger
 
     def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
         return Corrupt(
@@ -161,9 +169,13 @@ class Postgres(PostgresReader):
     def _in_own_transaction(self, tenant: str, change: Callable[[Wire], object]) -> None:
         """A change that may be repeated without harm, behind the lock on the head."""
         self._must_write()
-        with self._alone(tenant) as db:
-            PostgresLedger(db, tenant, ())
-            change(db)
+
+        def work() -> None:
+            with self._alone(tenant) as db:
+                self._locked(db, tenant)
+                change(db)
+
+        self._sessions.rewritten(work)
 
     def open_space(self, generation: str) -> None:
         """Register a generation."""
@@ -202,14 +214,16 @@ class Postgres(PostgresReader):
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Replace the manifest if it still is `old`; returns whether it was."""
         self._must_write()
-        swapped = False
-        try:
+
+        def work() -> bool:
             with self._sessions.write(tenant) as db:
-                PostgresLedger(db, tenant, ())
-                swapped = replace_manifest(db, tenant, index, old, new)
+                self._locked(db, tenant)
+                return replace_manifest(db, tenant, index, old, new)
+
+        try:
+            return self._sessions.rewritten(work)
         except (CommitLost, NotReplicated):
             return was_written(self._sessions, tenant, None) or self.manifest(tenant, index) == new
-        return swapped
 
     def scrub(self, tenant: str, upto: int) -> bool:
         """Mark as erased: the rows are deleted, and the server reuses their space (vacuum)."""
@@ -221,12 +235,16 @@ class Postgres(PostgresReader):
     def append(self, tenant: str, part: Dump, before: Head) -> None:
         """Write a stretch after `before`."""
         self._must_write()
-        written: list[SequencedBatch] = []
-        with self._alone(tenant, written) as db:
-            ledger = PostgresLedger(db, tenant, ())
-            require_end(tenant, ledger.head, before)
-            written.append(ledger.append(part))
-        self._saw(tenant, written[0].head)
+
+        def work() -> Head:
+            written: list[SequencedBatch] = []
+            with self._alone(tenant, written) as db:
+                ledger = self._locked(db, tenant)
+                require_end(tenant, ledger.head, before)
+                written.append(ledger.append(part))
+            return written[0].head
+
+        self._saw(tenant, self._sessions.rewritten(work))
 
     def owe(self, tenant: str, after: int, upto: int, debts: Sequence[DebtRow]) -> None:
         """Replace the debts of the rows in (after, upto]."""
@@ -237,7 +255,7 @@ class Postgres(PostgresReader):
         self._must_write()
         written: list[SequencedBatch] = []
         with self._alone(tenant, written) as db:
-            ledger = PostgresLedger(db, tenant, ())
+            ledger = self._locked(db, tenant)
             require_empty(tenant, ledger.head)
             written.append(ledger.restore(rows))
         self._saw(tenant, written[0].head)
