@@ -38,7 +38,6 @@ class LogPart(NamedTuple):
     """The rows that this part ends, and the sequence number at which each ends."""
     ends: NDArray[np.int64]
 
-
     def followed_by(self, part: LogPart) -> LogPart:
         """This part and the next one as one."""
         one, two = self.delta, part.delta
