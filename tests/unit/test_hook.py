@@ -258,11 +258,11 @@ def test_a_server_gets_all_of_a_long_conversation(
 
     monkeypatch.setattr("memoriter.doors.remote.RemoteMemory.run", server)
     monkeypatch.setattr("memoriter.doors.sizes.BATCH", 10)
-    monkeypatch.setattr("memoriter.doors.cli.hooks._BATCH_BYTES", 2000)
-    said = [{"role": "user", "content": f"line {n}", "id": f"m{n}"} for n in range(15)]
-    said[11]["content"] = f"use {'ghp_' + 'a1B2' * 9}"
-    said[13]["content"], said[14]["content"] = "x " * 700, "y " * 700
-    spoken = json.dumps({"session": "s2", "messages": said})
+    monkeypatch.setattr("memoriter.doors.cli.hooks.BATCH_BYTES", 2000)
+    turns = [{"role": "user", "content": f"line {n}", "id": f"m{n}"} for n in range(15)]
+    turns[11]["content"] = f"use {'ghp_' + 'a1B2' * 9}"
+    turns[13]["content"], turns[14]["content"] = "x " * 700, "y " * 700
+    spoken = json.dumps({"session": "s2", "messages": turns})
     code, out, _ = run(spoken, "capture", "--url", "http://127.0.0.1:1")
     report = json.loads(out)
     assert (code, sent, len(report["ids"])) == (0, [10, 4, 1], 14)

@@ -18,7 +18,7 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.private_file import replacing
 from memoriter.core.strict_json import strict_json
 from memoriter.doors.hosts import Host, own_hook
-from memoriter.doors.json_text import added, removed, replaced
+from memoriter.doors.json_text import value_added, value_removed, value_replaced
 from memoriter.doors.toml_text import with_table, without_table
 
 SERVER: Final = "memoriter"
@@ -172,9 +172,9 @@ def _with_server(
     if servers.get(SERVER) == entry:
         return before
     if SERVER not in servers:
-        return added(before, keys, entry)
+        return value_added(before, keys, entry)
     text = cast("str", before)
-    return removed(text, keys) if entry is None else replaced(text, keys, entry)
+    return value_removed(text, keys) if entry is None else value_replaced(text, keys, entry)
 
 
 def _with_hooks(
@@ -192,7 +192,7 @@ def _with_hooks(
     if {event: own for event, own in present.items() if own} == settings["hooks"]:
         return before
     for event, own in settings["hooks"].items():
-        text = added(text, ("hooks", event), own)
+        text = value_added(text, ("hooks", event), own)
     if "version" in settings and not data.keys() & {"version", "hooks"}:
         return cast("str", text).replace("{", "{" + _VERSION, 1)
     return text
@@ -204,7 +204,7 @@ def _without_hooks(text: str | None, path: Path) -> str | None:
     if text is not None and versioned:
         text = text.replace(_VERSION, "", 1)
     while text is not None and (own := own_hook(_hooks(text, path))):
-        text = removed(text, ("hooks", *own))
+        text = value_removed(text, ("hooks", *own))
     if text is not None and versioned and _hooks(text, path):  # of others, who need it too
         return text.replace("{", "{" + _VERSION, 1)
     return text

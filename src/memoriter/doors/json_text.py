@@ -26,14 +26,14 @@ class _Part(NamedTuple):
     end: int
 
 
-def added(text: str | None, path: Sequence[str], value: Any) -> str:
+def value_added(text: str | None, path: Sequence[str], value: Any) -> str:
     """The text with a value at a path of keys; items of a list come behind those that are there.
 
     None is a text that does not exist yet.
 
-    >>> added('{"a": 1.10}', ["b"], 2)
+    >>> value_added('{"a": 1.10}', ["b"], 2)
     '{"a": 1.10, "b": 2}'
-    >>> added('{"a": [1]}', ["a"], [2, 3])
+    >>> value_added('{"a": [1]}', ["a"], [2, 3])
     '{"a": [1, 2, 3]}'
     """
     if text is None or not text.strip():
@@ -51,10 +51,10 @@ def added(text: str | None, path: Sequence[str], value: Any) -> str:
     return text
 
 
-def replaced(text: str, path: Sequence[str], value: Any) -> str:
+def value_replaced(text: str, path: Sequence[str], value: Any) -> str:
     """The text with another value at a path that it has.
 
-    >>> replaced('{"a": {"b" : 1}}', ["a", "b"], 2)
+    >>> value_replaced('{"a": {"b" : 1}}', ["a", "b"], 2)
     '{"a": {"b" : 2}}'
     """
     part = _walk(text, path)[-1][2]
@@ -63,10 +63,10 @@ def replaced(text: str, path: Sequence[str], value: Any) -> str:
     )
 
 
-def removed(text: str, path: Sequence[str | int]) -> str | None:
+def value_removed(text: str, path: Sequence[str | int]) -> str | None:
     """The text without what is at a path; None if it was made here and nothing is left of it.
 
-    >>> removed('{"a": 1.10, "b": 2}', ["b"])
+    >>> value_removed('{"a": 1.10, "b": 2}', ["b"])
     '{"a": 1.10}'
     """
     for at, parts, part in reversed(_walk(text, path)):

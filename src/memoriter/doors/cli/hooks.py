@@ -28,7 +28,7 @@ from memoriter.doors.hosts import HOST_NAMES, host_of
 
 LONGEST_PROMPT: Final = 16 * 1024 * 1024
 _SECONDS: Final = 10.0
-_BATCH_BYTES: Final = 2 * 1024 * 1024
+BATCH_BYTES: Final = 2 * 1024 * 1024
 """How many bytes of messages a request to a server has at most, unless one message has more."""
 _FAILED: Final = 1
 """Not 2: agents that run hooks take 2 as an order to drop the prompt."""
@@ -247,7 +247,7 @@ def _batches(messages: list[dict[str, Any]]) -> Iterator[tuple[int, list[dict[st
     first = size = 0
     for place, message in enumerate(messages):
         more = len(json.dumps(message))
-        if place > first and (place - first == BATCH or size + more > _BATCH_BYTES):
+        if place > first and (place - first == BATCH or size + more > BATCH_BYTES):
             yield first, messages[first:place]
             first, size = place, 0
         size += more
