@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import mcp_types as types
 import pytest
 from httpx2 import AsyncClient
 from mcp.client.client import Client
@@ -49,11 +50,15 @@ async def over_stdio(place: Path, *args: str, mode: Any = "auto") -> AsyncIterat
 
 
 @contextlib.asynccontextmanager
-async def over_http(url: str, token: str, mode: Any = "auto") -> AsyncIterator[Client]:
+async def over_http(
+    url: str, token: str, mode: Any = "auto", **options: Any
+) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         AsyncClient(headers=headers) as web,
-        Client(streamable_http_client(f"{url}/mcp", http_client=web), mode=mode) as client,
+        Client(
+            streamable_http_client(f"{url}/mcp", http_client=web), mode=mode, **options
+        ) as client,
     ):
         yield client
 
@@ -95,10 +100,20 @@ def test_a_client_over_http_does_the_same_in_either_era_of_the_protocol(tmp_path
             token, _ = Tokens.for_store(place).create(tenant, "write")
 
             async def run(token: str = token, mode: str = mode) -> None:
-                async with over_http(url, token, mode) as client:
+                async with over_http(url, token, mode, elicitation_callback=decline) as client:
                     await session(client)
+                    kept = [await client.call_tool("remember", {"text": text}) for text in "ab"]
+                    ids = [content(each)["ids"][0] for each in kept]
+                    forgot = await client.call_tool("forget", {"id": ids})
+                    # Only the newer protocol can put a question without a session.
+                    assert forgot.is_error == (mode == "auto")
 
             asyncio.run(run())
+
+
+async def decline(*_: Any) -> types.ElicitResult:
+    """A user who does not agree."""
+    return types.ElicitResult(action="decline")
 
 
 def test_the_right_and_the_tenant_come_from_the_token(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
@@ -244,6 +244,33 @@ def test_messages_can_be_captured_by_hand(run: Run) -> None:
     assert (code, len(json.loads(out)["ids"])) == (0, 1)
     with memoriter.open("memoriter.db") as memory:
         assert memory.scoped(user="ann", session="s2").count() == 1
+
+
+def test_a_server_gets_all_of_a_long_conversation(
+    run: Run, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+
+    def server(_: object, operation: str, request: Any) -> dict[str, Any]:
+        assert operation == "remember_messages"
+        sent.append(len(request["messages"]))
+        return cast("Any", memory.remember_messages(**request).to_dict())
+
+    monkeypatch.setattr("memoriter.doors.remote.RemoteMemory.run", server)
+    monkeypatch.setattr("memoriter.doors.sizes.BATCH", 10)
+    monkeypatch.setattr("memoriter.doors.cli.hooks.BATCH_BYTES", 2000)
+    turns = [{"role": "user", "content": f"line {n}", "id": f"m{n}"} for n in range(15)]
+    turns[11]["content"] = f"use {'ghp_' + 'a1B2' * 9}"
+    turns[13]["content"], turns[14]["content"] = "x " * 700, "y " * 700
+    spoken = json.dumps({"session": "s2", "messages": turns})
+    code, out, _ = run(spoken, "capture", "--url", "http://127.0.0.1:1")
+    report = json.loads(out)
+    assert (code, sent, len(report["ids"])) == (0, [10, 4, 1], 14)
+    assert report["refused"] == [{"message": 11, "kinds": ["GitHub token"]}]
+    again = json.loads(run(spoken, "capture", "--url", "http://127.0.0.1:1")[1])
+    assert (again["ids"], again["already"], again["problem"]) == ([], 14, None)
+    empty = run('{"messages": []}', "capture", "--url", "http://127.0.0.1:1")
+    assert (empty[0], json.loads(empty[1])["ids"]) == (0, [])
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from memoriter.core.errors import InputError
 from memoriter.doors.cli.main import app
-from memoriter.doors.hosts import HOST_NAMES, without_own
-from memoriter.doors.installing import FileChange
+from memoriter.doors.hosts import HOST_NAMES, host_of, own_hook
+from memoriter.doors.installing import FileChange, plan_install, plan_uninstall
 
 OTHERS: dict[str, dict[str, Any]] = {
     "claude-code": {
@@ -156,12 +156,158 @@ def test_an_unknown_host_is_refused_with_those_that_are_known() -> None:
     assert (code, "claude-code, codex, cursor, gemini" in err) == (2, True)
 
 
-def test_hooks_of_others_that_name_us_only_in_passing_are_kept() -> None:
-    theirs = {"command": "echo memoriter"}
-    ours = {"command": "/opt/x/bin/memoriter hooks recall --store y"}
-    assert list(without_own([{"hooks": [theirs]}, {"hooks": [ours]}])) == [{"hooks": [theirs]}]
-    mixed = {"matcher": "*", "hooks": [ours, theirs]}
-    assert list(without_own([mixed, ours])) == [{"matcher": "*", "hooks": [theirs]}]
+OURS = {"command": "'/opt/x y/bin/memoriter' hooks recall --store y"}
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        "echo memoriter",
+        "echo uses memoriter hooks capture && notify-send done",
+        "memoriter hooks capture && notify-send done",
+        "memoriter hooks capture|tee log",
+        "memoriter hooks capture 2>log",
+        "my-memoriter hooks recall",
+        "memoriter 'hooks",
+        "memoriter hooks show",
+        None,
+    ],
+)
+def test_hooks_of_others_that_name_us_are_kept(theirs: str | None) -> None:
+    other = {"command": theirs, "note": "memoriter hooks recall"}
+    assert own_hook({"Stop": [other, {"hooks": [other]}, {"hooks": []}, "memoriter"]}) is None
+    assert own_hook({"Stop": [other], "Start": [other, OURS]}) == ("Start", 1)
+    assert own_hook({"Stop": [{"hooks": [OURS, OURS]}]}) == ("Stop", 0)
+    assert own_hook({"Stop": [{"hooks": [other, OURS]}]}) == ("Stop", 0, "hooks", 1)
+
+
+SERVERS = {
+    "claude-code": ".claude.json",
+    "cursor": ".cursor/mcp.json",
+    "gemini": ".gemini/settings.json",
+}
+HOOKS = {
+    "claude-code": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "cursor": ".cursor/hooks.json",
+    "gemini": ".gemini/settings.json",
+}
+ODD = [
+    "",
+    "\n",
+    "{}",
+    "{}\n",
+    "{ }",
+    "{\n}\n",
+    '{"a":1.10,"b":["x","y"],"c":"\\u00e9"}',
+    '{ "a": 1 }',
+    '{\n  "a": [1, 2],\n  "b": 1.10\n}',
+    '{"mcpServers": {}, "hooks": {}}\n',
+    '{\n\t"mcpServers": {\n\t},\n\t"hooks": {\n\t\t"Stop": [],\n\t\t"AfterAgent": [ ]\n\t}\n}\n',
+    '{"version": 1}',
+    '{"version": 1, "hooks": {"stop": []}}',
+    '{\n  "hooks": {"Stop": [{"hooks": [{"command": "echo memoriter hooks capture && x"}]}]}\n}\n',
+]
+
+
+def change(host: str, root: Path, store: str | None) -> int:
+    """Install, or uninstall without a store; how many files changed."""
+    if store is None:
+        changes = plan_uninstall(host_of(host), root, project=False)
+    else:
+        changes = plan_install(host_of(host), root, store, "/bin/memoriter", project=False)
+    for each in changes:
+        each.check()
+        each.path.parent.mkdir(exist_ok=True)
+        if each.after is None:
+            each.path.unlink()
+        else:  # not `make`, which waits for the disk
+            each.path.write_bytes(each.after.encode())
+    return len(changes)
+
+
+def check_restored(root: Path, host: str, files: set[Path], data: bytes) -> None:
+    """Each file is as before after install, another store, and uninstall."""
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    assert change(host, root, "one.db")
+    for path in files:
+        installed = path.read_bytes()
+        assert b"one.db" in installed
+        assert b"\r" not in data or b"\n" not in installed.replace(b"\r\n", b"")
+    assert not change(host, root, "one.db")
+    assert change(host, root, "two.db")
+    assert change(host, root, None)
+    assert {path: path.read_bytes() for path in files} == dict.fromkeys(files, data)
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_uninstall_restores_every_character_of_json(
+    tmp_path: Path, host: str, line_break: str
+) -> None:
+    for number, text in enumerate(ODD):
+        root = tmp_path / str(number)
+        files = {root / each[host] for each in (SERVERS, HOOKS) if host in each}
+        check_restored(root, host, files, text.replace("\n", line_break).encode())
+
+
+def test_uninstall_restores_every_character_of_toml(tmp_path: Path) -> None:
+    texts = ["", "\n", "a = 1", "a = 1\n", "a = 1\n\n\n", "# c\r\n[a]\r\n  b = [\r\n1,\r\n]\r\n"]
+    for number, text in enumerate(texts):
+        root = tmp_path / str(number)
+        check_restored(root, "codex", {root / ".codex/config.toml"}, text.encode())
+
+
+ADDED = """
+# my other server
+{}[mcp_servers.github]
+command = "gh-mcp"
+
+[profiles.x]
+model = "y"
+"""
+
+
+@pytest.mark.parametrize("indent", ["", "  "])
+@pytest.mark.parametrize(
+    "inside", ["", "note = '''\n[x]\n# y\n'''\n", "\n[mcp_servers.memoriter.env]\nA = 1\n"]
+)
+def test_tables_behind_ours_stay(tmp_path: Path, indent: str, inside: str) -> None:
+    path = tmp_path / ".codex/config.toml"
+    path.parent.mkdir()
+    path.write_text('model = "o"\n')
+    run("install", "codex")
+    path.write_text(path.read_text() + inside + ADDED.format(indent))
+    assert run("install", "codex", "--store", "other.db")[0] == 0
+    assert tomllib.loads(path.read_text())["mcp_servers"]["github"] == {"command": "gh-mcp"}
+    assert run("uninstall", "codex")[0] == 0
+    assert path.read_text() == 'model = "o"\n' + ADDED.format(indent)
+
+
+def test_a_hook_that_was_put_behind_ours_stays_there(tmp_path: Path) -> None:
+    path = tmp_path / ".gemini/settings.json"
+    run("install", "gemini")
+    data, theirs = json.loads(path.read_text()), {"hooks": [{"command": "say done"}]}
+    data["hooks"]["AfterAgent"].append(theirs)
+    path.write_text(json.dumps(data))
+    assert run("install", "gemini")[1] == "nothing to change\n"
+    assert run("uninstall", "gemini")[0] == 0
+    left = json.loads(path.read_text())
+    assert left["hooks"]["AfterAgent"] == [theirs]
+    assert "memoriter" not in str(left)
+
+
+def test_a_hooks_file_with_comments_is_no_obstacle_to_the_server_alone(tmp_path: Path) -> None:
+    settings = tmp_path / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{ // a comment\n}")
+    assert run("install", "claude-code", "--no-hooks")[0] == 0
+    assert "memoriter" in (tmp_path / ".claude.json").read_text()
+    assert run("uninstall", "claude-code")[0] == 0
+    assert settings.read_text() == "{ // a comment\n}"
+    assert not (tmp_path / ".claude.json").exists()
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

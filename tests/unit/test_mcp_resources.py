@@ -76,10 +76,15 @@ class User:
         return types.ElicitResult(action=self.action, content=self.content)
 
 
-def forgotten(tenant_session: TenantSession, user: User | None, **arguments: Any) -> Any:
+PROTOCOLS = ("auto", "legacy")
+"""How a client may connect: the question is a result of the call, or put while the call runs."""
+
+
+def forgotten(
+    tenant_session: TenantSession, user: User | None, mode: str = "auto", **arguments: Any
+) -> Any:
     options: dict[str, Any] = {} if user is None else {"elicitation_callback": user}
-    # Questions to the client need a connection that keeps a session.
-    options["mode"] = "legacy"
+    options["mode"] = mode
     return run(tenant_session, lambda client: client.call_tool("forget", arguments), **options)
 
 
@@ -93,27 +98,77 @@ def memoriter_request() -> Any:
     return EmptyRequest()
 
 
+@pytest.mark.parametrize("mode", PROTOCOLS)
 @pytest.mark.parametrize("arguments", [{"id": ["port", "tea"]}, {"where": {"kind": "note"}}])
 def test_the_user_decides_before_several_are_forgotten(
-    tenant_session: TenantSession, arguments: Any
+    tenant_session: TenantSession, mode: str, arguments: Any
 ) -> None:
     no = User("decline")
-    refused = forgotten(tenant_session, no, **arguments)
+    refused = forgotten(tenant_session, no, mode, **arguments)
     assert (refused.is_error, len(no.questions), left(tenant_session)) == (True, 1, 3)
     unticked = User("accept", {"forget": False})
-    assert forgotten(tenant_session, unticked, **arguments).is_error
+    assert forgotten(tenant_session, unticked, mode, **arguments).is_error
     yes = User("accept", {"forget": True})
-    done = forgotten(tenant_session, yes, **arguments)
+    done = forgotten(tenant_session, yes, mode, **arguments)
     assert (done.is_error, left(tenant_session) < 3) == (False, True)
-    assert yes.questions[0].startswith("Forget ")
+    assert [each.partition(" for good")[0] for each in yes.questions] == [
+        f"Forget {2 if 'id' in arguments else 3} memories"
+    ]
 
 
-def test_one_memory_is_forgotten_without_a_question(tenant_session: TenantSession) -> None:
+@pytest.mark.parametrize("mode", PROTOCOLS)
+@pytest.mark.parametrize("id", ["port", ["port"], ["port", "port"]])
+def test_one_memory_is_forgotten_without_a_question(
+    tenant_session: TenantSession, mode: str, id: Any
+) -> None:
     user = User("decline")
-    assert not forgotten(tenant_session, user, id="port").is_error
+    assert not forgotten(tenant_session, user, mode, id=id).is_error
     assert (user.questions, left(tenant_session)) == ([], 2)
 
 
-def test_a_host_that_cannot_ask_is_not_kept_from_it(tenant_session: TenantSession) -> None:
-    assert not forgotten(tenant_session, None, id=["port", "tea"]).is_error
+@pytest.mark.parametrize("mode", PROTOCOLS)
+def test_a_host_that_cannot_ask_is_not_kept_from_it(
+    tenant_session: TenantSession, mode: str
+) -> None:
+    assert not forgotten(tenant_session, None, mode, id=["port", "tea"]).is_error
     assert left(tenant_session) == 1
+
+
+@pytest.mark.parametrize("mode", PROTOCOLS)
+def test_what_comes_while_the_user_is_asked_is_not_forgotten(
+    tenant_session: TenantSession, mode: str
+) -> None:
+    class Slow(User):
+        async def __call__(self, _: Any, params: Any) -> types.ElicitResult:
+            if not self.questions:
+                memory = tenant_session.memory(memoriter_request())
+                memory.remember("Prod SSH port of late is 1", id="late")
+            return await super().__call__(_, params)
+
+    user = Slow("accept", {"forget": True})
+    reply = forgotten(tenant_session, user, mode, where={"kind": "note"})
+    if mode == "legacy":
+        assert (reply.is_error, left(tenant_session)) == (True, 4)
+    else:
+        assert [each.split()[1] for each in user.questions] == ["3", "4"]
+        assert left(tenant_session) == 0
+
+
+def test_an_answer_to_another_question_is_no_consent(tenant_session: TenantSession) -> None:
+    yes = types.ElicitResult(action="accept", content={"forget": True})
+
+    async def work(client: Client) -> Any:
+        first = await client.session.call_tool(
+            "forget", {"id": ["port", "tea"]}, allow_input_required=True
+        )
+        assert isinstance(first, types.InputRequiredResult)
+        return await client.session.call_tool(
+            "forget",
+            {"id": ["port", "a/b c"]},
+            input_responses={"forget": yes},
+            request_state=first.request_state,
+            allow_input_required=True,
+        )
+
+    reply = run(tenant_session, work, elicitation_callback=User("decline"))
+    assert (reply.result_type, left(tenant_session)) == ("input_required", 3)

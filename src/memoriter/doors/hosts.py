@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, Literal
+from pathlib import PurePath
+from typing import Any, Final, Literal, cast
 
 from memoriter.core.errors import InputError
 from memoriter.core.lazy_dataclass import dataclass
 
-_OWN: Final = re.compile(r"memoriter\S* hooks (?:recall|capture)\b")
+_SHELL: Final = re.compile(r"[();<>|&]+")
+"""Signs of a shell that make one command out of several, or lead its output elsewhere."""
 _PATIENCE: Final = 60
 """How many seconds a host waits for the server. Gemini waits 5 otherwise, Codex 10: on a busy
 machine Python needs longer to start."""
@@ -108,16 +109,39 @@ def host_of(name: str) -> Host:
     )
 
 
-def without_own(entries: Sequence[Any]) -> Iterator[Any]:
-    """The entries of an event without our commands; a group that has no other goes too."""
-    for entry in entries:
-        if not _is_own(entry):
-            yield entry
-        elif isinstance(entry.get("hooks"), list):
-            others = [each for each in entry["hooks"] if not _is_own(each)]
-            if others:
-                yield {**entry, "hooks": others}
+def own_hook(hooks: Mapping[str, Sequence[Any]]) -> tuple[str | int, ...] | None:
+    """The path to the first command of ours, or to a group of nothing else; None if there is none.
+
+    >>> own_hook({"Stop": [{"command": "say done"}, {"command": "memoriter hooks capture"}]})
+    ('Stop', 1)
+    """
+    for event, entries in hooks.items():
+        for place, entry in enumerate(entries):
+            inner = _field(entry, "hooks")
+            inner = cast("list[Any]", inner) if isinstance(inner, list) else []
+            own = [_is_own(each) for each in inner]
+            if _is_own(entry) or (own and all(own)):
+                return event, place
+            if any(own):
+                return event, place, "hooks", own.index(True)
+    return None
 
 
 def _is_own(entry: Any) -> bool:
-    return isinstance(entry, dict) and _OWN.search(json.dumps(entry)) is not None
+    """Whether an entry is a command as we write it: our program alone, without more of a shell."""
+    command = _field(entry, "command")
+    if not isinstance(command, str):
+        return False
+    words = shlex.shlex(command, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    words.commenters = ""
+    try:
+        program, group, verb, *rest = words
+    except ValueError:  # fewer words, or a quotation mark without its second
+        return False
+    ours = PurePath(program).name == "memoriter" and group == "hooks"
+    return ours and verb in ("recall", "capture") and not any(_SHELL.fullmatch(w) for w in rest)
+
+
+def _field(entry: Any, name: str) -> Any:
+    return cast("dict[str, Any]", entry).get(name) if isinstance(entry, dict) else None

@@ -1,14 +1,12 @@
 """Puts the server and the hooks of Memoriter into the settings of a host, and takes them out again.
 
-A plan is made first: which files change, from what to what. Entries of others are left as they are,
-and so is the indentation of a file. A file that holds nothing else is removed. A link stays a link:
-the file that it leads to is edited.
+A plan is made first: which files change, from what to what. Every character that is not ours is
+left as it is. A file that was made here and holds nothing else is removed. A link stays a link: the
+file that it leads to is edited.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,15 +16,14 @@ from memoriter.core.errors import InputError
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.private_file import replacing
 from memoriter.core.strict_json import strict_json
-from memoriter.doors.hosts import Host, without_own
+from memoriter.doors.hosts import Host, own_hook
+from memoriter.doors.json_text import value_added, value_removed, value_replaced
+from memoriter.doors.toml_text import with_table, without_table
 
 SERVER: Final = "memoriter"
-_TABLE: Final = re.compile(
-    r"\n?^\[mcp_servers\.memoriter(?:\.[^\]\n]*)?\]\n(?:(?!\[).*(?:\n|\Z))*", re.M
-)
-
-
 _WRITABLE: Final = 0o222
+_VERSION: Final = '"version" : 1,'
+"""The version of settings that had none, at their start: spelled so that it is known as ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +129,7 @@ def _planned(
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode()  # `read_text` would change the ends of lines
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -159,59 +156,70 @@ def _object(text: str | None, path: Path) -> dict[str, Any]:
 
 def _inner(data: dict[str, Any], key: str, path: Path) -> dict[str, Any]:
     """An object in the data, empty if there is none."""
-    inner = data.get(key)
-    if not isinstance(inner, dict | None):
+    inner = data.get(key, {})
+    if not isinstance(inner, dict):
         raise InputError(f"{path}: {key} is not an object", hint="correct the file first")
-    return cast("dict[str, Any]", inner or {})
-
-
-def _dumped(data: dict[str, Any], before: str | None) -> str | None:
-    """The data as the file had it indented; None if nothing is left in it."""
-    if not data or data == {"version": 1}:
-        return before if before is not None and _is_empty(before) else None
-    indent = re.search(r"\n([ \t]+)\S", before or "")
-    text = json.dumps(data, indent=indent[1] if indent else 2, ensure_ascii=False)
-    return text if before is not None and not before.endswith("\n") else f"{text}\n"
-
-
-def _is_empty(text: str) -> bool:
-    return not text.strip() or strict_json(text) in ({}, {"version": 1})
+    return cast("dict[str, Any]", inner)
 
 
 def _with_server(
     before: str | None, host: Host, entry: dict[str, Any] | None, path: Path
 ) -> str | None:
-    data = _object(before, path)
-    servers = dict(_inner(data, host.key, path))
-    if entry is None and SERVER not in servers:
+    if entry is None and SERVER not in (before or ""):
         return before
-    servers.pop(SERVER, None)
-    if entry is not None:
-        servers[SERVER] = entry
-    data[host.key] = servers
-    if not servers:
-        del data[host.key]
-    return _dumped(data, before)
+    servers = _inner(_object(before, path), host.key, path)
+    keys = (host.key, SERVER)
+    if servers.get(SERVER) == entry:
+        return before
+    if SERVER not in servers:
+        return value_added(before, keys, entry)
+    text = cast("str", before)
+    return value_removed(text, keys) if entry is None else value_replaced(text, keys, entry)
 
 
 def _with_hooks(
     before: str | None, host: Host, options: Sequence[str] | None, program: str, path: Path
 ) -> str | None:
-    data = _object(before, path)
-    given = _inner(data, "hooks", path)
-    if wrong := [event for event, entries in given.items() if not isinstance(entries, list)]:
-        raise InputError(f"{path}: hooks.{wrong[0]} is not a list", hint="correct the file first")
-    kept = {event: list(without_own(entries)) for event, entries in given.items()}
-    if options is None and kept == given:
+    if options is None and SERVER not in (before or ""):
         return before
-    added: dict[str, Any] = {} if options is None else host.hook_settings(options, program)
-    for event, entries in added.get("hooks", {}).items():
-        kept[event] = [*kept.get(event, []), *entries]
-    data = {**{k: v for k, v in added.items() if k != "hooks"}, **data}
-    data["hooks"] = {event: entries for event, entries in kept.items() if entries}
-    if not data["hooks"]:
-        del data["hooks"]
-    return _dumped(data, before)
+    given = _hooks(before, path)
+    if options is None:
+        return _without_hooks(before, path) if own_hook(given) else before
+    settings = host.hook_settings(options, program)
+    text = _without_hooks(before, path)
+    data, kept = _object(text, path), _hooks(text, path)
+    present = {event: _beside(entries, kept.get(event, [])) for event, entries in given.items()}
+    if {event: own for event, own in present.items() if own} == settings["hooks"]:
+        return before
+    for event, own in settings["hooks"].items():
+        text = value_added(text, ("hooks", event), own)
+    if "version" in settings and not data.keys() & {"version", "hooks"}:
+        return cast("str", text).replace("{", "{" + _VERSION, 1)
+    return text
+
+
+def _without_hooks(text: str | None, path: Path) -> str | None:
+    """The settings without hooks of ours."""
+    versioned = text is not None and text.lstrip().startswith("{" + _VERSION)
+    if text is not None and versioned:
+        text = text.replace(_VERSION, "", 1)
+    while text is not None and (own := own_hook(_hooks(text, path))):
+        text = value_removed(text, ("hooks", *own))
+    if text is not None and versioned and _hooks(text, path):  # of others, who need it too
+        return text.replace("{", "{" + _VERSION, 1)
+    return text
+
+
+def _beside(entries: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    return [entry for entry in entries if entry not in others]
+
+
+def _hooks(text: str | None, path: Path) -> dict[str, list[Any]]:
+    """The hooks of settings, by event."""
+    hooks = _inner(_object(text, path), "hooks", path)
+    if wrong := [event for event, entries in hooks.items() if not isinstance(entries, list)]:
+        raise InputError(f"{path}: hooks.{wrong[0]} is not a list", hint="correct the file first")
+    return hooks
 
 
 def _loaded(text: str, path: Path) -> dict[str, Any]:
@@ -225,18 +233,15 @@ def _with_table(
     before: str | None, host: Host, entry: dict[str, Any] | None, path: Path
 ) -> str | None:
     """A TOML file with our table at its end, or without it."""
-    del host
-    _loaded(before or "", path)
-    text = _TABLE.sub("", before or "")
-    servers = _loaded(text, path).get("mcp_servers", {})
+    keys = (host.key, SERVER)
+    servers: Any = _loaded(before or "", path).get(host.key, {})
+    if isinstance(servers, dict) and cast("dict[str, Any]", servers).get(SERVER) == entry:
+        return before
+    text = without_table(before, keys) if before is not None else None
+    servers = _loaded(text or "", path).get(host.key, {})
     if not isinstance(servers, dict) or SERVER in servers:
         raise InputError(
-            f"{path}: mcp_servers is written in a form that cannot be edited",
-            hint=f"remove {SERVER} from mcp_servers by hand, then run this again",
+            f"{path}: {host.key} is written in a form that cannot be edited",
+            hint=f"remove {SERVER} from {host.key} by hand, then run this again",
         )
-    if entry is not None:
-        # A JSON string and a list of JSON strings are TOML too.
-        lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in entry.items())
-        start = f"{text}\n" if text else ""
-        return f"{start}[mcp_servers.memoriter]\n{lines}"
-    return text if text or before == "" else None
+    return text if entry is None else with_table(text, keys, entry)

@@ -320,51 +320,6 @@ class ForgetKwargs(TypedDict, total=False):
     key: Annotated[str | None, _KEY]
 
 
-class ReflectKwargs(TypedDict, total=False):
-    """The keyword arguments of `reflect` besides `dry_run`."""
-
-    algorithm: Annotated[
-        "Algorithm",
-        Option(
-            'How to cluster: "propagation", "agglomerative", "linked" (docs/reflection.md).', str
-        ),
-    ]
-    similarity: Annotated[
-        float,
-        Option(
-            'Minimum cosine of two memories that count as similar; "linked" does not use it'
-            " (default: 0.7; less if no cluster is found).",
-            float,
-        ),
-    ]
-    min_size: Annotated[int, Option("Minimum number of memories in a cluster (default: 3).", int)]
-    max_size: Annotated[int, Option("Maximum number of memories in a cluster (default: 200).", int)]
-    kinds: Annotated[
-        "Sequence[str] | None",
-        Option("Kinds of memories to cluster (default: all).", list[str], flag="--kind"),
-    ]
-    archived: Annotated[
-        Show,
-        Option(
-            "Archived memories: cluster them too (show) or leave them out (hide; default).", Show
-        ),
-    ]
-    candidates: Annotated[
-        int, Option("How many of the newest memories to cluster (default: 5000).", int)
-    ]
-    cycle: Annotated[
-        int | None,
-        Option("Current value of your own time counter, stored with each reflection.", int),
-    ]
-    summary: Annotated[
-        "Summary | None",
-        Option(
-            "A function that takes the members of a cluster and returns the summary of its"
-            " reflection (default: keywords)."
-        ),
-    ]
-
-
 class OpenOptions(TypedDict, total=False):
     """The keyword arguments of `open` besides the place and the tenant."""
 

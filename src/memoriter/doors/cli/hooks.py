@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final, cast
 
@@ -27,6 +28,8 @@ from memoriter.doors.hosts import HOST_NAMES, host_of
 
 LONGEST_PROMPT: Final = 16 * 1024 * 1024
 _SECONDS: Final = 10.0
+BATCH_BYTES: Final = 2 * 1024 * 1024
+"""How many bytes of messages a request to a server has at most, unless one message has more."""
 _FAILED: Final = 1
 """Not 2: agents that run hooks take 2 as an order to drop the prompt."""
 UrlOption = Annotated[
@@ -229,11 +232,44 @@ def _captured(
         with opened_memory(everyone, "make") as memory:
             return cast("Any", memory.remember_messages(messages, **options).to_dict())
     from memoriter.doors.remote import RemoteMemory  # noqa: PLC0415  # loads the engine
-    from memoriter.doors.sizes import BATCH  # noqa: PLC0415  # as above
 
     server = RemoteMemory(url, None, _SECONDS)
-    first = max(0, len(messages) - BATCH)  # a longer conversation was captured turn by turn
-    return server.run("remember_messages", {"messages": messages[first:], **options})
+    return _joined(
+        (first, server.run("remember_messages", {"messages": part, **options}))
+        for first, part in _batches(messages)
+    )
+
+
+def _batches(messages: list[dict[str, Any]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """(the place of its first message, the messages) of each request; at least one."""
+    from memoriter.doors.sizes import BATCH  # noqa: PLC0415  # loads the engine
+
+    first = size = 0
+    for place, message in enumerate(messages):
+        more = len(json.dumps(message))
+        if place > first and (place - first == BATCH or size + more > BATCH_BYTES):
+            yield first, messages[first:place]
+            first, size = place, 0
+        size += more
+    yield first, messages[first:]
+
+
+def _joined(reports: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+    """One report of those of several requests, each with the place of its first message.
+
+    Counts and lists are added up; of the problems, the first is kept.
+    """
+    whole: dict[str, Any] = {}
+    for first, report in reports:
+        for name, value in report.items():
+            for entry in cast("list[Any]", value) if isinstance(value, list) else ():
+                if isinstance(entry, dict) and "message" in entry:
+                    entry["message"] += first
+            if name not in whole or whole[name] is None:
+                whole[name] = value
+            elif isinstance(value, int | list):
+                whole[name] += value
+    return whole
 
 
 def _listed(kinds: list[str]) -> str:

@@ -6,14 +6,14 @@ later call may send. `mcp/stdio` and `mcp/http` connect it to a client.
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 import anyio.to_thread
 import mcp_types as types
 from mcp.server import Server
 from mcp.server.apps import client_supports_apps
 from mcp.server.caching import CacheHint
-from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.exceptions import MCPError
 
 from memoriter import __version__
 from memoriter.core.errors import Forbidden, MemoriterError
@@ -29,7 +29,8 @@ from memoriter.doors.mcp.card import (
     list_cards,
     with_drawing,
 )
-from memoriter.doors.mcp.resources import Ask, list_templates, read_resource
+from memoriter.doors.mcp.consent import consent_question
+from memoriter.doors.mcp.resources import list_templates, read_resource
 from memoriter.doors.mcp.tools import FULL, Choice, Tool, tools_of
 from memoriter.doors.port import Right
 from memoriter.doors.public import public
@@ -93,7 +94,7 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
 
     async def call_tool(
         ctx: McpContext, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
         tool = by_name.get(params.name)
         if tool is None:
             allowed = tools_of(choice, caller.right(ctx))
@@ -103,7 +104,9 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
             message = f"there is no tool {params.name[:80]!r}{hint}; there are: {known}"
             raise MCPError(types.INVALID_PARAMS, message)
         try:
-            await check_consent(ctx, caller.ask, tool, params.arguments or {})
+            question = await consent_question(ctx, caller.ask, tool, params)
+            if question is not None:
+                return question
             reply = await caller.ask(ctx, tool, params.arguments or {})
         except Exception as error:  # as a result, not a protocol error: the model can correct it
             return _failed(public(error))
@@ -181,62 +184,3 @@ def _failed(error: MemoriterError) -> types.CallToolResult:
 
 def _text(text: str) -> list[types.ContentBlock]:
     return [types.TextContent(type="text", text=text)]
-
-
-# --- consent to forgetting several memories ---------------------------------------------------
-
-SEVERAL: Final = 2
-"""From so many memories on the user is asked."""
-_SCHEMA: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"forget": {"type": "boolean", "title": "Forget them for good"}},
-    "required": ["forget"],
-}
-
-
-async def check_consent(ctx: McpContext, ask: Ask, tool: Tool, arguments: JsonObject) -> None:
-    """Raise Forbidden if the user does not agree to forget several memories.
-
-    A host without elicitation, or without a way back to it (stateless HTTP), is not asked: there
-    the annotation `destructive` of the tool and the host's own consent have to do.
-    """
-    if tool.name != "forget" or arguments.get("dry_run") or not _may_be_many(arguments):
-        return
-    form = types.ElicitationCapability(form=types.FormElicitationCapability())
-    if not ctx.session.check_client_capability(types.ClientCapabilities(elicitation=form)):
-        return
-    count = await _count(ctx, ask, tool, arguments)
-    if count < SEVERAL:
-        return
-    try:
-        reply = await ctx.session.elicit_form(
-            f"Forget {count} memories for good? They are erased from the store.",
-            _SCHEMA,
-            ctx.request_id,
-        )
-    except NoBackChannelError:
-        return
-    except MCPError as error:
-        raise Forbidden(
-            f"the user could not be asked whether to forget these memories: {error}",
-            hint="the user can forget them on the command line: memoriter forget",
-        ) from None
-    if reply.action != "accept" or not (reply.content or {}).get("forget"):
-        raise Forbidden(
-            "the user did not agree to forget these memories",
-            hint="do not ask again unless the user brings it up",
-        )
-
-
-def _may_be_many(arguments: JsonObject) -> bool:
-    ids = arguments.get("id")
-    return arguments.get("where") is not None or (isinstance(ids, list) and len(ids) >= SEVERAL)  # pyright: ignore[reportUnknownArgumentType]  # JSON
-
-
-async def _count(ctx: McpContext, ask: Ask, tool: Tool, arguments: JsonObject) -> int:
-    """How many memories would be forgotten."""
-    ids = arguments.get("id")
-    if isinstance(ids, list):
-        return len(cast("list[object]", ids))
-    reply = await ask(ctx, tool, {**arguments, "dry_run": True})
-    return len(reply["ids"])
