@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from memoriter.core.options import declared
 from memoriter.doors.operations import BY_NAME
-from memoriter.memory import options
+from memoriter.memory import options, writing_options
 
 _CALL: Final = re.compile(r"\b(?:memory\.)?([a-z_]+)\(([^()]*)\)")
 _OPTION: Final = re.compile(r"""(?<![\w"'$.\-])([a-z_]+)=(?=[{\["'…\dTFN])""")
@@ -209,7 +209,7 @@ def _flags() -> Mapping[str, str]:
     """The flag of every option of the library; options that have none are left out."""
     kinds = (
         options.QuestionOptions, options.BrowseKwargs, options.RememberKwargs, options.LinkKwargs,
-        options.ReflectKwargs,
+        writing_options.ReflectKwargs,
     )  # fmt: skip
     flags = {
         name: each.option.flag or f"--{name.replace('_', '-')}"

@@ -51,10 +51,7 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(
-        description="brief: texts, ranks and scores; full: also how each score was computed; "
-        "drawn: also data for charts."
-    ),
+    Field(description="brief: texts and scores; full: also their arithmetic; drawn: chart data."),
 ]
 
 
@@ -125,9 +122,7 @@ class EmptyRequest(Request):
 class StatusRequest(Request):
     """What to count and to look for."""
 
-    by: Annotated[
-        str | None, Field(description="Also count memories by this field, for example agent.")
-    ] = None
+    by: Annotated[str | None, Field(description="Also count by a field, such as agent.")] = None
     repeats: Annotated[
         bool, Field(description="Also list memories whose texts are nearly the same.")
     ] = False
@@ -330,7 +325,7 @@ class ReflectArguments(ScopedRequest):
     dry_run: Annotated[bool, Field(description="Only report what would be written.")] = False
 
 
-ReflectRequest = request_model("Reflect", ReflectArguments, options.ReflectKwargs)
+ReflectRequest = request_model("Reflect", ReflectArguments, writing_options.ReflectKwargs)
 
 
 class ReviewRequest(ScopedRequest):
@@ -344,18 +339,10 @@ class DecideRequest(ScopedRequest):
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
     target: Annotated[
-        str | list[str],
-        Field(
-            description="The id of the more trusted memory, which the claim is against; several"
-            " ids decide several claims of the source."
-        ),
+        str | list[str], Field(description="The id of the memory that it is against, or several.")
     ]
     accept: Annotated[
-        bool,
-        Field(
-            description="true: accept the claim (the source gets the target's trust); false: reject"
-            " it (its link ends)."
-        ),
+        bool, Field(description="true: give the source the target's trust; false: end its link.")
     ]
 
 

@@ -53,9 +53,9 @@ class LogPart(NamedTuple):
             WordTable.joined([self.words, part.words]),
             TokenTable.joined([self.tokens, part.tokens]),
             {**self.derived, **part.derived},
-            np.concatenate([self.births, part.births]),
-            np.concatenate([self.ended, part.ended]),
-            np.concatenate([self.ends, part.ends]),
+            births=np.concatenate([self.births, part.births]),
+            ended=np.concatenate([self.ended, part.ended]),
+            ends=np.concatenate([self.ends, part.ends]),
         )
 
 

@@ -30,13 +30,12 @@ from memoriter.memory.options import (
     DraftFields,
     ForgetKwargs,
     LinkKwargs,
-    ReflectKwargs,
     RememberKwargs,
     SearchKwargs,
     UpdateKwargs,
     WhereLike,
 )
-from memoriter.memory.writing_options import MessagesKwargs
+from memoriter.memory.writing_options import MessagesKwargs, ReflectKwargs
 from memoriter.write.erasure import Erasure
 from memoriter.write.progress import ProgressCallback, show_progress
 

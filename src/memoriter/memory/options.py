@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from memoriter.rerank.callable import RerankFunction
     from memoriter.rerank.port import Reranker
     from memoriter.text.entities import Extractor
-    from memoriter.write.reflect import Algorithm, Summary
 
 Show = Literal["hide", "show"]
 WhereLike = Mapping[str, object]

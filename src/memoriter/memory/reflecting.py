@@ -28,7 +28,7 @@ from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.vectors import row_vectors
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
-from memoriter.memory.options import ReflectKwargs
+from memoriter.memory.writing_options import ReflectKwargs
 from memoriter.write.ceiling import exceeds, least_trust
 from memoriter.write.reflect import (
     ALGORITHMS,

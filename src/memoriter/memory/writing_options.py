@@ -3,10 +3,14 @@
 Declared as those in `memory.options` are; this module does not postpone annotations either.
 """
 
-from collections.abc import Iterable
-from typing import Annotated, TypedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from memoriter.core.options import Option
+from memoriter.memory.options import Show
+
+if TYPE_CHECKING:
+    from memoriter.write.reflect import Algorithm, Summary
 
 
 class MessagesKwargs(TypedDict, total=False):
@@ -32,5 +36,50 @@ class MessagesKwargs(TypedDict, total=False):
             "Also remember facts that the configured language model finds in new messages.",
             bool,
             default=False,
+        ),
+    ]
+
+
+class ReflectKwargs(TypedDict, total=False):
+    """The keyword arguments of `reflect` besides `dry_run`."""
+
+    algorithm: Annotated[
+        "Algorithm",
+        Option(
+            'How to cluster: "propagation", "agglomerative", "linked" (docs/reflection.md).', str
+        ),
+    ]
+    similarity: Annotated[
+        float,
+        Option(
+            'Minimum cosine of two memories that count as similar; "linked" does not use it'
+            " (default: 0.7; less if no cluster is found).",
+            float,
+        ),
+    ]
+    min_size: Annotated[int, Option("Minimum number of memories in a cluster (default: 3).", int)]
+    max_size: Annotated[int, Option("Maximum number of memories in a cluster (default: 200).", int)]
+    kinds: Annotated[
+        "Sequence[str] | None",
+        Option("Kinds of memories to cluster (default: all).", list[str], flag="--kind"),
+    ]
+    archived: Annotated[
+        Show,
+        Option(
+            "Archived memories: cluster them too (show) or leave them out (hide; default).", Show
+        ),
+    ]
+    candidates: Annotated[
+        int, Option("How many of the newest memories to cluster (default: 5000).", int)
+    ]
+    cycle: Annotated[
+        int | None,
+        Option("Current value of your own time counter, stored with each reflection.", int),
+    ]
+    summary: Annotated[
+        "Summary | None",
+        Option(
+            "A function that takes the members of a cluster and returns the summary of its"
+            " reflection (default: keywords)."
         ),
     ]

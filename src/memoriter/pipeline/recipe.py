@@ -83,9 +83,7 @@ class Select(Spec):
         values={"validity": "when it is valid", "append": "when it was written"},
     )
     reflections: Literal["show", "hide", "only"] = option(
-        "whether reflections (summaries of several memories) are shown",
-        "show",
-        values={**_SHOWN, "only": "nothing else is shown"},
+        "whether reflections are shown", "show", values={**_SHOWN, "only": "nothing else is shown"}
     )
 
 
@@ -199,8 +197,7 @@ class Recipe(Spec):
         make=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
-        "another system's names for numbers of a hit, each with the column that has the number"
-        " (0 if the hit has no value there)",
+        "another system's names for numbers of a hit, each with its column (0 without a value)",
         make=dict[str, str],
     )
 

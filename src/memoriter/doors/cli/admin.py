@@ -65,8 +65,7 @@ def calibrate(
         CliOption(
             "--space",
             metavar="NAME",
-            help="The vector space to measure, or its embedder; `embed status` lists both "
-            "(default: the space in use).",
+            help="The vector space to measure, or its embedder (default: the space in use).",
         ),
     ] = None,
 ) -> None:

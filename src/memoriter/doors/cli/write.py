@@ -25,7 +25,7 @@ from memoriter.doors.cli.options import (
 )
 from memoriter.doors.cli.output import print_note, show, shows_progress
 from memoriter.doors.cli.params import CliArgument, CliOption
-from memoriter.memory import options
+from memoriter.memory import options, writing_options
 from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def expire(
 class ReflectOptions:
     """How clusters are found."""
 
-    declared: Annotated[dict[str, Any], Flags(options.ReflectKwargs)]
+    declared: Annotated[dict[str, Any], Flags(writing_options.ReflectKwargs)]
     dry_run: Annotated[
         bool,
         CliOption("--dry-run", help="Show which reflections would be written; write nothing."),
