@@ -422,3 +422,16 @@ def test_async_code_reflects_too() -> None:
             return len(done.created), len(await memory.reflections(vector=EAST))
 
     assert asyncio.run(scene()) == (1, 1)
+
+
+def test_of_equally_frequent_words_those_of_the_oldest_member_come_first_whatever_its_id() -> None:
+    texts = (
+        "Booked a flight to Berlin",
+        "Booked a hotel in Berlin",
+        "The flight to Berlin is late",
+    )
+    with memoriter.open(":memory:") as memory:
+        for id, text in zip("cba", texts, strict=True):
+            memory.remember(text, id=id)
+        (made,) = memory.reflect(similarity=0.3).created
+        assert made.keywords[:3] == ("berlin", "booked", "flight")

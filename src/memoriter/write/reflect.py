@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from operator import attrgetter
 from typing import Final, Literal, NamedTuple, cast
 
 import numpy as np
@@ -173,8 +174,13 @@ class Cluster:
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """The most frequent words of its members."""
-        return tuple(frequent_words(member.text for member in self.group.members))
+        """The most frequent words of its members; of equally many, those of the oldest first."""
+        return tuple(frequent_words(member.text for member in self.by_age))
+
+    @property
+    def by_age(self) -> list[Record]:
+        """Its members, the oldest first: ids may be random, and must not decide what is said."""
+        return sorted(self.group.members, key=attrgetter("position"))
 
     def reflection(self, summary: str | None = None) -> Reflection:
         """The reflection of this cluster; without a summary, its keywords are used."""
@@ -249,7 +255,8 @@ def find_clusters(
         work.spend(_PAIR * places.size**2 if places.size <= rule.max_size else 0)
         at = np.array(sorted(places.tolist(), key=ids.__getitem__))
         members = tuple(records[int(place)] for place in at)
-        phrases = tuple(known.distinctive(member.text for member in members))
+        aged = sorted(members, key=attrgetter("position"))
+        phrases = tuple(known.distinctive(member.text for member in aged))
         cluster = Cluster(Group(members, vectors[at], phrases), rule)
         too_large = f"{at.size} members, at most {rule.max_size} are summed up"
         reason = too_large if at.size > rule.max_size else refusal(cluster.group)
@@ -291,7 +298,7 @@ def content_of(cluster: Cluster, created: int) -> dict[str, Json]:
     """The text of a reflection as data: its members and what they have in common."""
     members = cluster.group.members
     times = [m.created if m.occurred is None else m.occurred for m in members]
-    names = dict.fromkeys(name for member in members for name in entities_of(member))
+    names = dict.fromkeys(name for member in cluster.by_age for name in entities_of(member))
     return {
         "type": REFLECTION,
         "version": _VERSION,
