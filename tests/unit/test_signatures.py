@@ -22,7 +22,7 @@ import pytest
 
 import memoriter
 from memoriter.core.options import declared
-from memoriter.memory import options
+from memoriter.memory import options, writing_options
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "memoriter"
@@ -38,7 +38,11 @@ VERBS: dict[str, tuple[Callable[..., Any], Callable[..., Any], type]] = {
     "update": (memoriter.Memory.update, memoriter.AsyncMemory.update, options.UpdateKwargs),
     "forget": (memoriter.Memory.forget, memoriter.AsyncMemory.forget, options.ForgetKwargs),
     "link": (memoriter.Memory.link, memoriter.AsyncMemory.link, options.LinkKwargs),
-    "reflect": (memoriter.Memory.reflect, memoriter.AsyncMemory.reflect, options.ReflectKwargs),
+    "reflect": (
+        memoriter.Memory.reflect,
+        memoriter.AsyncMemory.reflect,
+        writing_options.ReflectKwargs,
+    ),
 }
 
 
