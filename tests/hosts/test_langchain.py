@@ -156,8 +156,8 @@ def test_searches_with_a_threshold_use_the_relevance() -> None:
         "search_type": "similarity_score_threshold",
         "search_kwargs": {"score_threshold": 0.5},
     }
-    found = store.as_retriever(**options).invoke("prod ssh port")
-    assert [each.id for each in found] == ["p"]
+    kept = store.as_retriever(**options).invoke("prod ssh port")
+    assert [each.id for each in kept] == ["p"]
     assert store.similarity_search("port", k=0) == []
     with pytest.raises(NotImplementedError, match='no search type "mmr"'):
         store.as_retriever(search_type="mmr").invoke("port")

@@ -113,8 +113,9 @@ def test_a_pattern_deletes_nothing(m: Memory) -> None:
     assert len(m.get_all(filters={"user_id": "ann"})["results"]) == 1
 
 
-def test_a_memory_that_add_did_not_write_keeps_its_metadata(m: Memory) -> None:
-    memory = m._memory  # pyright: ignore[reportPrivateUsage]  # the one that it was given
+def test_a_memory_that_add_did_not_write_keeps_its_metadata() -> None:
+    memory = memoriter.open(":memory:")
+    m = Memory(memory=memory)
     memory.remember("Prod port", id="p", user="ann", metadata={"ticket": "OPS-1"})
     memory.remember("odd", id="odd", user="ann", metadata={"mem0": "not an object"})
     m.update("p", metadata={"b": 2})
@@ -125,9 +126,10 @@ def test_a_memory_that_add_did_not_write_keeps_its_metadata(m: Memory) -> None:
     assert len(memory) == 2
 
 
-def test_an_update_keeps_what_others_wrote_meanwhile(m: Memory) -> None:
+def test_an_update_keeps_what_others_wrote_meanwhile() -> None:
+    memory = memoriter.open(":memory:")
+    m = Memory(memory=memory)
     (added,) = m.add("tea", user_id="ann", metadata={"a": 1})["results"]
-    memory = m._memory  # pyright: ignore[reportPrivateUsage]  # as above
     memory.update(added["id"], metadata={**memory.get(added["id"]).metadata, "other": True})
     m.update(added["id"], metadata={"b": 2})
     assert m.get(added["id"])["metadata"] == {"a": 1, "b": 2}  # pyright: ignore[reportOptionalSubscript]

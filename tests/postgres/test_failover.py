@@ -137,10 +137,10 @@ def test_a_server_that_reads_from_a_standby_takes_the_entry_of_a_write() -> None
                 seq = memory.remember("cache", id="late").seq
                 client = site.client("read", "default")
 
-                def found(headers: dict[str, str]) -> int:
+                def total(headers: dict[str, str]) -> int:
                     return client.post("/v1/browse", json={}, headers=headers).json()["total"]
 
-                assert (found({}), found({"Memoriter-After": str(seq)}), found({})) == (1, 2, 2)
+                assert (total({}), total({"Memoriter-After": str(seq)}), total({})) == (1, 2, 2)
 
 
 def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:

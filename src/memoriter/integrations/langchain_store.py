@@ -96,7 +96,7 @@ class MemoriterVectorStore(Adapter, VectorStore):
             ' MemoriterRetriever with options={"overrides": {"order": [{"kind": "mmr"}]}}'
         )
 
-    def _search(self, query: str, k: int, options: Mapping[str, Any]) -> list[_Found]:
+    def _search(self, query: str, k: int, options: Mapping[str, Any]) -> list[_RankedDocument]:
         """The k documents that fit best, then others; none for a k below 1."""
         wanted = checked_filter(options.get("filter"))
         if k < 1:
@@ -105,7 +105,7 @@ class MemoriterVectorStore(Adapter, VectorStore):
         where = {"kind": KIND} if passing is None else only(passing)
         answer = self._recalled(query, min(k, LIMIT_LIMIT), where, _is_own)
         ranked = {
-            hit.id: _Found(_document(hit.record), hit.score, hit.relevance or 0.0)
+            hit.id: _RankedDocument(_document(hit.record), hit.score, hit.relevance or 0.0)
             for hit in answer or ()
         }
         if answer is not None and options.get("explain"):
@@ -114,7 +114,7 @@ class MemoriterVectorStore(Adapter, VectorStore):
                 ranked[hit.id].document.metadata["memoriter"] = hit_metadata(hit, handle)
         if len(ranked) < k:
             for record in self._all() if passing is None else passing:
-                ranked.setdefault(record.id, _Found(_document(record), 0.0, 0.0))
+                ranked.setdefault(record.id, _RankedDocument(_document(record), 0.0, 0.0))
         return list(ranked.values())[:k]
 
     @classmethod
@@ -143,7 +143,7 @@ class MemoriterVectorStore(Adapter, VectorStore):
         return filter(_is_own, every_record(self._memory, where={"kind": KIND}))
 
 
-class _Found(NamedTuple):
+class _RankedDocument(NamedTuple):
     """A document that a search found."""
 
     document: Document

@@ -1,4 +1,4 @@
-"""Change records of a memory by a function of their current version, beside other writers.
+"""FieldsOf records of a memory by a function of their current version, beside other writers.
 
 For the adapters of other frameworks (`integrations`), whose writes never fail because somebody else
 writes the same key.
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from memoriter.core.errors import NotFound
 from memoriter.memory.facade import Memory
-from memoriter.write.rewrite import Change, rewrite
+from memoriter.write.rewrite import FieldsOf, rewrite
 
 
-def write_records(memory: Memory, ids: Sequence[str], change: Change) -> None:
+def write_records(memory: Memory, ids: Sequence[str], change: FieldsOf) -> None:
     """Write records, new or as new versions; none if one of them is refused (see `rewrite`)."""
     for commit in rewrite(memory._writer, ids, change):  # pyright: ignore[reportPrivateUsage]  # of the same room
         memory._wrote(commit)  # pyright: ignore[reportPrivateUsage]  # as above

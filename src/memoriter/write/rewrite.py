@@ -20,13 +20,13 @@ from memoriter.write.writer import BATCH, Writer
 _TRIES: Final = 200
 """Of one batch. A try fails only because another writer of the same record succeeded."""
 
-Change = Callable[[str, Record | None], Mapping[str, object]]
+FieldsOf = Callable[[str, Record | None], Mapping[str, object]]
 """From an id and its current version, None if there is none, to the fields to write.
 
 They are those of a new record, or those to change. It is called again for each try."""
 
 
-def rewrite(writer: Writer, ids: Sequence[str], change: Change) -> list[Commit]:
+def rewrite(writer: Writer, ids: Sequence[str], change: FieldsOf) -> list[Commit]:
     """Write these records, a thousand per transaction; returns the commits."""
     listed = list(dict.fromkeys(ids))
     batches = [listed[at : at + BATCH] for at in range(0, len(listed), BATCH)]
@@ -41,7 +41,7 @@ _Checked = list[Draft | tuple[Record, Content]]
 """Drafts of new records, and records with the content of their next version."""
 
 
-def _committed(writer: Writer, batch: list[str], change: Change, checked: _Checked) -> Commit:
+def _committed(writer: Writer, batch: list[str], change: FieldsOf, checked: _Checked) -> Commit:
     for _ in range(_TRIES - 1):
         try:
             return writer.commit(_acts(writer, checked))
@@ -50,11 +50,11 @@ def _committed(writer: Writer, batch: list[str], change: Change, checked: _Check
     return writer.commit(_acts(writer, checked))
 
 
-def _checked(writer: Writer, ids: list[str], change: Change) -> _Checked:
+def _checked(writer: Writer, ids: list[str], change: FieldsOf) -> _Checked:
     return [_checked_one(writer, id, change) for id in ids]
 
 
-def _checked_one(writer: Writer, id: str, change: Change) -> Draft | tuple[Record, Content]:
+def _checked_one(writer: Writer, id: str, change: FieldsOf) -> Draft | tuple[Record, Content]:
     try:
         record = writer.current(id)
     except NotFound:
