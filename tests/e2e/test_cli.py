@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -271,6 +272,13 @@ def test_the_demo_can_be_kept_and_asked(cli: Cli) -> None:
     assert cli("demo", "--keep", "demo.db").exit_code == 0
     assert "roll-back" in cli("recall", "undo a release", "--store", "demo.db").stdout
     assert cli("demo", "--keep", "demo.db").exit_code == 4
+
+
+def test_the_commands_that_the_demo_ends_with_answer_in_an_empty_store(cli: Cli) -> None:
+    lines = cli("demo").stdout.partition("Now yours:")[2].splitlines()
+    written, asked = (shlex.split(line)[1:] for line in lines if '"' in line)
+    cli(*written)
+    assert "9:30" in cli(*asked).stdout
 
 
 def test_help_loads_neither_numpy_nor_pydantic(env: dict[str, str], tmp_path: Path) -> None:

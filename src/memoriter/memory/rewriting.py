@@ -1,4 +1,4 @@
-"""FieldsOf records of a memory by a function of their current version, beside other writers.
+"""Writes records of a memory by a function of their current version, beside other writers.
 
 For the adapters of other frameworks (`integrations`), whose writes never fail because somebody else
 writes the same key.

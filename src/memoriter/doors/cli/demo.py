@@ -94,7 +94,7 @@ def _draw(out: Console, results: list[Result], keep: Path | None) -> None:
     option = "" if keep is None else f" --store {keep}"
     for line in (
         f'memoriter remember "The standup is at 9:30 on weekdays" --tag team{option}',
-        f'memoriter recall "when do we meet?" --explain{option}',
+        f'memoriter recall "when is the standup?" --explain{option}',
         f"memoriter browse{option}",
         "memoriter --help",
     ):
