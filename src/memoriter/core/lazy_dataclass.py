@@ -19,6 +19,7 @@ dataclasses.FrozenInstanceError: cannot assign to field 'x'
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, field, fields
 from typing import Any, Final, NoReturn, TypeVar, cast, dataclass_transform
@@ -102,7 +103,6 @@ def _init_of(cls: Any) -> Any:
     """
     names: dict[str, object] = {"MISSING": MISSING, "set_": object.__setattr__}
     ordered, by_name, body = ["self"], list[str](), list[str]()
-    assign = "set_(self, {0!r}, {1})" if cls.__dataclass_params__.frozen else "self.{0} = {1}"
     for each in fields(cls):
         given, value = each.name, each.name
         if each.default_factory is not MISSING:
@@ -113,7 +113,14 @@ def _init_of(cls: Any) -> Any:
             names[f"default_{each.name}"] = each.default
             given += f"=default_{each.name}"
         (by_name if each.kw_only else ordered).append(given)
-        body.append(assign.format(each.name, value))
+        slot: Any = inspect.getattr_static(cls, each.name, None)
+        if not cls.__dataclass_params__.frozen:
+            body.append(f"self.{each.name} = {value}")
+        elif inspect.ismemberdescriptor(slot):  # takes half the time of `object.__setattr__`
+            names[f"set_{each.name}"] = slot.__set__
+            body.append(f"set_{each.name}(self, {value})")
+        else:
+            body.append(f"set_(self, {each.name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     params = ", ".join([*ordered, *(["*", *by_name] if by_name else [])])

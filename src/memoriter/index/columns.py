@@ -3,7 +3,8 @@
 Used by segments, filters, reads and ties. Strings are ordinals into a dictionary (-1 = absent),
 sets of strings a ragged list of ordinals, numbers float64 (NaN = absent), times int64 (`NO_TIME` =
 absent). Text, title, summary and metadata are not columns: a filter on them reads the records.
-What boosts need to know of a text is worked out once and kept as a column too (`FROM_TEXT`).
+What boosts and orderings need to know of a text is worked out once and kept as a column too
+(`FROM_TEXT`, `TEXT_ENDS`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
 from memoriter.index.dictionary import Dictionary, union
+from memoriter.text.copies import end_marks
 from memoriter.text.question import asking_share
 from memoriter.text.time_words import has_time_words
 
@@ -38,6 +40,8 @@ FROM_TEXT: Final[dict[str, Callable[[str], float]]] = {
     "text.times": has_time_words,
 }
 """Numbers that are read off the text; no attributes, so no filter knows them."""
+TEXT_ENDS: Final = ("text.first", "text.last")
+"""Numbers made of the first and the last words of a text with its title: copies share one."""
 COLUMNS: Final = (*STRING_COLUMNS, *SET_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS)
 
 
@@ -68,6 +72,8 @@ def record_columns(records: Sequence[Record]) -> Arrays:
         out[name] = np.array(list(map(attrgetter(name), records)), np.bool_)
     for name, of_text in FROM_TEXT.items():
         out[name] = np.array([of_text(record.text) for record in records], np.float32)
+    ends = np.array([end_marks(record.titled) for record in records], np.uint32).reshape(-1, 2)
+    out.update(zip(TEXT_ENDS, ends.T.copy(), strict=True))
     return out
 
 
@@ -119,7 +125,7 @@ def merged_columns(
         sizes = np.concatenate([size for _, size in kept])
         out.update(_joined_strings(name, parts, [codes for codes, _ in kept], pace))
         out[f"{name}.starts"] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS, *FROM_TEXT):
+    for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS, *FROM_TEXT, *TEXT_ENDS):
         out[name] = np.concatenate([part[name][k] for part, k in zip(parts, keeps, strict=True)])
         pace()
     return out

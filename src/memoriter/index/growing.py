@@ -16,7 +16,6 @@ from memoriter.core.word_table import WordTable
 from memoriter.embed.port import TokenTable
 from memoriter.index.build import build
 from memoriter.index.log_arrays import Derivation
-from memoriter.index.marks import carry_marks
 from memoriter.index.segment import Segment
 from memoriter.store.port import Delta
 
@@ -85,8 +84,6 @@ def grown(known: GrowingSegment | None, part: LogPart, after: int) -> GrowingSeg
     segment.arrays["events.rows"] = rows[before]
     segment.arrays["events.ends"] = ends[before]
     segment.arrays["born"] = whole.births
-    if whole is not part and known is not None and not part.delta.tombs:
-        carry_marks(known.segment, segment)
     # What was forgotten must not be kept for later, and a long part is not worth building again.
     keeps = part.delta.upto - after <= MOST and not part.delta.tombs
     return GrowingSegment(segment, whole if keeps else None)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
-from memoriter.index.columns import NO_TIME, TIME_COLUMNS, dictionary_of
+from memoriter.index.columns import NO_TIME, TEXT_ENDS, TIME_COLUMNS, dictionary_of
 from memoriter.index.segment import Segment
 from memoriter.index.sessions import SessionKeys
 from memoriter.index.view import View
@@ -45,6 +45,16 @@ def text_lengths(view: View, rows: Rows) -> NDArray[np.float64]:
     for segment in view.segments:
         places, here = segment.places(rows)
         out[here] = np.maximum(segment.lengths[_TEXT, places], 1)
+    return out
+
+
+def text_ends(view: View, rows: Rows) -> NDArray[np.uint32]:
+    """(2, rows): a number for the first words of each row's text, and one for the last."""
+    out = np.zeros((2, rows.size), np.uint32)
+    for segment in view.segments:
+        places, here = segment.places(rows)
+        if places.size:
+            out[:, here] = [segment.arrays[name][places] for name in TEXT_ENDS]
     return out
 
 

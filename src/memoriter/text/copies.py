@@ -19,12 +19,17 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from memoriter.core.fold import calm, fold
 from memoriter.core.lazy_pattern import lazy_pattern
 
 LONGEST: Final = 20_000
 """Longer texts are copies only if they are equal: comparing their words would take too long."""
+
+INDEXED_ALIKE: Final = 0.9
+"""`end_marks` holds for copies that share at least so much: fewer words are sure to be shared by
+texts that may differ more."""
 
 _FILLER_WORDS: Final = "the is are that also really very actually please"
 FILLERS: Final = frozenset(_FILLER_WORDS.split())
@@ -68,6 +73,8 @@ _IRREGULAR: Final = {
     "cannot": ("can", "not"),
     "shan't": ("shall", "not"),
 }
+_SPECIAL: Final = FILLERS | _BEGINS_QUESTION | _IRREGULAR.keys()
+"""Words of letters that do not stand for themselves, or not always."""
 _SHORTENED: Final = {"n't": ("not",), "'s": (), "'re": (), "'ll": ("will",), "'ve": ("have",)}
 """Ending of a contraction → the words that it stands for, without fillers."""
 
@@ -98,7 +105,7 @@ def compared_text(text: str) -> ComparedText:
     return ComparedText(words, plain if cased else (False,) * len(plain))
 
 
-def end_words(text: str, alike: float = 0.9) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def end_words(text: str, alike: float = INDEXED_ALIKE) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The first and the last few words of `compared_text`: copies share one of the two.
 
     This is much faster than comparing, so it tells first which texts may have copies.
@@ -107,6 +114,16 @@ def end_words(text: str, alike: float = 0.9) -> tuple[tuple[str, ...], tuple[str
     (('prod', 'SSH', 'port', 'open'), ('for', 'you', 'and', 'me'))
     """
     return _ends(text, _shared_words(alike))
+
+
+def end_marks(text: str) -> tuple[int, int]:
+    """Two numbers for `end_words`, the same for the same words: an index keeps them for each row.
+
+    >>> end_marks("The prod SSH port is open.") == end_marks("Prod SSH port: open!")
+    True
+    """
+    first, last = end_words(text)
+    return crc32("\n".join(first).encode()), crc32("\n".join(last).encode())
 
 
 def _ends(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -210,8 +227,14 @@ def _alone(piece: str) -> tuple[str, ...] | None:
 
     That is one that stands for several words, or has an `is` or `are`, which may begin a question.
     """
+    if piece.isalpha() and piece.isascii() and piece[1:].islower():  # most pieces, read quickly
+        word = piece.lower()
+        if word not in _SPECIAL:
+            return (word,)
     lower = piece.lower()
-    asks = lower in _BEGINS_QUESTION if piece.isalpha() else any(word in lower for word in _ASKS)
+    # Only at the end of a piece may a sign follow the verb of a question without ending its word.
+    bare = lower.rstrip(_CLOSING)
+    asks = bare in _BEGINS_QUESTION if bare.isalpha() else any(word in lower for word in _ASKS)
     words = tuple(word for word, _ in _read(piece))
     return None if asks or len(words) > 1 else words
 

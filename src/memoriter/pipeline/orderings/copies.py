@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, NamedTuple
@@ -19,17 +19,16 @@ from memoriter.core.slate import Slate
 from memoriter.core.times import to_micros
 from memoriter.core.validation import After
 from memoriter.index.ids import ids_of
-from memoriter.index.marks import row_marks
+from memoriter.index.reads import text_ends
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
-from memoriter.text.copies import compared_text, copy_groups, end_words
+from memoriter.text.copies import INDEXED_ALIKE, compared_text, copy_groups
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
 _TRUSTED: Final = {name: len(TRUST) - 1 - n for n, name in enumerate(TRUST)}
-_MARKS: Final = 2**32 - 1
 _MOST_HEADS: Final = 10
 """At most so many times `head` rows are compared."""
 
@@ -168,34 +167,19 @@ class CopiesOrdering(Ordering):
     def _suspects(self, ctx: Context, rows: Rows) -> list[int]:
         """The places of the rows that may have a copy among these: they share an end with another.
 
-        Ends are kept as numbers, so that few records have to be read again.
+        The index keeps the ends of texts as numbers, so few records have to be read.
         """
-
-        def read_ends(fresh: Rows) -> list[tuple[int, int]]:
-            records = ctx.fetch(fresh.tolist())
-            return [(0, 0) if each is None else self._end_marks(each) for each in records]
-
-        marks = row_marks(ctx.view, rows, ("copies", self.alike, self.same), read_ends)
-        ends: list[tuple[int, int]] = marks.tolist()
-        firsts = Counter(first for first, _ in ends if first)
-        lasts = Counter(last for _, last in ends if last)
-        shared = ((firsts[first] > 1 or lasts[last] > 1) for first, last in ends)
-        return [at for at, may in enumerate(shared) if may]
-
-    def _end_marks(self, record: Record) -> tuple[int, int]:
-        first, last = end_words(record.titled, self.alike)
-        same = self._same(record)
-        return _mark((first, same)), _mark((last, same))
+        if self.alike < INDEXED_ALIKE:
+            return list(range(rows.size))
+        firsts, lasts = text_ends(ctx.view, rows).tolist()
+        often_first, often_last = Counter(firsts), Counter(lasts)
+        ends = enumerate(zip(firsts, lasts, strict=True))
+        return [at for at, (a, b) in ends if often_first[a] > 1 or often_last[b] > 1]
 
 
 @lru_cache(maxsize=64)
 def _readers(names: tuple[str, ...]) -> tuple[Callable[[Record], object], ...]:
     return tuple(attrgetter(name) for name in names)
-
-
-def _mark(value: Hashable) -> int:
-    """A number above 0 that is the same for equal values, in this process."""
-    return hash(value) % _MARKS + 1
 
 
 def _looked(each: _Compared) -> Mapping[str, object]:
