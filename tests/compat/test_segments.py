@@ -23,7 +23,7 @@ def segments(store: Path) -> dict[str, bytes]:
 
 
 def test_the_number_of_the_format() -> None:
-    assert SEGMENT_FORMAT == 7, "add a folder for the new format, and keep the earlier ones"
+    assert SEGMENT_FORMAT == 8, "add a folder for the new format, and keep the earlier ones"
 
 
 def test_it_is_read_and_answers_as_it_did(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from rich.console import Console
+from tests.inside import log_of
 from tests.unit.slates import Data, asked, holding, ids, recipe, step_of
 
 import memoriter
 from memoriter.core.errors import BadQuery, MemoriterError
+from memoriter.core.record import Record
 from memoriter.doors.mcp.reply_text import as_text
 from memoriter.doors.render.hits import hit_list
 from memoriter.doors.render.reports import status_report
@@ -239,6 +242,31 @@ def test_forty_copies_stand_as_one_in_the_default_answer() -> None:
         assert sorted(len(hit.copies) for hit in result) == [0, 39]
         assert len({hit.text for hit in result}) == len(result) == 2
         assert memoriter.verify(result).ok
+
+
+def test_a_search_reads_only_its_hits_where_no_text_shares_an_end_with_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember_many([f"{n} ports are open on host number {n}" for n in range(30)])
+        read: list[int] = []
+        log = log_of(memory)
+        records = log.records
+
+        def counted(tenant: str, rows: Sequence[int]) -> Sequence[Record | None]:
+            read.extend(rows)
+            return records(tenant, rows)
+
+        monkeypatch.setattr(log, "records", counted)
+        assert len(memory.recall("which ports are open?", limit=3)) == 3
+        assert len(read) == 3
+
+
+def test_copies_that_share_less_than_the_index_keeps_are_found_too() -> None:
+    memory = holding(
+        *"ab", text={"a": "The key is in the safe", "b": "The key is in my small safe"}
+    )
+    assert ids(ordered(memory, alike=0.5)) == ["b"]
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,13 @@ def build(
     words: WordTable,
     kin: TokenTable,
     derived: Derivation,
+    texts: Arrays,
 ) -> Segment:
     """A segment of the log after `after`.
 
     `words` has the words of every record, `kin` its tokens in the kin table, `derived` the vectors
-    that follow from texts. The caller, who knows earlier rows, then ends updated and forgotten rows
-    and sets "born" and "events": see `TenantIndex._append`.
+    that follow from texts, `texts` the `text_columns`. The caller, who knows earlier rows, then
+    ends updated and forgotten rows and sets "born" and "events": see `TenantIndex._append`.
     """
     records = delta.records
     rows = np.array([record.row for record in records], np.int64)
@@ -44,6 +45,7 @@ def build(
     arrays.update(word_arrays(words))
     arrays.update(windows_of(kin.tokens, kin.counts))
     arrays.update(record_columns(records))
+    arrays.update(texts)
     arrays.update(vector_arrays(delta.vectors, derived))
     arrays.update(edge_arrays(delta.edges))
     return Segment(after, delta.upto, arrays)

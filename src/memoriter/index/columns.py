@@ -57,7 +57,7 @@ _NO_STRINGS: Final = Dictionary.of([])
 
 
 def record_columns(records: Sequence[Record]) -> Arrays:
-    """The columns of these records, in their order."""
+    """The columns of the attributes of these records, in their order."""
     out: Arrays = {}
     for name in STRING_COLUMNS:
         out.update(_strings(name, list(map(attrgetter(name), records))))
@@ -70,6 +70,12 @@ def record_columns(records: Sequence[Record]) -> Arrays:
         out[name] = np.array([NO_TIME if v is None else to_micros(v) for v in values], np.int64)
     for name in FLAG_COLUMNS:
         out[name] = np.array(list(map(attrgetter(name), records)), np.bool_)
+    return out
+
+
+def text_columns(records: Sequence[Record]) -> Arrays:
+    """The columns that are read off the texts of these records, in their order."""
+    out: Arrays = {}
     for name, of_text in FROM_TEXT.items():
         out[name] = np.array([of_text(record.text) for record in records], np.float32)
     ends = np.array([end_marks(record.titled) for record in records], np.uint32).reshape(-1, 2)

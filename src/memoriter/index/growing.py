@@ -15,6 +15,7 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.word_table import WordTable
 from memoriter.embed.port import TokenTable
 from memoriter.index.build import build
+from memoriter.index.columns import Arrays
 from memoriter.index.log_arrays import Derivation
 from memoriter.index.segment import Segment
 from memoriter.store.port import Delta
@@ -31,6 +32,8 @@ class LogPart(NamedTuple):
     tokens: TokenTable
     """The kin-table tokens of every record."""
     derived: Derivation
+    texts: Arrays
+    """The columns that are read off the texts."""
     births: NDArray[np.int64]
     """For each record version the row of its record's first version."""
     ended: NDArray[np.int64]
@@ -52,6 +55,7 @@ class LogPart(NamedTuple):
             WordTable.joined([self.words, part.words]),
             TokenTable.joined([self.tokens, part.tokens]),
             {**self.derived, **part.derived},
+            {name: np.append(array, part.texts[name]) for name, array in self.texts.items()},
             births=np.concatenate([self.births, part.births]),
             ended=np.concatenate([self.ended, part.ended]),
             ends=np.concatenate([self.ends, part.ends]),
@@ -75,7 +79,7 @@ def grown(known: GrowingSegment | None, part: LogPart, after: int) -> GrowingSeg
     whole = part
     if known is not None and known.part is not None and known.has_room_for(part):
         whole, after = known.part.followed_by(part), known.segment.first
-    segment = build(after, whole.delta, whole.words, whole.tokens, whole.derived)
+    segment = build(after, whole.delta, whole.words, whole.tokens, whole.derived, whole.texts)
     rows, ends = whole.ended, whole.ends
     segment.end_rows(rows, ends)
     # Ends of earlier rows are kept in the segment as well: published files are never changed, so

@@ -24,6 +24,7 @@ from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
 from memoriter.embed.port import TokenTable
 from memoriter.index.checked import MappedArrays
+from memoriter.index.columns import text_columns
 from memoriter.index.file import IndexOwner, load_segment
 from memoriter.index.growing import GrowingSegment, LogPart, grown
 from memoriter.index.log_arrays import Derivation
@@ -246,8 +247,9 @@ class TenantIndex:
         self._registry.read_on(after, delta)
         derived = self._derived(delta, tokens)
         part = LogPart(
-            delta, self._words(delta), tokens, derived, self._births(delta), ended=rows, ends=ends
-        )
+            delta, self._words(delta), tokens, derived, text_columns(delta.records),
+            births=self._births(delta), ended=rows, ends=ends,
+        )  # fmt: skip
         before, used = rows <= after, self._segments
         for earlier in (*used, *self._former):
             earlier.end_rows(rows[before], ends[before])
