@@ -214,19 +214,23 @@ def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:
     return {**out, **kinds.arrays("edges.kinds")}
 
 
-def due(sizes: Sequence[int], factor: int = FACTOR) -> slice | None:
+def due(sizes: Sequence[int], factor: int = FACTOR, small: int = 0) -> slice | None:
     """Which segments to merge: a run of `factor` of about one size, and all newer ones.
 
     None if none is due. Sizes are row counts, oldest first. Each row is merged about
-    log(n) / log(factor) times.
+    log(n) / log(factor) times. Otherwise the newest that have at most `small` rows together are
+    merged: each segment costs a search some time, however few rows it has.
 
     >>> due([100, 1, 1, 1, 1], factor=4)
     slice(1, 5, None)
     >>> due([100, 1, 1], factor=4) is None
     True
+    >>> due([100, 8, 2], factor=4, small=10)
+    slice(1, 3, None)
     """
     for start in range(len(sizes) - factor + 1):
         run = sizes[start : start + factor]
         if run[0] <= sum(run[1:]):
             return slice(start, len(sizes))
-    return None
+    start = next((n for n in range(len(sizes)) if sum(sizes[n:]) <= small), len(sizes))
+    return slice(start, len(sizes)) if len(sizes) - start > 1 else None

@@ -25,7 +25,8 @@ from memoriter.store.segments import Segments
 
 FLUSH_ROWS: Final = 8192
 """A tail of this many rows is published as a segment; smaller stores have none."""
-
+SMALL: Final = 4 * FLUSH_ROWS
+"""The newest segments that have at most so many rows together become one when a caller waits."""
 
 _DAMAGES: Final = 8
 """Damaged segments that one run works around; where more turn up, the disk is failing."""
@@ -39,7 +40,8 @@ class UpkeepTask:
     home: Segments
     pace: Callable[[], None]
     wait: bool
-    """Whether to wait while another process is at it."""
+    """Whether a caller waits: then upkeep waits while another process is at it, and merges small
+    segments too."""
 
 
 def keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) -> bool:
@@ -73,12 +75,14 @@ def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) 
     log, home = task.log, task.home
     with index.lock:
         old, used, tail, segments = index.stored, index.manifest, index.tail, index.segments
-    if old == used and _rows_of(tail) < max(flush_rows, 1):
+    refs = list(used.segments)
+    sizes = [*(ref.rows for ref in refs), *([sum(map(len, tail))] if tail else [])]
+    run = due(sizes, small=SMALL if task.wait else 0)
+    publishes = old != used or _rows_of(tail) >= max(flush_rows, 1)
+    if not publishes and (tail or run is None):
         return False
     # The floor never goes back: what a merge dropped below it is gone.
     floor = max(floor, used.floor)
-    refs = list(used.segments)
-    run = due([*(ref.rows for ref in refs), sum(map(len, tail))])
     start = len(refs) if run is None else run.start
     ref = save_segment(
         merge(segments[start:], floor, pace=task.pace, streamed=True), home, index.owner
