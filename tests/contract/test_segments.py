@@ -56,6 +56,14 @@ def test_upkeep_publishes_into_the_home_and_leaves_no_orphan(memory: Memory) -> 
     assert {hit.text for hit in memory.recall("port 7", 3)} >= {"port 7 of ssh"}
 
 
+def test_upkeep_on_request_joins_small_segments(memory: Memory) -> None:
+    for start in (0, 6, 12):  # four times `flush_rows` are small
+        memory.remember_many([f"port {n}" for n in range(start, start + 6)])
+        memory.maintain()
+    assert [ref.rows for ref in index_of(memory).manifest.segments] == [12, 6]
+    assert set(home_of(memory).list("default")) == published(memory)
+
+
 def test_an_orphan_of_a_crash_is_dropped_by_the_next_upkeep(memory: Memory) -> None:
     memory.remember_many([f"port {n}" for n in range(4)])
     memory.maintain()
@@ -69,13 +77,13 @@ def test_an_orphan_of_a_crash_is_dropped_by_the_next_upkeep(memory: Memory) -> N
 def test_erasing_rewrites_what_is_published_and_nothing_else(memory: Memory) -> None:
     ids = memory.remember_many([f"zebra{n}x of the port" for n in range(4)]).ids
     memory.maintain()
-    memory.remember_many([f"cache{n}x" for n in range(4)])
+    memory.remember_many([f"cache{n}x" for n in range(9)])
     memory.maintain()
     assert b"zebra2x" in kept_bytes(memory)
     (first, second) = index_of(memory).manifest.segments
     memory.update(ids[2], text="quagga")
     memory.link(ids[2], ids[1], "kin_of_quagga")
-    memory.remember_many([f"later {n}" for n in range(4)])
+    memory.remember_many([f"later {n}" for n in range(9)])
     memory.maintain()
     erasure = memory.forget(ids[2], now=True)
     assert (erasure.state, memory.status().unerased) == ("erased", 0)
@@ -86,7 +94,7 @@ def test_erasing_rewrites_what_is_published_and_nothing_else(memory: Memory) -> 
     names = published(memory)
     assert first.name not in names
     assert second.name in names, "it held nothing of the record"
-    assert memory.status().records == 11
+    assert memory.status().records == 21
     assert memory.verify_store().sound
 
 

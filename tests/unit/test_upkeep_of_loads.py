@@ -10,7 +10,7 @@ import pytest
 from tests.inside import log_of
 
 import memoriter
-from memoriter.index import cache, merge, pace
+from memoriter.index import cache, dealing, pace
 from memoriter.index.background import Background
 from memoriter.index.pace import Pace
 from memoriter.testing.fakes import HandClock
@@ -97,8 +97,8 @@ def test_a_merge_in_small_blocks_gives_the_same_bytes(
 ) -> None:
     texts = [f"port {n % 7} of host {n % 5}, host {n}" for n in range(60)]
     names: list[list[str]] = []
-    for block in (merge.BLOCK, 7):
-        monkeypatch.setattr(merge, "BLOCK", block)
+    for block in (dealing.BLOCK, 7):
+        monkeypatch.setattr(dealing, "BLOCK", block)
         path = tmp_path / f"{block}.db"
         with memoriter.open(path, flush_rows=6, maintenance="manual", clock=HandClock()) as memory:
             for at in range(0, 60, 6):

@@ -42,6 +42,8 @@ ERASE_NOW_S: Final = 30.0
 BEHIND: Final = 4
 """A long load waits for upkeep that is this many times `flush_rows` behind. Whoever asks meanwhile
 reads what is not published yet into memory."""
+SMALL: Final = 4
+"""Segments of so many times `flush_rows` together are small: upkeep on request joins them."""
 CLOSE_ROWS: Final = 256
 """A tail of this many rows is published when the store is closed."""
 CLOSE_S: Final = 1.0
@@ -263,7 +265,9 @@ class IndexCache:
                 hint="open it without read_only",
             )
         pace = Pace(lambda: self._background.over, lambda: self._background.awaited)
-        return UpkeepTask(self._log, home, pace, wait)
+        # Who waits for upkeep gets a compact index; in between, merging so often would cost more.
+        small = SMALL * self._upkeep.flush_rows if wait else 0
+        return UpkeepTask(self._log, home, pace, wait, small)
 
     def tidy(self, tenant: str, flush_rows: int | None = None, *, wait: bool = False) -> bool:
         """Publish and merge what is due; returns whether anything changed.

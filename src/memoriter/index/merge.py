@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from memoriter.index.checked import VECTORS
 from memoriter.index.columns import Arrays, dictionary_of, merged_columns
+from memoriter.index.dealing import Dealt, Lists, deal
 from memoriter.index.dictionary import Dictionary, union
 from memoriter.index.pace import unpaced
 from memoriter.index.segment import GONE, Segment
 from memoriter.index.vector_stream import VectorStream
 from memoriter.index.windows import merged_windows
 
-BLOCK: Final = 1 << 20
-"""How many postings are dealt at a time: their new places are eight bytes each."""
 FACTOR: Final = 8
 """How many segment files of about one size are merged into one."""
 
@@ -91,66 +90,71 @@ def _postings(
     Within a term each segment's postings follow those of the one before, so rows stay sorted.
     """
     dictionary, maps = union([segment.terms for segment in segments], pace)
-    pieces: list[tuple[NDArray[np.int32], Arrays]] = []
-    offset = 0
-    for segment, keep, new in zip(segments, keeps, maps, strict=True):
-        arrays = segment.arrays
-        sizes = np.diff(arrays["postings.starts"].astype(np.int64))
-        alive = keep[arrays["postings.docs"]]
-        taken: Arrays = {key: arrays[f"postings.{key}"][alive] for key in ("docs", "fields", "tfs")}
-        # Old place → new place; only entries of kept rows are read.
-        place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
-        taken["docs"] = place[taken["docs"]]
-        of_alive = np.repeat(alive, arrays["postings.tfs"])
-        taken["places"] = arrays["places"][of_alive].astype(np.uint32)
-        pieces.append((np.repeat(new.astype(np.int32), sizes)[alive], taken))
-        offset += int(keep.sum())
-        pace()
-    starts, dealt = _dealt(pieces, ("docs", "fields", "tfs"), len(dictionary), pace)
-    place_starts, places = _dealt(pieces, ("places",), len(dictionary), pace, "tfs")
-    used = np.diff(starts) > 0
+    dealt, places = _dealt_postings(segments, keeps, maps, len(dictionary), pace)
+    used = np.diff(dealt.starts) > 0
     lengths = [s.lengths[:, keep] for s, keep in zip(segments, keeps, strict=True)]
     return {
-        **{f"postings.{key}": array for key, array in dealt.items()},
-        **places,
-        "postings.starts": np.concatenate([starts[:1], starts[1:][used]]),
-        "places.starts": np.concatenate([place_starts[:1], place_starts[1:][used]]),
+        **{f"postings.{key}": array for key, array in dealt.arrays.items()},
+        **places.arrays,
+        "postings.starts": _used_starts(dealt, used),
+        "places.starts": _used_starts(places, used),
         **dictionary.kept(used).arrays("terms"),
         **_surfaces(segments, keeps, pace),
         "lengths": np.concatenate(lengths, axis=1),
     }
 
 
-def _dealt(
-    pieces: Sequence[tuple[NDArray[np.int32], Arrays]],
-    keys: Sequence[str],
+def _dealt_postings(
+    segments: Sequence[Segment],
+    keeps: Sequence[NDArray[np.bool_]],
+    maps: Sequence[NDArray[np.integer]],
     terms: int,
     pace: Callable[[], None],
-    times: str = "",
-) -> tuple[NDArray[np.int64], Arrays]:
-    """(offset of each term, some arrays of all pieces grouped by term).
-
-    Each piece is sorted by term; this is a counting sort over all of them. The arrays have an entry
-    for each owner, or as many as the array `times` says.
-    """
-    counts = [
-        np.bincount(owners, arrays[times] if times else None, minlength=terms).astype(np.int64)
-        for owners, arrays in pieces
-    ]
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.sum(counts, axis=0))])
-    out: Arrays = {key: np.zeros(starts[-1], pieces[0][1][key].dtype) for key in keys}
-    begin = starts[:-1].copy()
-    for (named, arrays), count in zip(pieces, counts, strict=True):
-        owners = np.repeat(named, arrays[times]) if times else named
-        moved = begin - (np.cumsum(count) - count)  # from places in the piece to those in `out`
-        for low in range(0, owners.size, BLOCK):
-            high = min(low + BLOCK, owners.size)
-            at = moved[owners[low:high]] + np.arange(low, high)
-            for key in keys:
-                out[key][at] = arrays[key][low:high]
+) -> tuple[Dealt, Dealt]:
+    """(postings, token positions) by term."""
+    lists = _lists(segments, keeps, maps, "postings")
+    postings, positions = np.zeros(terms, np.int64), np.zeros(terms, np.int64)
+    for segment, own in zip(segments, lists, strict=True):
+        tfs = segment.arrays["postings.tfs"]
+        for at, alive, owners, _ in own.blocks():
+            postings += np.bincount(owners, minlength=terms)
+            positions += np.bincount(owners, tfs[at][alive], minlength=terms).astype(np.int64)
             pace()
-        begin += count
-    return starts, out
+    dealt = Dealt(postings, {"docs": np.int32, "fields": np.uint8, "tfs": np.int32})
+    places = Dealt(positions, {"places": np.uint32})
+    for segment, own in zip(segments, lists, strict=True):
+        arrays, begin = segment.arrays, 0
+        fields, tfs = arrays["postings.fields"], arrays["postings.tfs"]
+        for at, alive, owners, docs in own.blocks():
+            every, often = tfs[at], tfs[at][alive]
+            dealt.add(owners, docs=docs, fields=fields[at][alive], tfs=often)
+            end = begin + int(every.sum())
+            of_alive = arrays["places"][begin:end][np.repeat(alive, every)]
+            places.add(np.repeat(owners, often), places=of_alive)
+            begin = end
+            pace()
+    return dealt, places
+
+
+def _lists(
+    segments: Sequence[Segment],
+    keeps: Sequence[NDArray[np.bool_]],
+    maps: Sequence[NDArray[np.integer]],
+    name: str,
+) -> list[Lists]:
+    """The posting lists, or those of surface words, of each segment."""
+    out: list[Lists] = []
+    before = 0
+    for segment, keep, new in zip(segments, keeps, maps, strict=True):
+        starts, docs = segment.arrays[f"{name}.starts"], segment.arrays[f"{name}.docs"]
+        out.append(Lists(starts, new, docs, keep, before))
+        before += int(keep.sum())
+    return out
+
+
+def _used_starts(dealt: Dealt, used: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The starts without terms that no kept row has."""
+    return np.concatenate([dealt.starts[:1], dealt.starts[1:][used]])
 
 
 def _surfaces(
@@ -158,21 +162,14 @@ def _surfaces(
 ) -> Arrays:
     """The surface words of the kept rows."""
     dictionary, maps = union([segment.surfaces for segment in segments], pace)
-    pieces: list[tuple[NDArray[np.int32], Arrays]] = []
-    offset = 0
-    for segment, keep, new in zip(segments, keeps, maps, strict=True):
-        docs = segment.arrays["surfaces.docs"]
-        alive = keep[docs]
-        place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
-        owners = np.repeat(
-            new.astype(np.int32), np.diff(segment.arrays["surfaces.starts"].astype(np.int64))
-        )[alive]
-        pieces.append((owners, {"surfaces.docs": place[docs[alive]]}))
-        offset += int(keep.sum())
-    starts, dealt = _dealt(pieces, ("surfaces.docs",), len(dictionary), pace)
-    used = np.diff(starts) > 0
-    used_starts = np.concatenate([starts[:1], starts[1:][used]])
-    return {**dealt, "surfaces.starts": used_starts, **dictionary.kept(used).arrays("surfaces")}
+    lists = _lists(segments, keeps, maps, "surfaces")
+    dealt = deal(lists, len(dictionary), pace)
+    used = np.diff(dealt.starts) > 0
+    return {
+        "surfaces.docs": dealt.arrays["places"],
+        "surfaces.starts": _used_starts(dealt, used),
+        **dictionary.kept(used).arrays("surfaces"),
+    }
 
 
 def _vectors(

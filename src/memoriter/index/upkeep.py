@@ -25,8 +25,6 @@ from memoriter.store.segments import Segments
 
 FLUSH_ROWS: Final = 8192
 """A tail of this many rows is published as a segment; smaller stores have none."""
-SMALL: Final = 4 * FLUSH_ROWS
-"""The newest segments that have at most so many rows together become one when a caller waits."""
 
 _DAMAGES: Final = 8
 """Damaged segments that one run works around; where more turn up, the disk is failing."""
@@ -40,8 +38,9 @@ class UpkeepTask:
     home: Segments
     pace: Callable[[], None]
     wait: bool
-    """Whether a caller waits: then upkeep waits while another process is at it, and merges small
-    segments too."""
+    """Whether to wait while another process is at it."""
+    small: int = 0
+    """The newest segments that have at most so many rows together become one."""
 
 
 def keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) -> bool:
@@ -77,7 +76,7 @@ def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) 
         old, used, tail, segments = index.stored, index.manifest, index.tail, index.segments
     refs = list(used.segments)
     sizes = [*(ref.rows for ref in refs), *([sum(map(len, tail))] if tail else [])]
-    run = due(sizes, small=SMALL if task.wait else 0)
+    run = due(sizes, small=task.small)
     publishes = old != used or _rows_of(tail) >= max(flush_rows, 1)
     if not publishes and (tail or run is None):
         return False

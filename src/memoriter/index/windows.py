@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.index.columns import Arrays
+from memoriter.index.dealing import Lists, deal
 from memoriter.kernel.calls import WindowIndex
 
 WINDOW: Final = 64
 STRIDE: Final = 32
 """Half a window: a token is in two windows at most."""
+_TOKENS: Final = 1 << 16
+"""More than any token's number."""
 _BITS: Final = 32
 _MASK: Final = (1 << _BITS) - 1
 
@@ -119,20 +122,20 @@ def merged_windows(
     parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]], pace: Callable[[], None]
 ) -> Arrays:
     """The window index of several segments as one, with only the rows under `keeps`."""
-    tokens: list[NDArray[np.uint16]] = []
-    windows: list[NDArray[np.int32]] = []
+    lists: list[Lists] = []
     counts: list[NDArray[np.int64]] = []
-    offset = 0
+    before = 0
     for part, keep in zip(parts, keeps, strict=True):
         sizes = np.diff(part["kin.begins"]).astype(np.int64)
-        stays = np.repeat(keep, sizes)
-        alive = stays[part["kin.windows"]]
-        place = (np.cumsum(stays, dtype=np.int64) - 1 + offset).astype(np.int32)
-        tokens.append(np.repeat(part["kin.tokens"], np.diff(part["kin.starts"]))[alive])
-        windows.append(place[part["kin.windows"][alive]])
+        tokens, stays = part["kin.tokens"].astype(np.int32), np.repeat(keep, sizes)
+        lists.append(Lists(part["kin.starts"], tokens, part["kin.windows"], stays, before))
         counts.append(sizes[keep])
-        offset += int(stays.sum())
-        pace()
-    every, where = np.concatenate(tokens), np.concatenate(windows)
-    order = np.argsort(every, kind="stable")  # stable: windows stay ascending
-    return _arrays(every[order], where[order], _starts(np.concatenate(counts)))
+        before += int(stays.sum())
+    dealt = deal(lists, _TOKENS, pace)
+    used = np.flatnonzero(np.diff(dealt.starts))
+    return {
+        "kin.tokens": used.astype(np.uint16),
+        "kin.starts": np.append(dealt.starts[used], dealt.starts[-1]),
+        "kin.windows": dealt.arrays["places"],
+        "kin.begins": _starts(np.concatenate(counts)).astype(np.int32),
+    }
