@@ -63,7 +63,8 @@ class VectorLane(Lane):
         le=1.0,
     )
     exact_up_to: int = option(
-        "number of vectors up to which the search is exact (above: approximate)",
+        "largest number of vectors for which the search is exact; with more vectors it is"
+        " approximate",
         300_000,
         ge=0,
         le=2**31,

@@ -17,7 +17,7 @@ class PriorityBoost(ShareBoost):
 
     kind: Literal["priority"]
     table: dict[str, float] = option(
-        "for each priority, the share (0 to 1) of a record that has it; 0 for those not listed",
+        "share (0 to 1) of the records of each priority; priorities not listed have the share 0",
         make=lambda: {"P1": 1.0, "P2": 0.6, "P3": 0.3, "P4": 0.0},
         always=True,
     )

@@ -37,7 +37,8 @@ class SessionBoost(Boost):
 
     kind: Literal["session"]
     weight: float = option(
-        "a record gains this share of the better score of its two neighbours in the session",
+        "share of a neighbour's score that a record gains; its neighbours are the turns before"
+        " and after it, and the better one counts",
         0.3,
         ge=0.0,
         le=1000.0,
