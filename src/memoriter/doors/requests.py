@@ -339,10 +339,12 @@ class DecideRequest(ScopedRequest):
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
     target: Annotated[
-        str | list[str], Field(description="The id of the memory that it is against, or several.")
+        str | list[str],
+        Field(description="The id of the memory that the claim is against, or several ids."),
     ]
     accept: Annotated[
-        bool, Field(description="true: give the source the target's trust; false: end its link.")
+        bool,
+        Field(description="true: the source gets the target's trust; false: the link to it ends."),
     ]
 
 

@@ -121,10 +121,10 @@ class TenantIndex:
                 return self._current
             if seq < self.manifest.floor:
                 raise Expired(
-                    f"the index no longer has the state at entry {seq} of the log; the oldest that"
-                    f" it has is entry {self.manifest.floor}",
-                    hint="ask for a later time (horizon_days sets how long old states are kept);"
-                    " get and history still return earlier versions",
+                    f"the index no longer has the state at log entry {seq}; the oldest state that"
+                    f" it has is at entry {self.manifest.floor}",
+                    hint="ask for a later time, or read earlier versions with get and history;"
+                    " horizon_days sets how long states are kept",
                 )
             return self._view(seq)
 

@@ -50,7 +50,9 @@ class GraphLane(Seeded):
     )
 
     pool: int = option("how many candidates the lane returns at most", 1000, ge=1, le=100_000)
-    kinds: tuple[str, ...] | None = option("kinds of links that are followed (none: all)", None)
+    kinds: tuple[str, ...] | None = option(
+        "kinds of links that are followed; none: all kinds", None
+    )
     direction: Literal["out", "in", "both"] = option(
         "direction in which links are followed",
         "both",

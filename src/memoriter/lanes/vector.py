@@ -58,7 +58,7 @@ class VectorLane(Lane):
     kind: Literal["vector"]
     pool: int = option("how many candidates the lane returns at most", ge=1, le=10_000_000)
     min_cosine: float = option(
-        "minimum cosine of record and question (-1: every record that has a vector)",
+        "minimum cosine of record and question; -1: every record that has a vector",
         ge=-1.0,
         le=1.0,
     )

@@ -385,7 +385,7 @@ class BackgroundFill(Generic[Done]):
                 ("still runs", "wait longer") if self.running else ("was stopped", "start it again")
             )
             raise Unavailable(
-                f"the embedding of memories {why}; {self.rows} records have their vectors",
+                f"the embedding of memories {why}; {self.rows} records have their vectors so far",
                 hint=f"{then}; the vectors computed so far are kept",
             )
         if self._error is not None:

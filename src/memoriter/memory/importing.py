@@ -133,7 +133,8 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     """
     if writer.context.ceiling != FREE:
         raise Forbidden(
-            "an export keeps the trust of its records, but this caller may give only limited trust",
+            "an export restores records of any trust, but this caller may write only records"
+            " of limited trust",
             hint="load the export with the command line or the library",
         )
     export = read_export(path, writer.tenant)

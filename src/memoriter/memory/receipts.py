@@ -161,8 +161,8 @@ class Rerun:
             raise NotFound(
                 f"the receipt was made at log entry {seq}, but the log of this store ends at"
                 f" entry {head}",
-                hint="open the store that the receipt was made on; if this is that store, it was"
-                " reset to an earlier state, for example from a backup",
+                hint="open the store that the receipt was made on; if this is the one, it was"
+                " restored to an earlier state, for example from a backup",
                 field="view",
             )
         space = case.generations.vectors
@@ -172,9 +172,8 @@ class Rerun:
             total = engine.index_cache.past(self._tenant, seq, spaces).total
             if total > IN_MEMORY:
                 raise Expired(
-                    f"this answer was found with the analyzer {self._words.name}, whose words"
-                    f" the store no longer keeps; there are too many records ({total:,}) to"
-                    " analyse them again for one answer",
+                    f"this answer needs the words of the analyzer {self._words.name}, which the"
+                    f" store no longer keeps; {total:,} records are too many to analyse again",
                     hint=f"add the analyzer again: memoriter analyzer add {self._words.name}",
                 )
         view = engine.index_cache.past(self._tenant, seq, replace(spaces, analyzer=self._words))

@@ -324,7 +324,7 @@ def _lines(verified: Verified, *, every: bool) -> list[str]:
 def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
     """Run the search of a receipt again on the data of its time, and compare the answers.
 
-    If the answers differ, the exit code is 10 if memories were forgotten since, else 9.
+    If the answers differ, the exit code is 9, or 10 if memories were forgotten since.
     """
     with opened_memory(at, "read") as memory:
         replayed = memory.replay(receipt)

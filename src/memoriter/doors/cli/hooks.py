@@ -161,7 +161,7 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions, *, tagged: bool) ->
     if how.url is not None:
         if how.reranker is not None:
             raise InputError(
-                "reranker: cannot be combined with --url, where the server decides on the reranker",
+                "reranker: cannot be combined with --url, because the server chooses the reranker",
                 hint="set it on the server: memoriter serve --reranker NAME",
             )
         names = {"agent": at.agent, "user": at.user, "session": at.session}

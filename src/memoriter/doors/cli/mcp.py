@@ -72,13 +72,13 @@ def mcp_run(
     require_packages("memoriter mcp", ("mcp",))
     if offer.http and offer.read_only:
         raise InputError(
-            "read-only: cannot be combined with --http, where the right of each token decides",
+            "read-only: cannot be combined with --http, because each token has its own right",
             hint="make a token that only reads: memoriter token create --right read",
             field="read-only",
         )
     if offer.http and offer.trust != "learned":
         raise InputError(
-            "trust: cannot be combined with --http, where the trust of each token decides",
+            "trust: cannot be combined with --http, because each token has its own trust",
             hint="make a token with that trust: memoriter token create --right write --trust …",
             field="trust",
         )

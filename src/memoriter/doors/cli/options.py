@@ -132,9 +132,9 @@ class MemoryOptions(StoreOptions):
             "--embedder",
             metavar="NAMES",
             rich_help_panel=_PANEL,
-            help="Embedding models, comma-separated: the first embeds new memories, all are "
-            "searched; `none`: search by words only (MEMORITER_EMBEDDER; default: the one that "
-            "`embed promote` set).",
+            help="Embedding models, comma-separated. The first embeds new memories; all are"
+            " searched. `none`: search by words only (MEMORITER_EMBEDDER; default: the"
+            " one that `embed promote` set).",
         ),
     ] = None
 

@@ -265,9 +265,9 @@ class QuestionsOptions:
         CliOption(
             "--embedder",
             metavar="NAMES",
-            help="Embedding models, comma-separated: the first embeds the memories, all are "
-            "searched; `none`: search by words only (MEMORITER_EMBEDDER; default: the packaged "
-            "one).",
+            help="Embedding models, comma-separated. The first embeds the memories; all are"
+            " searched. `none`: search by words only (MEMORITER_EMBEDDER; default: the"
+            " packaged one).",
         ),
     ] = None
     cross: Annotated[
@@ -281,8 +281,8 @@ class QuestionsOptions:
         bool,
         CliOption(
             "--remove-gold",
-            help="If a memory that answers a question is among the first ten hits, ask the question"
-            " again with all such memories left out.",
+            help="Ask a question again if one of the first ten hits answers it, this time"
+            " without the memories that answer it.",
         ),
     ] = False
 
@@ -328,8 +328,8 @@ def evaluate(
         bool,
         CliOption(
             "--reliability",
-            help="Also print how often an answer of a given relevance is right, and how often"
-            " each store answers that nothing is relevant.",
+            help="Also print how often answers of each relevance are right, and how often each"
+            " store finds nothing relevant.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -359,7 +359,10 @@ def recipe_compare(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask two recipes the same questions; test for each type of question whether results differ."""
+    """Ask two recipes the same questions, and test whether their results differ.
+
+    The results of all questions are compared, and those of each type of question.
+    """
     from memoriter.evaluate.command import run_compare  # noqa: PLC0415  # loads the engine
 
     raise CommandExit(run_compare(asked.to_eval(), first, second, json_out=as_json))

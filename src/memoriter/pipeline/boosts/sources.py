@@ -72,7 +72,7 @@ class SourcesBoost(Boost):
         always=True,
     )
     kinds: tuple[str, ...] | None = option(
-        "kinds of records that may gain a share of a reflection's score (none: all)", None
+        "kinds of records that may gain a share of a reflection's score; none: all kinds", None
     )
 
     @property
