@@ -339,12 +339,10 @@ class DecideRequest(ScopedRequest):
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
     target: Annotated[
-        str | list[str],
-        Field(description="The id of the memory that the claim is against, or several ids."),
+        str | list[str], Field(description="The id of the contested memory, or several ids.")
     ]
     accept: Annotated[
-        bool,
-        Field(description="true: the source gets the target's trust; false: the link to it ends."),
+        bool, Field(description="true: the source gets the target's trust; false: the link ends.")
     ]
 
 

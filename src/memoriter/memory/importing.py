@@ -133,8 +133,7 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     """
     if writer.context.ceiling != FREE:
         raise Forbidden(
-            "an export restores records of any trust, but this caller may write only records"
-            " of limited trust",
+            "an export may have records of more trust than this caller may give",
             hint="load the export with the command line or the library",
         )
     export = read_export(path, writer.tenant)

@@ -10,9 +10,14 @@ from memoriter.core.errors import InputError, NotFound
 from memoriter.core.private_file import replacing
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Command, command
-from memoriter.doors.cli.options import RECIPE_HELP, JsonOption, RecipeArgument
-from memoriter.doors.cli.output import print_json, print_note, show
-from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
+from memoriter.doors.cli.options import (
+    RECIPE_HELP,
+    CliArgument,
+    CliOption,
+    JsonOption,
+    RecipeArgument,
+)
+from memoriter.doors.cli.output import CommandExit, print_json, print_note, show
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
@@ -96,8 +101,8 @@ def recipe_check(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None
 
 @command("diff", "memoriter recipe diff memoriter mine.toml")
 def recipe_diff(
-    before: Annotated[str, CliArgument(metavar="BEFORE", help=RECIPE_HELP, show_default=False)],
-    after: Annotated[str, CliArgument(metavar="AFTER", help=RECIPE_HELP, show_default=False)],
+    before: Annotated[str, CliArgument(metavar="BEFORE", help=RECIPE_HELP)],
+    after: Annotated[str, CliArgument(metavar="AFTER", help=RECIPE_HELP)],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -122,10 +127,7 @@ def from_settings(system: str) -> Command:
 
     @command(f"from-{system}", f"memoriter recipe from-{system} settings-file --out mine.toml")
     def recipe_from(
-        file: Annotated[
-            Path,
-            CliArgument(metavar="FILE", help="The file with the settings.", show_default=False),
-        ],
+        file: Annotated[Path, CliArgument(metavar="FILE", help="The file with the settings.")],
         name: Annotated[str, CliOption("--name", help="The name of the recipe.")] = "own",
         out: Annotated[
             Path | None,
@@ -304,7 +306,7 @@ class QuestionsOptions:
     "memoriter eval --data questions.jsonl --remove-gold --json",
     lists={"protocol": complete_protocol},
 )
-def evaluate(
+def eval_(
     asked: QuestionsOptions,
     recipe: Annotated[
         list[str] | None,
