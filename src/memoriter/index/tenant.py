@@ -23,9 +23,9 @@ from memoriter.core.record import Content, Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
 from memoriter.embed.port import TokenTable
+from memoriter.index.build import GrowingSegment, LogPart, grown
 from memoriter.index.checked import MappedArrays
 from memoriter.index.file import IndexOwner, load_segment
-from memoriter.index.growing import GrowingSegment, LogPart, grown
 from memoriter.index.log_arrays import Derivation
 from memoriter.index.merge import due, merge
 from memoriter.index.registry import Registry
