@@ -53,10 +53,10 @@ class CheapestLane(DistanceLane):
         return cheapest(
             walk_graph.steps,
             walk_graph.allowed,
-            seeds,
-            self._costs(walk_graph),
-            budget,
-            walk_graph.order,
+            seeds=seeds,
+            costs=self._costs(walk_graph),
+            budget=budget,
+            order=walk_graph.order,
         )
 
     def _costs(self, walk_graph: WalkGraph) -> NDArray[np.float64]:

@@ -136,7 +136,14 @@ class WalkGraph:
             along=lane.direction != "in",
             against=lane.direction != "out",
         )
-        return cls(ctx.view, graph, allowed, inside, graph.positions(ctx.seeds), ctx.keys)
+        return cls(
+            ctx.view,
+            graph,
+            allowed=allowed,
+            inside=inside,
+            seeds=graph.positions(ctx.seeds),
+            keys=ctx.keys,
+        )
 
     @property
     def steps(self) -> Adjacency:

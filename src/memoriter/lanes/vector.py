@@ -277,7 +277,14 @@ class _SpaceHits:
 
     def of(self, rows: Rows, cosines: Scores) -> _SpaceHits:
         """Other hits of the same space."""
-        return _SpaceHits(self.name, rows, cosines, self.weight, self.scan, self.is_zero)
+        return _SpaceHits(
+            self.name,
+            rows,
+            cosines=cosines,
+            weight=self.weight,
+            scan=self.scan,
+            is_zero=self.is_zero,
+        )
 
     def joined(self, other: _SpaceHits) -> _SpaceHits:
         """The hits of both, which have no row in common."""

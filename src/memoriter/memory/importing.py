@@ -174,7 +174,7 @@ def _restored(engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool
         raise Conflict(f"tenant {tenant!r} is not empty", hint=hint)
     else:
         count = len(read_export(path, tenant).positions)
-    return Imported(str(path), EXPORT, what.why, dry_run, count, Counts(count))
+    return Imported(str(path), EXPORT, what.why, dry_run=dry_run, read=count, records=Counts(count))
 
 
 class _Run:

@@ -190,7 +190,7 @@ class Rerun:
             recorded = min(self._engine.log.seq_at(self._tenant, query.as_of), view.seq)
         effects = Effects(self._engine.fetch(self._tenant), self._recorded_reranker(query))
         wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
-        ctx = bind(query, recipe, view, effects, wording, recorded)
+        ctx = bind(query, recipe, view=view, effects=effects, wording=wording, recorded=recorded)
         serving = in_space(case.space, view, self._vector(ctx, recipe))
         ctx = replace(ctx, spaces=(serving, *self._other_spaces(view.seq)))
         ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, case.generations)

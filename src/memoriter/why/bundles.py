@@ -248,7 +248,16 @@ class _Linked:
             kinds = tuple(walked.walk_graph.kinds(tree, at))
             seeds = self._seeds[int(tree.nodes[at])]
             depth = int(tree.depths[at])
-            out.append(Support(record, depth, seeds, kinds, tuple(path), replaced))
+            out.append(
+                Support(
+                    record,
+                    depth,
+                    seed_paths=seeds,
+                    kinds=kinds,
+                    path=tuple(path),
+                    superseded_by=replaced,
+                )
+            )
         return tuple(out)
 
 

@@ -151,10 +151,10 @@ class CopiesOrdering(Ordering):
             _Compared(
                 at,
                 row,
-                _TRUSTED[record.trust],
-                to_micros(record.created),
-                self._same(record),
-                record.titled,
+                trust=_TRUSTED[record.trust],
+                created=to_micros(record.created),
+                same=self._same(record),
+                text=record.titled,
             )
             for at, row, record in zip(places, rows, ctx.fetch(rows), strict=True)
             if record is not None

@@ -245,10 +245,10 @@ class PostgresReader:
         return Delta(
             upto,
             [read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in records],
-            {row[0]: check_words(tenant, WordsRow(*row)) for row in words},
-            [check_vector(tenant, VectorRow(*row)) for row in vectors],
-            [check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in edges],
-            [check_entry(tenant, TombRow(*row[:-1]), row[-1]) for row in tombs],
+            words={row[0]: check_words(tenant, WordsRow(*row)) for row in words},
+            vectors=[check_vector(tenant, VectorRow(*row)) for row in vectors],
+            edges=[check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in edges],
+            tombs=[check_entry(tenant, TombRow(*row[:-1]), row[-1]) for row in tombs],
         )
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
