@@ -66,7 +66,7 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         " fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
-    assert shown["Order"]["1."][1].endswith("the newest, moved up to the group's best places")
+    assert shown["Order"]["1."][1].endswith("the newest ones, which take the group's best places")
     assert shown["Final"]["minimum first-pass score of a hit (min_score)"] == (
         "—",
         "0.1",

@@ -51,7 +51,7 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(description="brief: texts and scores; full: also their arithmetic; drawn: chart data."),
+    Field(description="brief: texts and scores; full: also how scores add up; drawn: chart data."),
 ]
 
 

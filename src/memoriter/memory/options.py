@@ -311,8 +311,8 @@ class ForgetKwargs(TypedDict, total=False):
     keep_reflections: Annotated[
         bool,
         Option(
-            "Keep reflections that were made from the forgotten memories, although they may"
-            " quote them.",
+            "Keep the reflections made from the forgotten memories; a reflection may quote a"
+            " forgotten memory.",
             bool,
         ),
     ]

@@ -132,7 +132,7 @@ class Recipe(Spec):
         "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
     )
     window: int = option(
-        "number of hits that the ordering `cap` takes its `share` of",
+        "number of hits from which the ordering `cap` computes its limit: `window` · `share`",
         10,
         ge=1,
         le=10_000,

@@ -287,7 +287,8 @@ def verify(
     receipt: ReceiptArgument,
     *,
     every: Annotated[
-        bool, CliOption("--all", help="List every part that was checked, not only their number.")
+        bool,
+        CliOption("--all", help="List all parts that were checked, not only how many there are."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

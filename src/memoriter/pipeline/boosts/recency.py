@@ -37,7 +37,8 @@ class RecencyBoost(ShareBoost):
         },
     )
     half_life: float = option(
-        "age at which the share is ½, in cycles or seconds; used only if `unit` is one of the two",
+        "age at which the share is ½, in cycles or seconds; used only if `unit` is cycle or"
+        " seconds",
         50.0,
         gt=0.0,
         le=1e12,

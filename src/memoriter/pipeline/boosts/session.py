@@ -37,8 +37,8 @@ class SessionBoost(Boost):
 
     kind: Literal["session"]
     weight: float = option(
-        "share of a neighbour's score that a record gains; its neighbours are the turns before"
-        " and after it, and the better one counts",
+        "share of a neighbouring turn's score that a record gains; of the turn before and the"
+        " turn after, only the better one counts",
         0.3,
         ge=0.0,
         le=1000.0,

@@ -37,19 +37,19 @@ class ByTrustOrdering(Ordering):
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "less trusted levels; their records go behind records of other levels that match well"
+        "less trusted levels; their records go behind well-matching records of other levels"
         " (see `share`)",
         ("external",),
     )
     share: float = option(
-        "a record matches well if its first-pass score is at least this share of the less trusted"
-        " record's score",
+        "minimum first-pass score of a record that goes before a less trusted one, as a share"
+        " of the less trusted record's score",
         0.4,
         ge=0.0,
         le=1.0,
     )
     most: float | None = option(
-        "upper limit of a less trusted record's score in this comparison; none: no limit",
+        "upper limit of a less trusted record's score when it is compared; none: no limit",
         None,
         ge=0.0,
         le=1000.0,

@@ -68,7 +68,7 @@ class CollapseOrdering(Ordering):
         "best",
         values={
             "best": "those ranked best",
-            "newest": "the newest, moved up to the group's best places",
+            "newest": "the newest ones, which take the group's best places",
         },
     )
     head: int = option(

@@ -181,9 +181,9 @@ class PostgresReader:
         if head.seq < before.seq or (before.seq and link != before.link):
             raise Corrupt(
                 f"log entry {before.seq} of tenant {tenant!r} is missing, or is not the one"
-                f" that this process read before: {self._sessions.at} was restored to an"
-                " earlier state, or another server took over without the last commits",
-                hint="compare the database with the former server before you write; then open the"
+                " that this process read before",
+                hint=f"{self._sessions.at} was restored to an earlier state, or another server took"
+                " over without the last commits; compare both before you write, then open the"
                 " store again",
             )
 
