@@ -234,8 +234,8 @@ class Smooth(Fusion):
         "lane whose score is raised; the lower a record scores in `base`, the more it is raised"
     )
     lift: float = option(
-        "how much the score in `lifted` is raised at most; it is multiplied by 1 + lift · e^(−b /"
-        " fade), where b is the score in `base`",
+        "how much the score in `lifted` is raised at most; it is multiplied by 1 + lift ·"
+        " e^(−b / fade); b is the score in `base`",
         35.0,
         ge=0.0,
         le=1e6,

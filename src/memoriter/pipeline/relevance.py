@@ -92,8 +92,8 @@ class Relevance(Spec):
         0.05,
     )
     mass: float = option(
-        "how much short questions lose; evidence is multiplied by m / (m + mass), where m is the"
-        " summed idf of the question's informative words",
+        "how much short questions lose (larger: more); evidence is multiplied by m / (m +"
+        " mass); m is the summed idf of the question's informative words",
         16.0,
         ge=0.0,
         le=1000.0,
@@ -112,8 +112,8 @@ class Relevance(Spec):
         0.16,
     )
     few: float | None = option(
-        "how slowly evidence falls as the store grows (larger: slower); evidence is multiplied by"
-        " (few + ln `records`) / (few + ln n), where n is the number of records in the store;"
+        "how slowly evidence falls as the store grows (larger: slower); evidence is multiplied"
+        " by (few + ln `records`) / (few + ln n); n is the number of records in the store;"
         " None: evidence does not depend on the store's size",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
@@ -127,8 +127,8 @@ class Relevance(Spec):
     )
     deviations: float = option(
         "by how many standard deviations a hit should stand out in the lane `stands_out`;"
-        " evidence beyond that of a weak hit is multiplied by z / deviations (0.25 to 2), where z"
-        " is the standard score of the hit in this lane",
+        " evidence beyond that of a weak hit is multiplied by z / deviations (0.25 to 2); z is"
+        " the standard score of the hit in this lane",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(

@@ -66,9 +66,9 @@ def remember(
         CliOption(
             "--on-similar",
             metavar="WHAT",
-            help="What to do about similar memories: keep (do not look for them), skip (store "
-            "nothing if the text is a copy of one), supersede (store the text and replace them), "
-            "report (store the text and list them).",
+            help="What to do about similar memories. keep: do not look for them; skip: store"
+            " nothing if the text is a copy of one; supersede: store the text and replace"
+            " them; report: store the text and list them.",
             autocompletion=complete_words("keep", "skip", "supersede", "report"),
         ),
     ] = "keep",
