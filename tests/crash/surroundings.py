@@ -17,7 +17,7 @@ def another_opener_is_refused(path: Path) -> None:
     with path.open("rb"):
         with pytest.raises(memoriter.Unsupported, match="without memoriter") as refused:
             memoriter.open(path, embedder=None)
-        assert "close what sqlite3 or open() opened" in refused.value.hint
+        assert "close the file that sqlite3 or open() opened" in refused.value.hint
     memoriter.open(path, embedder=None).close()
 
 

@@ -63,7 +63,7 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert changes == [{"path": "lanes.words.k1", "first": 1.2, "second": 1.5}]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
-    assert "how much a 1.2 1.5 repeated word adds" in shown
+    assert "how much each 1.2 1.5 repetition of a word" in shown
     assert cli("recipe", "diff", "memoriter", "memoriter").stdout == "no difference\n"
     assert cli("recipe", "show", "memoriter", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
     recipe_file.write_text(

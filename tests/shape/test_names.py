@@ -145,7 +145,6 @@ SEVERAL_HOMES: dict[str, Allowed] = {
     **dict.fromkeys(("canonical", "idf", "snap"), SECOND),
     "plan": Allowed("the same verb, and the function that makes the plan",
                     r"doors/handlers|doors/cli/ask|pipeline/plan"),
-    "evaluate": Allowed("the verb and its command", r"evaluate/run|doors/cli/tune"),
     "restore": Allowed("the verb and its command", r"memory/backups|doors/cli/admin"),
     "copy": Allowed("the verb and its command", r"memory/copying|doors/cli/admin"),
 }  # fmt: skip

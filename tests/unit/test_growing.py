@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.inside import view_of
 
 import memoriter
-from memoriter.index.growing import MOST
+from memoriter.index.build import MOST
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import CountedEntropy, HandClock
 

@@ -144,7 +144,7 @@ def test_a_reranker_is_asked_or_the_hook_says_why_not(
     assert (code, "there is no reranker 'nobody'" in err) == (1, True)
     monkeypatch.delenv("MEMORITER_RERANKER")
     code, _, err = run("port", "recall", "--reranker", "x", "--url", "http://127.0.0.1:9")
-    assert (code, "the server decides on the reranker" in err) == (1, True)
+    assert (code, "the server chooses the reranker" in err) == (1, True)
 
 
 def test_plain_text_is_answered_with_the_block(run: Run) -> None:

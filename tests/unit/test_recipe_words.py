@@ -50,26 +50,24 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "it goes to the other lanes",
     )
     assert shown["Lanes"][
-        "which common words (stop words) of a question are ignored, if `dialect` is bare (stop)"
+        "whether stop words (common words) of the question are ignored (stop)"
     ] == (
         "no word is ignored",
         "English stop words are ignored",
     )
     assert shown["Lanes"]["listing"] == (
-        "all records, ordered by an attribute; attribute to order by, smallest first (with a "
-        "leading -, largest first): cycle, largest first; whether every record scores 0, so "
-        "that only the order counts: yes; "
-        "attributes that order records with an equal `by` (only with `flat` = true): position, "
-        "largest first",
+        "all records, ordered by an attribute; attribute to order by, smallest value first: "
+        "cycle, largest first; whether every record scores 0, so that only the order counts: yes; "
+        "attributes that order records whose `by` is equal: position, largest first",
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
-        "the share (0 to 1) of a record that has it; 0 for those not listed: P1 1, P2 0.6, P3 0.3,"
+        "the share (0 to 1) that a record of this priority has (see `weight`): P1 1, P2 0.6, P3 0.3,"
         " P4 0; weight in the fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
-    assert shown["Order"]["1."][1].endswith("the newest, moved up to the group's best places")
-    assert shown["Final"]["minimum first-pass score of a hit; None: no minimum (min_score)"] == (
+    assert shown["Order"]["1."][1].endswith("the newest ones, which take the group's best places")
+    assert shown["Final"]["minimum first-pass score of a hit (min_score)"] == (
         "—",
         "0.1",
     )
@@ -77,19 +75,11 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
 
 def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
     shown = _compared("engrava", "comis")["Boosts"]
-    assert shown[
-        "age in cycles or seconds at which the share is ½ (only if `unit` is one of these)"
-        " (half_life)"
-    ] == ("50", "—")
-    assert "multiplied by this factor and the link's weight: 0.5; " in shown["graph"][0]
+    assert shown["age at which the share is ½, in cycles or seconds (half_life)"] == ("50", "—")
+    assert "multiplied by this factor and by the weight of the link: 0.5; " in shown["graph"][0]
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
-    assert (
-        "how many of the best candidates of each lane in `seeds` this lane starts from: 20" in walk
-    )
-    assert (
-        "for each kind of link, its score (0 for kinds not listed); a path adds the score of its"
-        " best link, divided by its number of links: " in walk
-    )
+    assert "how many seeds are taken from each lane in `seeds`, best candidates first: 20" in walk
+    assert "score of each kind of link (0 for kinds not listed): " in walk
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
     assert recipe_sections(one, two, (one, two)) == recipe_sections(
         one, two
@@ -110,10 +100,11 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
     shown = _compared("mentisdb", "jeffs-brain")["Fusion"]
     lifting = (
-        "lane whose score decides how much `lifted` counts: the lower this score, the more (base)"
+        "lane that decides how much `lifted` counts: the lower a record scores in `base`, the more"
+        " (base)"
     )
     assert shown[lifting] == ("words", "—")
-    assert shown["rank of a lane's best hit in 1 / (k + rank): 1 or 0 (base)"] == ("—", "1")
+    assert shown["number of the first rank in 1 / (k + rank): 1 or 0 (base)"] == ("—", "1")
 
 
 def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:

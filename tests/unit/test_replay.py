@@ -245,7 +245,7 @@ def test_the_words_of_an_analyzer_that_was_removed_are_read_again_or_gone(
     memory.analyzers.remove("simple")
     assert memory.replay(receipt).same
     monkeypatch.setattr(receipts, "IN_MEMORY", 3)
-    with pytest.raises(Expired, match="whose words the store no longer keeps"):
+    with pytest.raises(Expired, match="which the store no longer keeps"):
         memory.replay(receipt)
 
 

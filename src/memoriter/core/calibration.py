@@ -58,7 +58,7 @@ class Calibration:
         values = [given.get(str(level)) for level in LEVELS]
         if len(given) != len(LEVELS) or not all(type(each) in (int, float) for each in values):
             raise InputError(
-                "calibration: expected an object with a cosine for each of the quantiles"
+                "calibration: expected an object with one cosine for each of these quantiles:"
                 f" {', '.join(map(str, LEVELS))}",
                 field="calibration",
             )

@@ -193,10 +193,10 @@ def parse_edge(
     return NewEdge(
         name(target, f"{field}.target"),
         name(kind, f"{field}.kind"),
-        number(present.get("weight", 1.0), f"{field}.weight", -1e9, 1e9),
-        times.get("valid_from"),
-        times.get("valid_until"),
-        metadata(present.get("metadata", {}), f"{field}.metadata"),
+        weight=number(present.get("weight", 1.0), f"{field}.weight", -1e9, 1e9),
+        valid_from=times.get("valid_from"),
+        valid_until=times.get("valid_until"),
+        metadata=metadata(present.get("metadata", {}), f"{field}.metadata"),
     )
 
 

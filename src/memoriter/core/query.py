@@ -91,12 +91,10 @@ class Query:
         """Read what `to_dict` wrote and validate it again; raises BadQuery."""
         parts = _object(data, "query")
         if unknown := set(parts) - _WRITTEN:
-            raise BadQuery(
-                f"query: the query of a receipt has no field {min(unknown)!r}", field="query"
-            )
+            raise BadQuery(f"query: a receipt's query has no field {min(unknown)!r}", field="query")
         if missing := _ALWAYS - set(parts):
             raise BadQuery(
-                f"query: the query of the receipt lacks the field {min(missing)!r}", field="query"
+                f"query: the receipt's query lacks the field {min(missing)!r}", field="query"
             )
         more = {key: _READ[key](value) for key, value in parts.items() if key in _READ}
         more["budget"] = Budget.of(parts.get("budget_tokens"), parts.get("budget_chars"))

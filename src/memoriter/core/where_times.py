@@ -76,7 +76,8 @@ def _moments(value: object, now: Now, *, ahead: bool, compared: bool = False) ->
         return value
     if not compared:
         raise BadFilter(
-            f"where: the duration {value} alone would match a single microsecond",
+            f"where: the duration {value} needs an operator, because alone it means one exact"
+            " moment",
             hint=f'write {{"gte": "{value}"}} for "since then", {{"lt": "{value}"}} for "before"',
             field="where",
         )

@@ -142,10 +142,10 @@ class Sketch:
         return cls(
             list(words.terms),
             list(words.surfaces),
-            tuple(map(len, words.tokens)),
-            words.lengths,
-            _flat(words.tokens),
-            None if words.positions is None else _flat(words.positions),
+            counts=tuple(map(len, words.tokens)),
+            lengths=words.lengths,
+            ordinals=_flat(words.tokens),
+            places=None if words.positions is None else _flat(words.positions),
         )
 
     @classmethod
@@ -170,7 +170,14 @@ class Sketch:
                 f"the word index of a record cannot be read: {error}",
                 hint="run `memoriter doctor`, which rebuilds it",
             ) from error
-        return cls(terms, surfaces, sizes[0::2], sizes[1::2], ordinals, places)
+        return cls(
+            terms,
+            surfaces,
+            counts=sizes[0::2],
+            lengths=sizes[1::2],
+            ordinals=ordinals,
+            places=places,
+        )
 
 
 def _flat(lists: tuple[tuple[int, ...], ...]) -> NDArray[np.int64]:

@@ -151,7 +151,7 @@ class Hook:
             HookAnswer.of(reply, "")  # only to check its shape here, where a failure has a cause
         except (TypeError, KeyError):
             raise Unavailable(
-                "the server did not reply to `context` as a Memoriter server does",
+                "the reply to the request `context` is not that of a Memoriter server",
                 hint="check the address, and that the server has the same version",
             ) from None
         return reply

@@ -51,7 +51,7 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(description="brief: texts and scores; full: also their arithmetic; drawn: chart data."),
+    Field(description="brief: texts and scores; full: also how scores add up; drawn: chart data."),
 ]
 
 
@@ -339,10 +339,10 @@ class DecideRequest(ScopedRequest):
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
     target: Annotated[
-        str | list[str], Field(description="The id of the memory that it is against, or several.")
+        str | list[str], Field(description="The id of the contested memory, or several ids.")
     ]
     accept: Annotated[
-        bool, Field(description="true: give the source the target's trust; false: end its link.")
+        bool, Field(description="true: the source gets the target's trust; false: the link ends.")
     ]
 
 

@@ -187,9 +187,8 @@ def _pooling(folder: Folder, option: str | None) -> Pooling:
         # Neither is a safe guess: with the wrong one a model finds much less, and nobody notices.
         raise InputError(
             f"{folder.path} does not say how token vectors are pooled",
-            hint="look it up on the model card, then name the model onnx:<folder>?pooling=cls or"
-            " onnx:<folder>?pooling=mean; or write"
-            f' {{"pooling_mode": "cls"}} (or "mean") to {config} in the folder',
+            hint="the model card names the pooling; for cls, name the model"
+            " onnx:<folder>?pooling=cls; for mean, onnx:<folder>?pooling=mean",
             field="embedder",
         )
     where = "option pooling" if option is not None else str(folder.path / config)

@@ -19,7 +19,7 @@ from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.names import integer, name, number, text
 from memoriter.embed.answers import checked_vectors, place_vectors, prepare_texts
 from memoriter.embed.port import Side
-from memoriter.models.http_client import Post, ServerRole, key_for, parse_base_url
+from memoriter.models.http_client import Post, ServerRole, check_options, key_for, parse_base_url
 from memoriter.models.parse_json import parse_json
 
 _ROLE: Final = ServerRole(
@@ -72,13 +72,7 @@ class HttpEmbedder:
     """It keeps a deadline itself, so `embed.call` needs no thread."""
 
     def __init__(self, model: str, base: str, **options: Unpack[HttpEmbedderOptions]) -> None:
-        if unknown := set(options) - set(HttpEmbedderOptions.__annotations__):
-            known = ", ".join(HttpEmbedderOptions.__annotations__)
-            raise InputError(
-                f"HttpEmbedder has no option {min(unknown)!r}",
-                hint=f"known: {known}",
-                field=min(unknown),
-            )
+        check_options(options, HttpEmbedderOptions, "an embedder on a server")
         self._model = name(model, "model", InputError, 256)
         self._server = parse_base_url(base, _ROLE)
         self._key = key_for(self._server, options.get("key"), _ROLE)

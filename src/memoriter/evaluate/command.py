@@ -130,8 +130,8 @@ def _datasets(data: EvalData, protocol: EvalProtocol) -> list[Dataset]:
         )
     if data.options.cross and all(len(dataset.cases) == 1 for dataset in adapted):
         raise InputError(
-            "cross: asks each store the questions of the other stores, but the data set"
-            f" {adapted[0].name} has a single store",
+            f"cross: the data set {adapted[0].name} has a single store, so there are no"
+            " questions of other stores to ask",
             hint="leave out --cross, or give a data set of several stores",
             field="cross",
         )

@@ -96,10 +96,10 @@ def _bins(run: EvalRun) -> Iterator[ReliabilityBin]:
         yield ReliabilityBin(
             nth / BINS,
             (nth + 1) / BINS,
-            len(own),
-            _mean([hit_at(1, ids, gold) for ids, gold in ranks]),
-            _mean([hit_at(3, ids, gold) for ids, gold in ranks]),
-            sum(_bin_of(reply) == nth for reply in absent),
+            questions=len(own),
+            first=_mean([hit_at(1, ids, gold) for ids, gold in ranks]),
+            three=_mean([hit_at(3, ids, gold) for ids, gold in ranks]),
+            unanswerable=sum(_bin_of(reply) == nth for reply in absent),
         )
 
 

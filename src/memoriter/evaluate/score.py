@@ -109,10 +109,10 @@ def score_run(run: EvalRun, metrics: Collection[str] = tuple(METRICS)) -> Score:
     return Score(
         run.label,
         len(answerable),
-        _figures(answerable, metrics),
-        {name: _figures(each, metrics) for name, each in by_type(answerable).items()},
-        abstention_of(run),
-        run.seconds,
+        figures=_figures(answerable, metrics),
+        types={name: _figures(each, metrics) for name, each in by_type(answerable).items()},
+        abstention=abstention_of(run),
+        seconds=run.seconds,
     )
 
 

@@ -1,12 +1,19 @@
-"""Builds a segment from a part of the log: posting lists, columns, vectors, edges, kin windows."""
+"""Builds a segment from a part of the log: posting lists, columns, vectors, edges, kin windows.
+
+The newest segment of the tail grows: it is built anew with each small part of the log. Building a
+segment of a few dozen records takes about as long as building one of a single record, so records
+that are written one by one share a segment, and searches read one instead of several.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.word_table import WordTable
 from memoriter.embed.port import TokenTable
 from memoriter.index.columns import Arrays, record_columns
@@ -17,22 +24,82 @@ from memoriter.index.windows import windows_of
 from memoriter.store.port import Delta
 from memoriter.store.rows import read_tomb
 
+MOST: Final = 64
+"""So many entries of the log at most are built together; a record with its vector is two."""
 
-def build(
-    after: int,
-    delta: Delta,
-    words: WordTable,
-    kin: TokenTable,
-    derived: Derivation,
-    texts: Arrays,
-) -> Segment:
-    """A segment of the log after `after`.
 
-    `words` has the words of every record, `kin` its tokens in the kin table, `derived` the vectors
-    that follow from texts, `texts` the `text_columns`. The caller, who knows earlier rows, then
-    ends updated and forgotten rows and sets "born" and "events": see `TenantIndex._append`.
-    """
-    records = delta.records
+class LogPart(NamedTuple):
+    """A part of the log with what follows from its texts and from the rows before it."""
+
+    delta: Delta
+    words: WordTable
+    tokens: TokenTable
+    """The kin-table tokens of every record."""
+    derived: Derivation
+    texts: Arrays
+    """The columns that are read off the texts."""
+    births: NDArray[np.int64]
+    """For each record version the row of its record's first version."""
+    ended: NDArray[np.int64]
+    """The rows that this part ends, and the sequence number at which each ends."""
+    ends: NDArray[np.int64]
+
+    def followed_by(self, part: LogPart) -> LogPart:
+        """This part and the next one as one."""
+        one, two = self.delta, part.delta
+        return LogPart(
+            Delta(
+                two.upto,
+                [*one.records, *two.records],
+                words={},
+                vectors=[*one.vectors, *two.vectors],
+                edges=[*one.edges, *two.edges],
+                tombs=[*one.tombs, *two.tombs],
+            ),
+            WordTable.joined([self.words, part.words]),
+            TokenTable.joined([self.tokens, part.tokens]),
+            {**self.derived, **part.derived},
+            {name: np.append(array, part.texts[name]) for name, array in self.texts.items()},
+            births=np.concatenate([self.births, part.births]),
+            ended=np.concatenate([self.ended, part.ended]),
+            ends=np.concatenate([self.ends, part.ends]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingSegment:
+    """A segment, and the part of the log that it was built of; None if it must not grow."""
+
+    segment: Segment
+    part: LogPart | None
+
+    def has_room_for(self, part: LogPart) -> bool:
+        """Whether a part that follows in the log can be added."""
+        return self.part is not None and part.delta.upto - self.segment.first <= MOST
+
+
+def grown(known: GrowingSegment | None, part: LogPart, after: int) -> GrowingSegment:
+    """The segment of a part of the log after `after`; with what `known` has, if that has room."""
+    whole = part
+    if known is not None and known.part is not None and known.has_room_for(part):
+        whole, after = known.part.followed_by(part), known.segment.first
+    segment = _built(whole, after)
+    rows, ends = whole.ended, whole.ends
+    segment.end_rows(rows, ends)
+    # Ends of earlier rows are kept in the segment as well: published files are never changed, so
+    # the index must be able to apply them again.
+    before = rows <= after
+    segment.arrays["events.rows"] = rows[before]
+    segment.arrays["events.ends"] = ends[before]
+    segment.arrays["born"] = whole.births
+    # What was forgotten must not be kept for later, and a long part is not worth building again.
+    keeps = part.delta.upto - after <= MOST and not part.delta.tombs
+    return GrowingSegment(segment, whole if keeps else None)
+
+
+def _built(part: LogPart, after: int) -> Segment:
+    """The segment of a part of the log after `after`; `grown` ends updated and forgotten rows."""
+    delta, records = part.delta, part.delta.records
     rows = np.array([record.row for record in records], np.int64)
     arrays: Arrays = {
         "rows": rows,
@@ -42,11 +109,11 @@ def build(
         "events.rows": np.zeros(0, np.int64),
         "events.ends": np.zeros(0, np.int64),
     }
-    arrays.update(word_arrays(words))
-    arrays.update(windows_of(kin.tokens, kin.counts))
+    arrays.update(word_arrays(part.words))
+    arrays.update(windows_of(part.tokens.tokens, part.tokens.counts))
     arrays.update(record_columns(records))
-    arrays.update(texts)
-    arrays.update(vector_arrays(delta.vectors, derived))
+    arrays.update(part.texts)
+    arrays.update(vector_arrays(delta.vectors, part.derived))
     arrays.update(edge_arrays(delta.edges))
     return Segment(after, delta.upto, arrays)
 

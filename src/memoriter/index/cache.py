@@ -247,10 +247,10 @@ class IndexCache:
         while not self.erase(tenant, wait=True):
             if time.monotonic() > until:
                 raise Unavailable(
-                    "the forgotten memories are hidden, but not erased from the file yet, because"
-                    " another reader still uses the write-ahead log",
-                    hint="nothing needs to be done: upkeep erases them later; status shows how many"
-                    " are left",
+                    "the forgotten memories are hidden, but still in the file: another reader"
+                    " uses its write-ahead log",
+                    hint="nothing needs to be done: upkeep erases them later, and `status`"
+                    " counts those that are left",
                 )
             time.sleep(0.05)
 

@@ -23,10 +23,10 @@ from memoriter.core.record import Content, Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
 from memoriter.embed.port import TokenTable
+from memoriter.index.build import GrowingSegment, LogPart, grown
 from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import text_columns
 from memoriter.index.file import IndexOwner, load_segment
-from memoriter.index.growing import GrowingSegment, LogPart, grown
 from memoriter.index.log_arrays import Derivation
 from memoriter.index.merge import due, merge
 from memoriter.index.registry import Registry
@@ -122,10 +122,10 @@ class TenantIndex:
                 return self._current
             if seq < self.manifest.floor:
                 raise Expired(
-                    f"the index no longer has the state at entry {seq} of the log; the oldest that"
-                    f" it has is entry {self.manifest.floor}",
-                    hint="ask for a later time (horizon_days sets how long old states are kept);"
-                    " get and history still return earlier versions",
+                    f"the index no longer has the state at log entry {seq}; the oldest state that"
+                    f" it has is at entry {self.manifest.floor}",
+                    hint="ask for a later time, or read earlier versions with get and history;"
+                    " horizon_days sets how long states are kept",
                 )
             return self._view(seq)
 

@@ -77,7 +77,14 @@ class View:
     def with_damage(self, damage: str) -> View:
         """The same view, with the reason why it has no vectors."""
         graph, space = self._built_graph, self.space
-        view = View(self.seq, self.segments, self.fields, self._agents, graph, space)
+        view = View(
+            self.seq,
+            self.segments,
+            fields=self.fields,
+            agents=self._agents,
+            built_graph=graph,
+            space=space,
+        )
         view.damage = damage
         return view
 
@@ -300,8 +307,8 @@ def _replacing_in(arrays: Arrays) -> _EdgeColumns:
     return _EdgeColumns(
         arrays["edges.seqs"][at],
         arrays["edges.sources"][at],
-        arrays["edges.targets"][at],
-        kinds,
-        arrays["edges.from"][at],
-        arrays["edges.until"][at],
+        targets=arrays["edges.targets"][at],
+        kinds=kinds,
+        since=arrays["edges.from"][at],
+        until=arrays["edges.until"][at],
     )

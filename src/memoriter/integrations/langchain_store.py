@@ -92,8 +92,8 @@ class MemoriterVectorStore(Adapter, VectorStore):
         """Not supported; raises NotImplementedError that says what is."""
         del query, k, fetch_k, lambda_mult, kwargs
         raise NotImplementedError(
-            'MemoriterVectorStore has no search type "mmr"; use "similarity", or a'
-            ' MemoriterRetriever with options={"overrides": {"order": [{"kind": "mmr"}]}}'
+            'MemoriterVectorStore has no search type "mmr"; use "similarity", or pass'
+            ' options={"overrides": {"order": [{"kind": "mmr"}]}} to a MemoriterRetriever'
         )
 
     def _search(self, query: str, k: int, options: Mapping[str, Any]) -> list[_RankedDocument]:

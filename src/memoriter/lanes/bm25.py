@@ -64,7 +64,8 @@ class Bm25Lane(Lane):
         default=True,
     )
     stop: Literal["none", "latin"] = option(
-        "which common words (stop words) of a question are ignored, if `dialect` is bare",
+        "whether stop words (common words) of the question are ignored; used only if `dialect` is"
+        " bare",
         "none",
         values={"none": "no word is ignored", "latin": "English stop words are ignored"},
     )
@@ -83,7 +84,7 @@ class Bm25Lane(Lane):
         },
     )
     idf: IdfForm = option(
-        "formula of the inverse document frequency, by which rare words count more",
+        "formula of the inverse document frequency (idf): the rarer a word, the more it counts",
         "positive",
         values={
             "floored": "1e-6 for a word in half of the records or more, as in SQLite FTS5",
@@ -96,7 +97,8 @@ class Bm25Lane(Lane):
         values={"all": "every record", "worded": "records with a word in a searched field"},
     )
     agents: Named = option(
-        "agents whose names and descriptions are searched, if `fields` has agent_registry",
+        "agents whose names and descriptions are searched; used only if `fields` has"
+        " agent_registry",
         "registered",
         values={
             "registered": "agents of the agent registry",
@@ -104,36 +106,43 @@ class Bm25Lane(Lane):
         },
     )
     k1: float = option(
-        "how much a repeated word adds (0: nothing; the larger, the more)", ge=0.0, le=100.0
+        "how much each repetition of a word adds to the score; 0: nothing; the larger, the more",
+        ge=0.0,
+        le=100.0,
     )
     b: float = option(
-        "length normalization (0: none; 1: full, so that long records score lower)", ge=0.0, le=1.0
+        "length normalization; 0: none; 1: full; the larger, the lower long records score",
+        ge=0.0,
+        le=1.0,
     )
     fields: dict[TextField, Annotated[float, Bounds(ge=0.0, le=100.0)]] = option(
-        "searched fields, each with its weight (a larger one counts more)"
+        "searched fields, each with a weight; the larger the weight, the more the field counts"
     )
     least_mean: float = option(
-        "lower limit of the mean field length, in words, that BM25 divides by",
+        "smallest mean length of a field, in words, that BM25 divides by; a smaller mean is"
+        " raised to it",
         1.0,
         ge=0.0,
         le=1000.0,
     )
     gate: dict[TextField, Fraction] = option(
-        "for each field, a share from 0 to 1: words that more than this share of the records have"
-        " there are ignored",
+        "for each field, the largest share of the records (0 to 1) that may contain a word; a"
+        " word that more records contain is ignored in this field",
         make=dict[TextField, Fraction],
     )
-    gate_from: int = option("minimum number of records for `gate` to apply", 20, ge=0)
+    gate_from: int = option("number of records from which `gate` applies", 20, ge=0)
     wordless: Literal["skip", "empty"] = option(
         "what happens if a question has no words",
         "skip",
         values={"skip": "the lane is skipped", "empty": "the lane runs and finds nothing"},
     )
     ladder: bool = option(
-        "whether words of similar spelling are tried if no record matches", default=False
+        "whether words of similar spelling are tried if no record matches the question",
+        default=False,
     )
     fuzzy: float = option(
-        "minimum trigram similarity of a misspelt word and a word that `ladder` tries instead",
+        "minimum trigram similarity (0 to 1) of a misspelt word and a word that is tried instead;"
+        " used only with `ladder`",
         0.3,
         gt=0.0,
         le=1.0,

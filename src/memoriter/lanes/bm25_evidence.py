@@ -38,7 +38,7 @@ def bm25_evidence(scorer: Scorer, tree: BoundTree, rows: Rows) -> list[Explanati
                 # A match counts for AND and NOT even if it adds nothing to the score.
                 parts.setdefault((id(leaf), int(segment.rows[doc])), [])
             for scored in () if few is None else scorer.leaf_scores(n, leaf, few):
-                _add_evidence(scorer, n, leaf, scored, few, parts)
+                _add_evidence(scorer, n, leaf=leaf, scored=scored, few=few, parts=parts)
     trees = _Trees(scorer, parts)
     return [trees.whole(tree, int(row)) for row in rows]
 

@@ -24,16 +24,17 @@ class ByLane(Lane):
 
     kind: Literal["by"]
     by: Annotated[str, Bounds(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")] = option(
-        "attribute to order by, smallest first (with a leading -, largest first)"
+        "attribute to order by, smallest value first; with a leading -, largest value first"
     )
     flat: bool = option(
         "whether every record scores 0, so that only the order counts", default=False
     )
     then: tuple[str, ...] = option(
-        "attributes that order records with an equal `by` (only with `flat` = true)", ()
+        "attributes that order records whose `by` is equal; allowed only if `flat` is true", ()
     )
     blank: bool = option(
-        "whether the lane answers empty questions only, and finds nothing for all others",
+        "whether the lane answers only empty questions; it then finds nothing for a question with"
+        " text",
         default=False,
     )
     pool: int = option("how many candidates the lane returns at most", 100_000, ge=1, le=10_000_000)

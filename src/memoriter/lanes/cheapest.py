@@ -30,10 +30,10 @@ class CheapestLane(DistanceLane):
         "how many records are visited at most, seeds included", ge=1, le=100_000
     )
     max_cost: float | None = option(
-        "maximum total cost of a path (none: no limit)", None, ge=0.0, le=1e9
+        "maximum total cost of a path; none: no limit", None, ge=0.0, le=1e9
     )
     cost: Literal["weight", "hop"] = option(
-        "cost of following a link (links of negative weight are not followed)",
+        "cost of following a link; links of negative weight are not followed",
         "weight",
         values={"weight": "the weight of the link", "hop": "1 for every link"},
     )
@@ -53,10 +53,10 @@ class CheapestLane(DistanceLane):
         return cheapest(
             walk_graph.steps,
             walk_graph.allowed,
-            seeds,
-            self._costs(walk_graph),
-            budget,
-            walk_graph.order,
+            seeds=seeds,
+            costs=self._costs(walk_graph),
+            budget=budget,
+            order=walk_graph.order,
         )
 
     def _costs(self, walk_graph: WalkGraph) -> NDArray[np.float64]:

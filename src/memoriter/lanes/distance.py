@@ -45,7 +45,9 @@ class DistanceLane(GraphLane):
     must_start: ClassVar[bool] = True
     work_limits: ClassVar[Mapping[str, str]] = {"max_hops": "hops"}
 
-    kinds: tuple[Bare, ...] | None = option("kinds of links that are followed (none: all)", None)
+    kinds: tuple[Bare, ...] | None = option(
+        "kinds of links that are followed; none: all kinds", None
+    )
     direction: Literal["out", "in", "both"] = option(
         "direction in which links are followed",
         "out",

@@ -40,7 +40,7 @@ class EntityLane(Seeded):
     kind: Literal["entity"]
     pool: int = option("how many candidates the lane returns at most", 200, ge=1, le=100_000)
     seed_count: int = option(
-        "how many of the best candidates of each lane in `seeds` this lane starts from",
+        "how many seeds are taken from each lane in `seeds`, best candidates first",
         5,
         ge=1,
         le=1000,

@@ -50,7 +50,9 @@ class GraphLane(Seeded):
     )
 
     pool: int = option("how many candidates the lane returns at most", 1000, ge=1, le=100_000)
-    kinds: tuple[str, ...] | None = option("kinds of links that are followed (none: all)", None)
+    kinds: tuple[str, ...] | None = option(
+        "kinds of links that are followed; none: all kinds", None
+    )
     direction: Literal["out", "in", "both"] = option(
         "direction in which links are followed",
         "both",
@@ -134,7 +136,14 @@ class WalkGraph:
             along=lane.direction != "in",
             against=lane.direction != "out",
         )
-        return cls(ctx.view, graph, allowed, inside, graph.positions(ctx.seeds), ctx.keys)
+        return cls(
+            ctx.view,
+            graph,
+            allowed=allowed,
+            inside=inside,
+            seeds=graph.positions(ctx.seeds),
+            keys=ctx.keys,
+        )
 
     @property
     def steps(self) -> Adjacency:

@@ -72,7 +72,8 @@ class KinLane(Lane):
     kind: Literal["kin"]
     pool: int = option("how many candidates the lane returns at most", ge=1, le=100_000)
     neighbours: int = option(
-        "how many words a query word matches: itself and the words most similar to it",
+        "how many words a query word matches, itself included; the others are the words most"
+        " similar to it",
         32,
         ge=1,
         le=_NEIGHBOURS,

@@ -43,8 +43,8 @@ class MomentLane(Lane):
     kind: Literal["moment"]
     pool: int = option("how many candidates the lane returns at most", ge=1, le=100_000)
     min_score: float = option(
-        "minimum nearness to the period that the question names (1: within the period; 0.5: one"
-        " period length away)",
+        "minimum score of a candidate; the score says how near the record's time is to the"
+        " period that the question names; 1: within the period; 0.5: one period length away",
         0.5,
         gt=0.0,
         le=1.0,

@@ -372,17 +372,17 @@ class Seeded(Lane):
     """Whether it is an error if neither a lane nor the call provides seeds."""
 
     seeds: tuple[str, ...] = option(
-        "lanes whose best candidates are the seeds, from which this lane starts", ()
+        "lanes whose best candidates this lane starts from; these candidates are its seeds", ()
     )
     seed_count: int = option(
-        "how many of the best candidates of each lane in `seeds` this lane starts from",
+        "how many seeds are taken from each lane in `seeds`, best candidates first",
         20,
         ge=1,
         le=1000,
     )
     together: bool = option(
-        "whether the lanes in `seeds` are fused first, so that the seeds are the best candidates"
-        " of the fused list",
+        "whether the lanes in `seeds` are fused first; the seeds are then the best candidates of"
+        " the fused list",
         default=False,
     )
 

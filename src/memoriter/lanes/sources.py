@@ -25,7 +25,7 @@ class SourcesLane(Seeded):
     kind: Literal["sources"]
     pool: int = option("how many candidates the lane returns at most", 1000, ge=1, le=100_000)
     kinds: tuple[str, ...] | None = option(
-        "kinds of records that the lane may find (none: all)", None
+        "kinds of records that the lane may find; none: all kinds", None
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

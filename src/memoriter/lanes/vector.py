@@ -58,12 +58,13 @@ class VectorLane(Lane):
     kind: Literal["vector"]
     pool: int = option("how many candidates the lane returns at most", ge=1, le=10_000_000)
     min_cosine: float = option(
-        "minimum cosine of record and question (-1: every record that has a vector)",
+        "minimum cosine of record and question; -1: every record that has a vector",
         ge=-1.0,
         le=1.0,
     )
     exact_up_to: int = option(
-        "number of vectors up to which the search is exact (above: approximate)",
+        "largest number of vectors for which the search is exact; with more vectors it is"
+        " approximate",
         300_000,
         ge=0,
         le=2**31,
@@ -276,7 +277,14 @@ class _SpaceHits:
 
     def of(self, rows: Rows, cosines: Scores) -> _SpaceHits:
         """Other hits of the same space."""
-        return _SpaceHits(self.name, rows, cosines, self.weight, self.scan, self.is_zero)
+        return _SpaceHits(
+            self.name,
+            rows,
+            cosines=cosines,
+            weight=self.weight,
+            scan=self.scan,
+            is_zero=self.is_zero,
+        )
 
     def joined(self, other: _SpaceHits) -> _SpaceHits:
         """The hits of both, which have no row in common."""

@@ -57,19 +57,17 @@ class WalkLane(SeedWalkLane):
         default=True,
     )
     boosts: dict[str, LinkWorth] = option(
-        "for each kind of link, its score (0 for kinds not listed); a path adds the score of its"
-        " best link, divided by its number of links",
+        "score of each kind of link (0 for kinds not listed); a path adds the score of its best"
+        " link, divided by the number of links in the path",
         make=lambda: dict(BOOSTS),
     )
     support: float = option(
-        "score added for each seed, after the first, that has a path to the record",
+        "score that each seed with a path to the record adds, from the second seed on",
         0.2,
         ge=0.0,
         le=1000.0,
     )
-    support_most: int = option(
-        "maximum number of seeds, after the first, that add `support`", 5, ge=0, le=1000
-    )
+    support_most: int = option("how many seeds add `support` at most", 5, ge=0, le=1000)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready: the seeds are known only when other lanes have run."""

@@ -67,7 +67,7 @@ def _space_called(engine: Engine, tenant: str, wanted: str | None) -> VectorSpac
     if not vectors.embeds:
         why = "no embedder" if vectors.embedder is None else "only vectors that callers pass"
         raise InputError(
-            f"space: the space {vectors.name} has {why}, but calibration must embed texts",
+            f"space: the vector space {vectors.name} has {why}, but calibration must embed texts",
             hint="open the memory with an embedding model, or name the vector space of a model",
             field="space",
         )

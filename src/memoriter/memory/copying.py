@@ -122,7 +122,9 @@ def _copied(
         # Records forgotten after they were copied: the target's segments still hold their words.
         # Where a reader prevents it they stay unerased, and upkeep of the target erases them.
         erase(UpkeepTask(target.log, target.segments, pace=lambda: None, wait=True), name, ())
-    return CopyReport(source.shown, target.shown, len(names), before, already, links)
+    return CopyReport(
+        source.shown, target.shown, tenants=len(names), entries=before, already=already, links=links
+    )
 
 
 def _copy_tenant(source: Log, target: Log, tenant: str, report: Callable[[int], None]) -> None:

@@ -135,10 +135,10 @@ class Embedding(Hinting):
             Space(
                 space,
                 names.get(space),
-                count,
-                len(alive),
-                space == settings["space"],
-                space_calibration(registry, space, names.get(space)),
+                rows=count,
+                of=len(alive),
+                serves=space == settings["space"],
+                calibration=space_calibration(registry, space, names.get(space)),
             )
             for space, count in sorted(rows.items())
             if count or space in (own.name, settings["space"])
@@ -194,7 +194,7 @@ class Embedding(Hinting):
         rows = len(alive) - len(self._lacking(vectors))
         calibration = space_calibration(log.agents(self._tenant, 2**62), vectors.name, name)
         serves = vectors.name == state["space"]
-        return Space(vectors.name, name, rows, len(alive), serves, calibration)
+        return Space(vectors.name, name, rows, len(alive), serves=serves, calibration=calibration)
 
     def begin(self, embedder: str | Embedder) -> BackgroundFill[Space]:
         """Migrate in a background thread; `rows` has its progress, `wait` returns the result."""
@@ -385,7 +385,7 @@ class BackgroundFill(Generic[Done]):
                 ("still runs", "wait longer") if self.running else ("was stopped", "start it again")
             )
             raise Unavailable(
-                f"the embedding of memories {why}; {self.rows} records have their vectors",
+                f"the embedding of memories {why}; {self.rows} records have their vectors so far",
                 hint=f"{then}; the vectors computed so far are kept",
             )
         if self._error is not None:

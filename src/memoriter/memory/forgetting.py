@@ -33,7 +33,7 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
     if (id is None) == (where is None):
         hint = 'forget(id), or forget(where={"session": "s-12"})'
         raise InputError(
-            "forget: expected either ids or the filter `where`, and not both", hint=hint, field="id"
+            "forget: expected ids or the filter `where`, one of the two", hint=hint, field="id"
         )
     if id is None:
         if key is not None:
@@ -153,8 +153,8 @@ def _wants_now(now: object) -> bool:
     if not isinstance(now, bool):
         raise InputError(
             "now: expected True or False, not a time",
-            hint="now=True waits until the memories are erased from all files; to hide a memory"
-            " from a certain time on, use expire(id, at)",
+            hint="now=True waits until the memories are erased from all files; use expire(id,"
+            " at) to hide a memory from a certain time on",
             field="now",
         )
     return now
@@ -166,9 +166,8 @@ def _matching(engine: Engine, writer: Writer, where: object) -> list[str]:
     if not writer.scoped and _is_everything(parse_where(dated(where, engine.clock.now))):
         raise BadQuery(
             "where: an empty filter would forget every memory",
-            hint='name the memories to forget, for example where={"user": "ann"}; an empty filter'
-            " is allowed only in a memory opened for one user, agent or session, and forgets"
-            " all of theirs",
+            hint='name the memories to forget, for example where={"user": "ann"}; to forget'
+            " all memories of one user, open the memory for that user first",
             field="where",
         )
     return [record.id for record in records]

@@ -133,7 +133,7 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     """
     if writer.context.ceiling != FREE:
         raise Forbidden(
-            "an export keeps the trust of its records, but this caller may give only limited trust",
+            "an export may have records of more trust than this caller may give",
             hint="load the export with the command line or the library",
         )
     export = read_export(path, writer.tenant)
@@ -174,7 +174,7 @@ def _restored(engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool
         raise Conflict(f"tenant {tenant!r} is not empty", hint=hint)
     else:
         count = len(read_export(path, tenant).positions)
-    return Imported(str(path), EXPORT, what.why, dry_run, count, Counts(count))
+    return Imported(str(path), EXPORT, what.why, dry_run=dry_run, read=count, records=Counts(count))
 
 
 class _Run:

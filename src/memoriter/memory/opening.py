@@ -112,7 +112,13 @@ def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
     # A clock of the caller's may run in another century: its ids must not follow the process's.
     stamps = Stamps() if options.get("clock") else STAMPS
     return OpenedStore(
-        opened.log, options, reranker, patience, upkeep, stamps, answers=opened.answers
+        opened.log,
+        options,
+        reranker=reranker,
+        patience=patience,
+        upkeep=upkeep,
+        stamps=stamps,
+        answers=opened.answers,
     )
 
 

@@ -311,8 +311,8 @@ class ForgetKwargs(TypedDict, total=False):
     keep_reflections: Annotated[
         bool,
         Option(
-            "Keep the reflections made from the forgotten memories, although a reflection may quote"
-            " them.",
+            "Keep the reflections made from the forgotten memories; a reflection may quote a"
+            " forgotten memory.",
             bool,
         ),
     ]
@@ -334,10 +334,10 @@ class OpenOptions(TypedDict, total=False):
     embedder: Annotated[
         "str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None",
         Option(
-            'What computes vectors: "static" (the packaged table), None (no vectors), "given:<n>"'
-            " for vectors of your own, a local model, a server, a function from texts to vectors,"
-            " or an object of yours (docs/embedders.md). In a list, the first is the main one, and"
-            ' the others are searched too. Default: the embedder promoted last, else "static".',
+            'What computes vectors: "static" (the packaged table), None (no vectors),'
+            ' "given:<n>" (your own vectors), a local model, a server, a function, or an'
+            " object of yours (docs/embedders.md). In a list, the first is the main one; the"
+            ' others are searched too. Default: the embedder promoted last, else "static".',
             default="static",
         ),
     ]
@@ -348,17 +348,18 @@ class OpenOptions(TypedDict, total=False):
     reranker: Annotated[
         "str | Reranker | RerankFunction | None",
         Option(
-            "What reorders the best candidates: a local cross-encoder, a server, a language model,"
-            " a function of the query and texts, or an object of yours (docs/rerankers.md)."
-            " With a reranker, `recall` refuses recipes that use none; `keywords`, `bundles` and"
-            " `reflections` do not use the reranker, and their answers say so."
+            "What reorders the best candidates: a local cross-encoder, a server, a language"
+            " model, a function, or an object of yours (docs/rerankers.md). With a reranker,"
+            " `recall` refuses recipes that use none. `keywords`, `bundles` and `reflections`"
+            " never use the reranker; their answers say so."
         ),
     ]
     entities: Annotated[
         "Literal['given', 'rules'] | Extractor",
         Option(
-            'How to find the entities of a memory that is written without any: "given" (not at'
-            ' all), "rules" (capitalised words and the like), or a function from a text to names.',
+            'How to find the entities of a memory that is written without any: "given" (find'
+            ' none), "rules" (find capitalised words and the like), or a function that takes a'
+            " text and returns names.",
             default="given",
         ),
     ]

@@ -161,8 +161,8 @@ class Rerun:
             raise NotFound(
                 f"the receipt was made at log entry {seq}, but the log of this store ends at"
                 f" entry {head}",
-                hint="open the store that the receipt was made on; if this is that store, it was"
-                " reset to an earlier state, for example from a backup",
+                hint="open the store that the receipt was made on; if this is the one, it was"
+                " restored to an earlier state, for example from a backup",
                 field="view",
             )
         space = case.generations.vectors
@@ -172,9 +172,8 @@ class Rerun:
             total = engine.index_cache.past(self._tenant, seq, spaces).total
             if total > IN_MEMORY:
                 raise Expired(
-                    f"this answer was found with the analyzer {self._words.name}, whose words"
-                    f" the store no longer keeps; there are too many records ({total:,}) to"
-                    " analyse them again for one answer",
+                    f"this answer needs the words of the analyzer {self._words.name}, which the"
+                    f" store no longer keeps; {total:,} records are too many to analyse again",
                     hint=f"add the analyzer again: memoriter analyzer add {self._words.name}",
                 )
         view = engine.index_cache.past(self._tenant, seq, replace(spaces, analyzer=self._words))
@@ -191,7 +190,7 @@ class Rerun:
             recorded = min(self._engine.log.seq_at(self._tenant, query.as_of), view.seq)
         effects = Effects(self._engine.fetch(self._tenant), self._recorded_reranker(query))
         wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
-        ctx = bind(query, recipe, view, effects, wording, recorded)
+        ctx = bind(query, recipe, view=view, effects=effects, wording=wording, recorded=recorded)
         serving = in_space(case.space, view, self._vector(ctx, recipe))
         ctx = replace(ctx, spaces=(serving, *self._other_spaces(view.seq)))
         ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, case.generations)

@@ -109,10 +109,12 @@ def _rule(options: ReflectKwargs) -> Rule:
     return Rule(
         options.get("algorithm", plain.algorithm),
         number(options.get("similarity", plain.similarity), "similarity", 0.0, 1.0, InputError),
-        least,
-        integer(options.get("max_size", plain.max_size), "max_size", least, EXACT_INT, InputError),
-        None if kinds is None else names(kinds, "kinds", InputError),
-        archived == "show",
+        min_size=least,
+        max_size=integer(
+            options.get("max_size", plain.max_size), "max_size", least, EXACT_INT, InputError
+        ),
+        kinds=None if kinds is None else names(kinds, "kinds", InputError),
+        archived=archived == "show",
     )
 
 
@@ -213,10 +215,10 @@ class _Candidates:
         return _Clusters(
             tuple(good),
             frozenset(record.id for record in self._ours),
-            tuple(bad),
-            considered,
-            self._standing.count - considered,
-            None if good or bad else apart_remark(rule, self._tightest(matrix, owned)),
+            rejected=tuple(bad),
+            considered=considered,
+            left_out=self._standing.count - considered,
+            remark=None if good or bad else apart_remark(rule, self._tightest(matrix, owned)),
         )
 
     def _tightest(
@@ -371,10 +373,10 @@ def _account(
             for c in clusters.fresh
         ),
         clusters.kept,
-        tuple(record.id for record in orphans),
-        clusters.rejected,
-        clusters.considered,
-        clusters.left_out,
+        retired=tuple(record.id for record in orphans),
+        rejected=clusters.rejected,
+        considered=clusters.considered,
+        left_out=clusters.left_out,
         dry_run=summaries is None,
         remark=clusters.remark,
     )

@@ -119,8 +119,8 @@ def _check_only(own: Sequence[Claim], targets: Collection[str], trust: str) -> N
     if others:
         listed = ", ".join(map(repr, dict.fromkeys(others)))
         raise Conflict(
-            f"accepting this claim puts another one into force: memory {own[0].source.id!r} also"
-            f" speaks against {listed}",
+            "if this claim is accepted, another one takes effect too: memory"
+            f" {own[0].source.id!r} also supersedes or contradicts {listed}",
             hint="reject the other claim first, or accept both at once: give the ids of both as"
             " targets",
             field="target",

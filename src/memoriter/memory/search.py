@@ -144,7 +144,7 @@ def bind_query(engine: Engine, query: Query, recipe: Recipe) -> Context:
         recorded = min(engine.log.seq_at(tenant, query.as_of), view.seq)
     effects = Effects(engine.fetch(tenant), live_reranker(engine, query))
     wording = Wording(reader, unread, engine.kin)
-    return bind(query, recipe, view, effects, wording, recorded)
+    return bind(query, recipe, view=view, effects=effects, wording=wording, recorded=recorded)
 
 
 def live_reranker(engine: Engine, query: Query) -> AskReranker | None:

@@ -52,8 +52,8 @@ class ReflectKwargs(TypedDict, total=False):
     similarity: Annotated[
         float,
         Option(
-            'Minimum cosine of two memories that count as similar; "linked" does not use it'
-            " (default: 0.7; less if no cluster is found).",
+            "Minimum cosine of two similar memories (default: 0.7; lower if no cluster is"
+            ' found). The algorithm "linked" does not use it.',
             float,
         ),
     ]

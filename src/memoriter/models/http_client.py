@@ -77,6 +77,17 @@ def parse_base_url(base: str, role: ServerRole) -> Server:
     return Server(parts.scheme == "https", parts.hostname, port, parts.path.rstrip("/"))
 
 
+def check_options(given: Mapping[str, object], options: type, owner: str) -> None:
+    """Refuse options that `options`, a TypedDict, does not declare."""
+    known = options.__annotations__
+    if unknown := set(given) - set(known):
+        raise InputError(
+            f"{min(unknown)}: {owner} has no such option",
+            hint=f"the options are {', '.join(known)}",
+            field=min(unknown),
+        )
+
+
 def _bad(role: ServerRole, why: str) -> InputError:
     return InputError(
         f"{role.option}: the base URL is not usable: {why}",

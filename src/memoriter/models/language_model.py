@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.names import name, number
-from memoriter.models.http_client import Post, ServerRole, key_for, parse_base_url
+from memoriter.models.http_client import Post, ServerRole, check_options, key_for, parse_base_url
 from memoriter.models.parse_json import parse_json
 from memoriter.models.texts import encodable
 
@@ -70,12 +70,7 @@ class LanguageModel:
     """
 
     def __init__(self, model: str, base: str, **options: Unpack[LanguageModelOptions]) -> None:
-        if unknown := set(options) - set(LanguageModelOptions.__annotations__):
-            raise InputError(
-                f"{min(unknown)}: a language model has no such option",
-                hint=f"the options are {', '.join(LanguageModelOptions.__annotations__)}",
-                field=min(unknown),
-            )
+        check_options(options, LanguageModelOptions, "a language model")
         self._model = name(model, "model", InputError, 256)
         self._server = parse_base_url(base, _ROLE)
         self._key = key_for(self._server, options.get("key"), _ROLE)

@@ -71,7 +71,7 @@ class Fusion(RecipePart):
         values={
             "keep": "it is lost, as if the lane scored 0",
             "redistribute": "it goes to the other lanes",
-            "fixed": "it is lost, and weights are used as given instead of divided by their sum",
+            "fixed": "it is lost, and weights are used as given, not divided by their sum",
         },
     )
     lists: Weight = option("weight of each ranking that a call passes in `lists`", 1.0)
@@ -119,16 +119,16 @@ class Weighted(Fusion):
             "max": "divided by the lane's best score",
             "min_max": "the lane's lowest score becomes 0, its best 1",
             "none": "left as they are",
-            "coverage": "replaced by the share of the question that the record covers; `max` in a"
-            " lane that does not know this share",
+            "coverage": "replaced by the share of the question that the record covers (as `max`"
+            " in a lane that does not know this share)",
         },
     )
     weights: dict[Label, Weight] = option(
         "weight of each lane in the sum; a boost named here is added like a lane"
     )
     model_weights: dict[Label, Weight] = option(
-        "entries that replace those of the same name in `weights` if vectors come from a model, not"
-        " from the packaged table of words",
+        "weights that replace those in `weights` if vectors come from a model; with the packaged"
+        " table of words they are not used",
         make=dict[str, float],
     )
 
@@ -178,12 +178,12 @@ class Rrf(Fusion):
 
     kind: Literal["rrf"]
     k: float = option(
-        "constant k in 1 / (k + rank); the larger, the less the scores of the first ranks differ",
+        "constant k in 1 / (k + rank); the larger k, the less the first ranks differ in score",
         60.0,
         ge=0.0,
         le=1e6,
     )
-    base: int = option("rank of a lane's best hit in 1 / (k + rank): 1 or 0", 1, ge=0, le=1)
+    base: int = option("number of the first rank in 1 / (k + rank): 1 or 0", 1, ge=0, le=1)
     weights: dict[Label, Weight] = option(
         "weight of each lane; a lane that is not named has the weight 1",
         make=dict[str, float],
@@ -193,7 +193,7 @@ class Rrf(Fusion):
         "none",
         values={
             "none": "not at all",
-            "unit": "so that a record which is the best of every list scores 1",
+            "unit": "a record that is the best of every list scores 1",
         },
     )
 
@@ -228,20 +228,21 @@ class Smooth(Fusion):
 
     kind: Literal["smooth"]
     base: Label = option(
-        "lane whose score decides how much `lifted` counts: the lower this score, the more"
+        "lane that decides how much `lifted` counts: the lower a record scores in `base`, the more"
     )
     lifted: Label = option(
-        "lane whose score is multiplied by a factor that grows as the score of `base` falls"
+        "lane whose score is raised; the lower a record scores in `base`, the more it is raised"
     )
     lift: float = option(
-        "largest gain of the lane `lifted`: its score is multiplied by 1 + lift · e^(−b / fade),"
-        " where b is the score of the record in the lane `base`",
+        "how much the score in `lifted` is raised at most; it is multiplied by 1 + lift ·"
+        " e^(−b / fade); b is the score in `base`",
         35.0,
         ge=0.0,
         le=1e6,
     )
     fade: float = option(
-        "score of the lane `base` at which the gain of the lane `lifted` has fallen to lift / e",
+        "score in `base` at which lift · e^(−b / fade) has fallen to lift / e; the larger, the"
+        " slower it falls",
         3.0,
         gt=0.0,
         le=1e6,

@@ -22,8 +22,9 @@ class PassHead(Spec):
         le=10_000,
     )
     by: tuple[str, ...] = option(
-        "score columns whose best candidates are scored again, such as words.score or `fuse` (the"
-        " score before boosts); a missing value counts as 0; empty: the best in the order so far",
+        "score columns, such as words.score or `fuse` (the score before boosts); the best"
+        " candidates of each column are scored again, and a missing value counts as 0; empty: the"
+        " best candidates in the order so far",
         (),
     )
 
@@ -81,8 +82,8 @@ class Rerank(Spec):
         },
     )
     unless: Unanimity | None = option(
-        "table that names two `lanes`; the reranker is skipped if their best hits agree. None:"
-        " it is always asked",
+        "table with two `lanes`; the reranker is skipped if their best hits agree; None: the"
+        " reranker is always asked",
         None,
     )
 

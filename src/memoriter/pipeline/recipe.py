@@ -92,7 +92,7 @@ class Mode(Spec):
 
     lanes: tuple[Label, ...] = option("lanes that run in this mode", min_length=1)
     may_miss: tuple[Label, ...] = option(
-        "lanes that may fail to run without the answer being called degraded", ()
+        "optional lanes: if one of them cannot run, the answer still counts as complete", ()
     )
     otherwise: Label | None = option("lane that runs if no lane of the mode can", None)
     rerank: bool = option("whether the recipe's reranker is asked in this mode", default=True)
@@ -132,7 +132,7 @@ class Recipe(Spec):
         "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
     )
     window: int = option(
-        "number that the ordering `cap` multiplies by its `share` to get its limit",
+        "number of hits from which the ordering `cap` computes its limit: `window` · `share`",
         10,
         ge=1,
         le=10_000,
@@ -152,15 +152,15 @@ class Recipe(Spec):
         },
     )
     not_positive: Literal["refuse", "default"] = option(
-        "what a value of 0 or less means for `limit` and for the options in `names`",
+        "what happens if a call gives 0 or less for `limit` or for an option in `names`",
         "refuse",
-        values={"refuse": "an error", "default": "the value of the recipe"},
+        values={"refuse": "the call fails", "default": "the value of the recipe is used"},
     )
     select: Select = option("which records are left out unless a call says otherwise", Select())
     lanes: dict[Label, AnyLane] = option("lanes (searches), each with your own label", min_length=1)
     apart: tuple[Label, ...] = option(
-        "lanes that use some words of the question themselves, for example words that name a time;"
-        " these words are left out when the question is embedded",
+        "lanes that read certain words of the question, such as words for a time; these words are"
+        " left out when the question is embedded",
         (),
     )
     boosts: dict[Label, AnyBoost] = option(
@@ -178,26 +178,26 @@ class Recipe(Spec):
     relevance: Relevance | None = option("how the relevance of a hit is computed", None)
     final: Final_ = option("limit and minimum score of the hits", Final_())
     names: dict[str, Path] = option(
-        "names of another system's options, each with the path of the option in this recipe",
+        "option names of another system, each with the path of the same option in this recipe",
         make=dict[str, Path],
     )
     values: dict[str, Mean] = option(
-        "what the values of another system's options are called here, for example mode = {"
-        ' outgoing_only = "out" }',
+        "option values of another system, each with its value in this recipe, for example mode ="
+        ' { outgoing_only = "out" }',
         make=dict[str, Mean],
     )
     labels: dict[str, Mix] = option(
-        "another system's labels of an answer, such as hybrid: an answer gets the first one whose"
-        " lanes in `ran` ran and whose lanes in `with_hits` had hits",
+        "another system's labels for answers, such as hybrid; an answer gets the first label"
+        " whose lanes in `ran` all ran and whose lanes in `with_hits` all had hits",
         make=dict[str, Mix],
     )
     sources: dict[str, tuple[Label, ...]] = option(
-        "another system's names for the source of a hit, each with lanes; a hit gets the first name"
-        " whose lanes all found it",
+        "another system's names for the source of a hit, each with a list of lanes; a hit gets"
+        " the first name whose lanes all found the hit",
         make=dict[str, tuple[Label, ...]],
     )
     scores: dict[str, str] = option(
-        "another system's names for numbers of a hit, each with its column (0 without a value)",
+        "another system's names for scores of a hit, each with its column; a missing score is 0",
         make=dict[str, str],
     )
 

@@ -87,70 +87,72 @@ class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
     seen: UnitShare = option(
-        "weight of one part of the evidence: the share of the question's informative words that"
-        " occur in any record",
+        "weight of the known words in the evidence; known words are the informative words of the"
+        " question that occur in any record",
         0.05,
     )
     mass: float = option(
-        "how much short questions lose: evidence is multiplied by m / (m + mass), where m is the"
-        " summed idf of the question's informative words",
+        "how much short questions lose (larger: more); evidence is multiplied by m / (m +"
+        " mass); m is the summed idf of the question's informative words",
         16.0,
         ge=0.0,
         le=1000.0,
     )
     unseen_name: UnitShare = option(
-        "factor of the evidence if the question has a name that no record has", 0.4
+        "evidence is multiplied by this factor if the question has a name that no record has", 0.4
     )
     words: int = option(
-        "length in words above which a record loses evidence: its evidence is multiplied by the"
-        " fourth root of `words` / length",
+        "length in words above which a record loses evidence; the evidence of a longer record is"
+        " multiplied by the fourth root of `words` / length",
         16, ge=1, le=1_000_000,
     )  # fmt: skip
     apart: UnitShare = option(
-        "how much the lanes in the recipe's `apart` can add to the evidence; they add more, the"
-        " fewer words the question has besides those that they read",
+        "what the lanes in the recipe's `apart` add to the evidence at most; the fewer other"
+        " words the question has, the more they add",
         0.16,
     )
     few: float | None = option(
-        "how slowly evidence falls as the store grows: it is multiplied by (few + ln `records`) /"
-        " (few + ln n), where n is the number of records in the store; None: it does not fall",
+        "how slowly evidence falls as the store grows (larger: slower); evidence is multiplied"
+        " by (few + ln `records`) / (few + ln n); n is the number of records in the store;"
+        " None: evidence does not depend on the store's size",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
     records: int = option(
-        "size of the stores, in records, that `knots` were fitted on", 160, ge=1, le=10**9
+        "number of records in the stores that `knots` were fitted on", 160, ge=1, le=10**9
     )
     stands_out: str | None = option(
-        "lane whose scores show how far a record stands out from all others; None: no lane",
+        "lane whose scores show how far a hit stands out from all other records; None: this is"
+        " not considered",
         None,
     )
     deviations: float = option(
-        "how far a hit must stand out in the lane `stands_out`: evidence beyond that of a weak hit"
-        " is multiplied by z / deviations (at least 0.25, at most 2), where z is the standard score"
-        " of the hit in that lane",
+        "by how many standard deviations a hit should stand out in the lane `stands_out`;"
+        " evidence beyond that of a weak hit is multiplied by z / deviations (0.25 to 2); z is"
+        " the standard score of the hit in this lane",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(
-        "imaginary records added to the statistics of the lane `stands_out`, for small stores:"
-        " (their number, their mean score, their standard deviation)",
+        "imaginary records added to the mean and deviation of the lane `stands_out`, which matter"
+        " in small stores: (their number, mean score, standard deviation)",
         (20.0, 0.04, 0.05),
     )
     knots: tuple[Knot, ...] = option(
-        "points (evidence, relevance) of the piecewise linear curve from evidence to relevance",
+        "points (evidence, relevance) of the curve from evidence to relevance; between two points"
+        " the curve is a straight line",
         min_length=2,
         max_length=32,
     )
     model_knots: tuple[Knot, ...] = option(
-        "replaces `knots` if vectors come from a model, not from the packaged table of words;"
-        " empty: `knots` are used",
+        "points used instead of `knots` if vectors come from a model; empty: `knots` are used"
+        " with a model too",
         (),
         max_length=32,
     )
     weak: UnitShare = option(
-        'minimum relevance of a weak hit; below it, a hit has the strength "none"', 0.15
+        'minimum relevance of a hit of the strength "weak"; a hit below it has the strength "none"',
+        0.15,
     )
-    strong: UnitShare = option(
-        'minimum relevance of a hit of the strength "strong"; from `weak` up to it: "weak"', 0.6
-    )
+    strong: UnitShare = option('minimum relevance of a hit of the strength "strong"', 0.6)
 
     def check(self) -> None:
         """Knots ascend, and `weak` is not above `strong`."""

@@ -275,10 +275,10 @@ def _finished(
             PlanStep(
                 name,
                 {**step.shows, **more} if more else step.shows,
-                step.skipped,
-                counts.get(name, step.rows),
-                step.attempts if ranking is None else ranking.attempts,
-                step.idle,
+                skipped=step.skipped,
+                rows=counts.get(name, step.rows),
+                attempts=step.attempts if ranking is None else ranking.attempts,
+                idle=step.idle,
             )
         )
     return replace(plan, steps=tuple(steps))

@@ -207,7 +207,15 @@ def hops(graph: Adjacency, allowed: StepFilter, seeds: Sequence[int], max_hops: 
         front = fresh_nodes
     nodes, parents, steps = (np.concatenate([level[n] for level in levels]) for n in range(3))
     depths = np.repeat(np.arange(len(levels)), [level[0].size for level in levels])
-    return Tree(nodes, depths, parents, steps, depths.astype(np.float64), read, truncated=False)
+    return Tree(
+        nodes,
+        depths,
+        parents=parents,
+        steps=steps,
+        costs=depths.astype(np.float64),
+        read=read,
+        truncated=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +254,10 @@ def cheapest(
     allowed = StepFilter(
         allowed.edges & (costs >= 0.0), allowed.nodes, allowed.along, allowed.against
     )
-    waiting = [_Candidate(0.0, node, 0, ROOT, ROOT, ROOT) for node in sorted(set(seeds))]
+    waiting = [
+        _Candidate(0.0, node, depth=0, parent=ROOT, step=ROOT, origin=ROOT)
+        for node in sorted(set(seeds))
+    ]
     for cost, node, depth, parent, step, _ in _in_turn(waiting, order):
         # Popped in order of cost: a later path is useful only if it has fewer hops.
         if depth >= nearest.get(node, depth + 1):
@@ -264,7 +275,10 @@ def cheapest(
             fewer = depth + 1 < nearest.get(to, depth + 2)
             if fewer and budget.allows(whole, depth + 1):
                 at = len(grown.places) - 1
-                heapq.heappush(waiting, _Candidate(whole, to, depth + 1, at, onward, node))
+                heapq.heappush(
+                    waiting,
+                    _Candidate(whole, to, depth=depth + 1, parent=at, step=onward, origin=node),
+                )
     return grown.tree()
 
 

@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.names import choice, integer, name, number
-from memoriter.models.http_client import Post, ServerRole, key_for, parse_base_url
+from memoriter.models.http_client import Post, ServerRole, check_options, key_for, parse_base_url
 from memoriter.models.parse_json import parse_json
 from memoriter.models.texts import encodable
 
@@ -67,12 +67,7 @@ class HttpReranker:
     """
 
     def __init__(self, model: str, base: str, **options: Unpack[HttpRerankerOptions]) -> None:
-        if unknown := set(options) - set(HttpRerankerOptions.__annotations__):
-            raise InputError(
-                f"{min(unknown)}: a reranker on a server has no such option",
-                hint=f"the options are {', '.join(HttpRerankerOptions.__annotations__)}",
-                field=min(unknown),
-            )
+        check_options(options, HttpRerankerOptions, "a reranker on a server")
         shape = choice(options.get("shape", "cohere"), "shape", SHAPES, InputError)
         self._shape = cast("Shape", shape)
         self._model = name(model, "model", InputError, 256)

@@ -71,8 +71,7 @@ class GroupCommit:
         if pending.done is None:
             raise Unavailable(
                 "the write was interrupted, so it is unknown whether it was stored",
-                hint="write it again; if it had a `key`, give the same one, and it is stored only"
-                " once",
+                hint="write it again; with the same `key` as before, it is stored only once",
             )
         return pending.done
 

@@ -106,18 +106,18 @@ class Ram:
             yield Delta(
                 upto,
                 [read_record(tenant, r, digests[r.row]) for r in log.records if r.row in spans],
-                {
+                words={
                     w.row: check_words(tenant, w)
                     for w in log.words
                     if w.row in spans and w.generation == generations[0]
                 },
-                [
+                vectors=[
                     check_vector(tenant, v)
                     for v in log.vector_rows
                     if v.seq in spans and v.generation == generations[1]
                 ],
-                [e for e in log.edge_rows if e.seq in spans],
-                [t for t in log.tombs if t.seq in spans],
+                edges=[e for e in log.edge_rows if e.seq in spans],
+                tombs=[t for t in log.tombs if t.seq in spans],
             )
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:

@@ -65,6 +65,11 @@ class Segments(Protocol):
         ...
 
 
+def missing_segment(name: str) -> NotFound:
+    """The error for a segment that is not there."""
+    return NotFound(f"index segment {name} is missing; the memories are not affected")
+
+
 def owned_prefix(tenant: str) -> str:
     """How the names of a tenant's segments begin: the names tell nothing about the tenant."""
     return hashlib.sha256(tenant.encode()).hexdigest()[:8]
@@ -103,9 +108,7 @@ class FolderSegments:
             with (self.folder / name).open("rb") as file:
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError as error:
-            raise NotFound(
-                f"index segment {name} is missing; the memories are not affected"
-            ) from error
+            raise missing_segment(name) from error
 
     def discard_copy(self, tenant: str, name: str) -> bool:
         """False: there are no copies."""
@@ -167,9 +170,7 @@ class MemorySegments:
         try:
             return self._kept[tenant, name]
         except KeyError as error:
-            raise NotFound(
-                f"index segment {name} is missing; the memories are not affected"
-            ) from error
+            raise missing_segment(name) from error
 
     def discard_copy(self, tenant: str, name: str) -> bool:
         """False: there are no copies."""

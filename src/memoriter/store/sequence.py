@@ -174,7 +174,9 @@ class _Settling:
             out.head = Head(self.seq, self.time, self.positions, self.link, head.published)
         out.commit = Commit(self.tenant, out.head.seq, to_datetime(out.head.time), ids, debt)
         out.keys = [
-            KeyRow(key.name, key.asked, out.head.seq, out.head.time, record_id, debt)
+            KeyRow(
+                key.name, key.asked, seq=out.head.seq, time=out.head.time, id=record_id, debt=debt
+            )
             for key, record_id in self.new_keys.values()
         ]
         return out
@@ -254,7 +256,9 @@ class _Settling:
             position = current.position
         row = self.next()
         self.current[act.id] = CurrentRow(row, position)
-        record = RecordRow(row, position, act.id, self.time, act.salt, act.body)
+        record = RecordRow(
+            row, position, id=act.id, committed=self.time, salt=act.salt, body=act.body
+        )
         self.out.records.append(record)
         self.chain(row, RECORD, record_digest(self.tenant, record))
         self.derived(act, row)

@@ -48,7 +48,7 @@ def require_undamaged(rows: Damageable) -> Damageable:
 
 def entry_digests(tenant: str, rows: TenantRows) -> Iterator[tuple[int, tuple[int, bytes]]]:
     """(kind, digest) of every sequenced entry with its number, in the order of the numbers."""
-    record = kinds.RecordRow(0, 0, "", 0, b"", b"")
+    record = kinds.RecordRow(0, 0, id="", committed=0, salt=b"", body=b"")
     for seq, table, row in heapq.merge(*(_numbered(rows, table) for table in _ENTRIES)):
         match _ENTRIES[table]:
             case "records":

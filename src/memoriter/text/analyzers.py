@@ -55,9 +55,9 @@ def _checked(one: Analyzer, name: str) -> Analyzer:
     """
     if one.name != name or not one.fingerprint.startswith(f"{name}{_MARK}"):
         raise plugins.CannotLoad(
-            f"the analyzer of the entry point {name!r} must have this name and a fingerprint that"
-            f" begins with '{name}{_MARK}', but its name is {one.name!r} and its fingerprint"
-            f" {one.fingerprint!r}"
+            f"the entry point {name!r} has an analyzer named {one.name!r} with the fingerprint"
+            f" {one.fingerprint!r}; expected the name {name!r} and a fingerprint that begins"
+            f" with '{name}{_MARK}'"
         )
     return one
 

@@ -169,10 +169,10 @@ class TokenAnalyzer(ABC):
         return Sketch(
             terms,
             list(set(chain.from_iterable(map(_SURFACES, fields)))),
-            tuple([len(field.terms) for field in fields]),
-            tuple([field.width for field in fields]),
-            np.arange(len(terms)),
-            places,
+            counts=tuple([len(field.terms) for field in fields]),
+            lengths=tuple([field.width for field in fields]),
+            ordinals=np.arange(len(terms)),
+            places=places,
         )
 
     def terms(self, text: str) -> list[str]:

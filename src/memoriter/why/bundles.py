@@ -132,13 +132,15 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
         )
     if ctx.query.budget:
         raise BadQuery(
-            "budget: bundles cannot take a budget",
+            "budget: `bundles` does not use a budget",
             hint="leave it out, or use recall",
             field="budget",
         )
     if ctx.query.cycle is not None:
         raise BadQuery(
-            "cycle: bundles cannot take a cycle", hint="leave it out, or use recall", field="cycle"
+            "cycle: `bundles` does not use the option `cycle`",
+            hint="leave it out, or use recall",
+            field="cycle",
         )
     skipped = {} if ctx.effects.reranker is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
@@ -248,7 +250,16 @@ class _Linked:
             kinds = tuple(walked.walk_graph.kinds(tree, at))
             seeds = self._seeds[int(tree.nodes[at])]
             depth = int(tree.depths[at])
-            out.append(Support(record, depth, seeds, kinds, tuple(path), replaced))
+            out.append(
+                Support(
+                    record,
+                    depth,
+                    seed_paths=seeds,
+                    kinds=kinds,
+                    path=tuple(path),
+                    superseded_by=replaced,
+                )
+            )
         return tuple(out)
 
 

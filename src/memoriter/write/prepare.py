@@ -148,7 +148,12 @@ def _dated(edge: NewEdge, content: Content) -> NewEdge:
     if edge.kind in REPLACING and edge.valid_from is None:
         since = content.created if content.valid_from is None else content.valid_from
         return NewEdge(
-            edge.target, edge.kind, edge.weight, to_micros(since), edge.valid_until, edge.metadata
+            edge.target,
+            edge.kind,
+            weight=edge.weight,
+            valid_from=to_micros(since),
+            valid_until=edge.valid_until,
+            metadata=edge.metadata,
         )
     return edge
 

@@ -278,8 +278,8 @@ class Writer:
         """Check that a new version does not leave the scope."""
         if not self._scope.contains(content):
             raise BadRecord(
-                "agent, user, session: an update cannot move a record out of the scope that this"
-                " memory is limited to",
+                "agent, user, session: an update cannot move a record out of the scope of this"
+                " memory",
                 hint="leave these fields out, or update through a memory without this scope",
                 field="agent",
             )

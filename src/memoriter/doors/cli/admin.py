@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from memoriter.core.errors import Conflict, Corrupt, InputError
-from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command, where_of
 from memoriter.doors.cli.options import (
-    DEFAULTS,
+    CliArgument,
+    CliOption,
     PrintedOptions,
-    RerankerOption,
     ScopedOptions,
     WhereOption,
-    config_files,
     opened_memory,
-    settings,
-    shown_store,
-    store_exists,
     store_path,
 )
-from memoriter.doors.cli.output import show
-from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
+from memoriter.doors.cli.output import CommandExit, show
 
 if TYPE_CHECKING:
     from memoriter.memory.backups import Backup
     from memoriter.write.doctor import Checkup
-
-
-@command("init", "memoriter init --store agent.db")
-def init(at: PrintedOptions) -> None:
-    """Make an empty store; an existing one is left as it is."""
-    place, fresh = shown_store(store_path(at)), not store_exists(at)
-    with opened_memory(at, "make"):
-        pass
-    line = f"made {place}" if fresh else f"{place} exists already"
-    show({"store": place, "made": fresh}, lambda: line, as_json=at.json)
 
 
 @command("maintain", "memoriter maintain")
@@ -85,9 +68,7 @@ def calibrate(
     'memoriter export facts.jsonl --where \'{"kind": "fact"}\'',
 )
 def export(
-    file: Annotated[
-        Path, CliArgument(metavar="FILE", help="The file to write.", show_default=False)
-    ],
+    file: Annotated[Path, CliArgument(metavar="FILE", help="The file to write.")],
     at: ScopedOptions,
     where: WhereOption = None,
     *,
@@ -113,9 +94,7 @@ def export(
 
 @command("backup", "memoriter backup agent-2026-11-17.db --verify")
 def backup(
-    file: Annotated[
-        Path, CliArgument(metavar="FILE", help="The file to write.", show_default=False)
-    ],
+    file: Annotated[Path, CliArgument(metavar="FILE", help="The file to write.")],
     at: PrintedOptions,
     *,
     verify: Annotated[
@@ -139,10 +118,7 @@ def backup(
 
 @command("restore", "memoriter restore agent-2026-11-17.db --store agent.db")
 def restore(
-    file: Annotated[
-        Path,
-        CliArgument(metavar="FILE", help="A file that `backup` wrote.", show_default=False),
-    ],
+    file: Annotated[Path, CliArgument(metavar="FILE", help="A file that `backup` wrote.")],
     at: PrintedOptions,
     *,
     force: Annotated[bool, CliOption("--force", help="Replace an existing store.")] = False,
@@ -162,12 +138,8 @@ def restore(
 
 @command("copy", "memoriter copy agent.db postgresql://memoriter@db.example/agents")
 def copy(
-    source: Annotated[
-        str, CliArgument(metavar="SOURCE", help="The store to read.", show_default=False)
-    ],
-    target: Annotated[
-        str, CliArgument(metavar="TARGET", help="The store to fill.", show_default=False)
-    ],
+    source: Annotated[str, CliArgument(metavar="SOURCE", help="The store to read.")],
+    target: Annotated[str, CliArgument(metavar="TARGET", help="The store to fill.")],
     *,
     tenant: Annotated[
         str | None,
@@ -248,12 +220,7 @@ def _lines(checkup: Checkup) -> list[str]:
 # --- analyzers --------------------------------------------------------------------------------
 
 AnalyzerArgument = Annotated[
-    str,
-    CliArgument(
-        metavar="NAME",
-        help="The name of an analyzer; `analyzer list` shows them.",
-        show_default=False,
-    ),
+    str, CliArgument(metavar="NAME", help="The name of an analyzer; `analyzer list` shows them.")
 ]
 
 
@@ -293,9 +260,7 @@ def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
 EmbedderArgument = Annotated[
     str,
     CliArgument(
-        metavar="EMBEDDER",
-        help="An embedding model, for example static, hash or onnx:FOLDER.",
-        show_default=False,
+        metavar="EMBEDDER", help="An embedding model, for example static, hash or onnx:FOLDER."
     ),
 ]
 
@@ -357,44 +322,3 @@ def embed_rollback(at: PrintedOptions) -> None:
     with opened_memory(at, "change") as memory:
         commit = memory.embedding.rollback()
     show(commit.to_dict(), lambda: "the previous model serves again", as_json=at.json)
-
-
-# --- config -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class SettingOptions(ScopedOptions):
-    """Every setting as a flag."""
-
-    recipe: Annotated[
-        str | None,
-        CliOption("--recipe", metavar="NAME", help="The recipe for searches (MEMORITER_RECIPE)."),
-    ] = None
-    reranker: RerankerOption = None
-
-
-@command("show", "memoriter config show --origin")
-def config_show(
-    at: SettingOptions,
-    *,
-    origin: Annotated[
-        bool, CliOption("--origin", help="Show where each value comes from.")
-    ] = False,
-) -> None:
-    """Show every setting; with --origin, also where each value comes from.
-
-    The first of these that has a value counts: a flag, an environment variable (MEMORITER_…),
-    memoriter.toml in the current directory, memoriter/config.toml in ~/.config, the default.
-    """
-    values = settings({name: getattr(at, name) for name in DEFAULTS})
-    store = values["store"]
-    if store.value and "://" in store.value:  # it may hold a password
-        values["store"] = replace(store, value=shown_store(store.value))
-    data = {
-        "settings": {name: {"value": s.value, "origin": s.origin} for name, s in values.items()},
-        "files": [{"path": str(path), "exists": path.exists()} for path in config_files()],
-    }
-    width = 3 if origin else 2
-    heads = ("setting", "value", "from")[:width]
-    rows = [(n, "—" if s.value is None else s.value, s.origin)[:width] for n, s in values.items()]
-    show(data, lambda: render.ink.TextColumns(heads, rows, wide=width - 1), as_json=at.json)

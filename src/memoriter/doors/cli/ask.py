@@ -14,6 +14,8 @@ from memoriter.core.private_file import write_private
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import (
+    CliArgument,
+    CliOption,
     IdArgument,
     JsonOption,
     LimitOption,
@@ -22,8 +24,7 @@ from memoriter.doors.cli.options import (
     opened_memory,
     setting,
 )
-from memoriter.doors.cli.output import print_json, show
-from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
+from memoriter.doors.cli.output import CommandExit, print_json, show
 from memoriter.memory import options
 
 if TYPE_CHECKING:
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
     from memoriter.why.result import Hit, Result
     from memoriter.why.verify import Verified
 
-QueryArgument = Annotated[
-    str, CliArgument(metavar="QUERY", help="What to look for.", show_default=False)
-]
+QueryArgument = Annotated[str, CliArgument(metavar="QUERY", help="What to look for.")]
 ExplainOption = Annotated[
     bool, CliOption("--explain", help="Break down every score, and show the plan of the search.")
 ]
@@ -117,9 +116,7 @@ def bundles(
 def reflections(
     at: ScopedOptions,
     ask: QueryOptions,
-    query: Annotated[
-        str, CliArgument(metavar="QUERY", help="What to look for.", show_default=False)
-    ] = "",
+    query: Annotated[str, CliArgument(metavar="QUERY", help="What to look for.")] = "",
     *,
     explain: ExplainOption = False,
 ) -> None:
@@ -182,10 +179,7 @@ ReceiptOption = Annotated[
     CliOption("--receipt", metavar="FILE", help="The receipt of a search, instead of --query."),
 ]
 ReceiptArgument = Annotated[
-    Path,
-    CliArgument(
-        metavar="RECEIPT", help="A receipt that `recall --receipt` saved.", show_default=False
-    ),
+    Path, CliArgument(metavar="RECEIPT", help="A receipt that `recall --receipt` saved.")
 ]
 
 
@@ -293,7 +287,8 @@ def verify(
     receipt: ReceiptArgument,
     *,
     every: Annotated[
-        bool, CliOption("--all", help="List every part that was checked, not only their number.")
+        bool,
+        CliOption("--all", help="List all parts that were checked, not only how many there are."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -324,7 +319,7 @@ def _lines(verified: Verified, *, every: bool) -> list[str]:
 def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
     """Run the search of a receipt again on the data of its time, and compare the answers.
 
-    If the answers differ, the exit code is 10 if memories were forgotten since, else 9.
+    If the answers differ, the exit code is 9, or 10 if memories were forgotten since.
     """
     with opened_memory(at, "read") as memory:
         replayed = memory.replay(receipt)

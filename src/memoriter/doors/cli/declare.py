@@ -21,8 +21,7 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import Declared, Option, declared
 from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.core.where import parse_where
-from memoriter.doors.cli.options import Completion, complete_recipe
-from memoriter.doors.cli.params import CliOption
+from memoriter.doors.cli.options import CliOption, Completion, complete_recipe
 
 # --- commands ---------------------------------------------------------------------------------
 

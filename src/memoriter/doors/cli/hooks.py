@@ -13,6 +13,8 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.strict_json import DuplicateKey, strict_json
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
+    CliArgument,
+    CliOption,
     LimitOption,
     PrintedOptions,
     RerankerOption,
@@ -22,8 +24,7 @@ from memoriter.doors.cli.options import (
     opened_memory,
     setting,
 )
-from memoriter.doors.cli.output import print_json, print_note
-from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
+from memoriter.doors.cli.output import CommandExit, print_json, print_note
 from memoriter.doors.hosts import HOST_NAMES, host_of
 
 LONGEST_PROMPT: Final = 16 * 1024 * 1024
@@ -39,6 +40,16 @@ UrlOption = Annotated[
         metavar="URL",
         help="The address of a running server, to use instead of a store; its token is read from"
         " the environment variable MEMORITER_TOKEN.",
+    ),
+]
+
+HostArgument = Annotated[
+    str,
+    CliArgument(
+        metavar="HOST",
+        help="The host, the program that runs the agent: "
+        f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
+        autocompletion=complete_words(*HOST_NAMES),
     ),
 ]
 
@@ -161,7 +172,7 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions, *, tagged: bool) ->
     if how.url is not None:
         if how.reranker is not None:
             raise InputError(
-                "reranker: cannot be combined with --url, where the server decides on the reranker",
+                "reranker: cannot be combined with --url, because the server chooses the reranker",
                 hint="set it on the server: memoriter serve --reranker NAME",
             )
         names = {"agent": at.agent, "user": at.user, "session": at.session}
@@ -278,27 +289,18 @@ def _listed(kinds: list[str]) -> str:
 
 @command("show", "memoriter hooks show claude-code")
 def hooks_show(
-    agent: Annotated[
-        str,
-        CliArgument(
-            metavar="AGENT",
-            help="The host, the program that runs the agent: "
-            f"{', '.join(HOST_NAMES[:-1])} or {HOST_NAMES[-1]}.",
-            show_default=False,
-            autocompletion=complete_words(*HOST_NAMES),
-        ),
-    ],
+    host: HostArgument,
     at: PrintedOptions,
     url: UrlOption = None,
 ) -> None:
     """Print the hooks that make a coding agent recall before each reply and capture after it."""
-    host = host_of(agent)
+    agent = host_of(host)
     from memoriter.doors.installing import store_for_hosts  # noqa: PLC0415  # the hooks need it not
 
     store = store_for_hosts(at.store) if at.store and "://" in at.store else at.store
     flags = {"--url": url, "--store": store, "--tenant": at.tenant}
     place = [part for flag, value in flags.items() if value for part in (flag, value)]
-    data = host.hook_settings(place)
+    data = agent.hook_settings(place)
     if not at.json:
-        print_note(f"put this into {host.hooks}:")
+        print_note(f"put this into {agent.hooks}:")
     print_json(data)  # for people too: a console would break long lines

@@ -1,7 +1,10 @@
 """The command line: every command by the panel of the help that shows it, and how a run goes.
 
 A command is imported when it runs. What its group's help says about it is read from the docstring
-in the compiled module, which is not run.
+in the compiled module, which is not run. typer, which `tree` gives the commands to, reads any
+command line, completes words in the shell and prints help and errors. To load typer takes longer
+than most commands, so a plain line is read here: known options, each once and with its value, texts
+and whole numbers.
 """
 
 from __future__ import annotations
@@ -16,11 +19,10 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from memoriter.core.errors import InputError
-from memoriter.doors.cli.output import FAILED, INTERRUPTED, discard_output, report
-from memoriter.doors.cli.params import CommandExit, plain_values
+from memoriter.core.lazy_dataclass import dataclass
+from memoriter.doors.cli.output import run_and_exit
 
 if TYPE_CHECKING:
     import typer
@@ -85,132 +87,82 @@ def docstring_line(docstring: str | None) -> str:
     return " ".join((docstring or "").split("\n\n")[0].split())
 
 
+def _listed(module: str, functions: str, group: str = "") -> tuple[Listed, ...]:
+    """Commands of a module, named as their functions; those of a group without its name."""
+    before = f"{group}_" if group else ""
+    names = [
+        (each.rstrip("_").replace("_", "-"), f"{module}.{before}{each}")
+        for each in functions.split()
+    ]
+    return tuple(Listed(name, place) for name, place in names)
+
+
 PANELS: Final[Panels] = {
-    "Start": (Listed("init", "admin.init"), Listed("demo", "demo.demo")),
+    "Start": _listed("start", "init demo"),
     "Write": (
-        Listed("remember", "write.remember"),
-        Listed("import", "write.import_"),
-        Listed("update", "write.update"),
-        Listed("link", "write.link"),
-        Listed("expire", "write.expire"),
-        Listed("forget", "forget.forget"),
-        Listed("reflect", "write.reflect"),
-        Listed("review", "records.review"),
-        Listed("decide", "records.decide"),
+        *_listed("write", "remember import_ update link expire forget reflect"),
+        *_listed("records", "review decide"),
     ),
-    "Ask": (
-        Listed("recall", "ask.recall"),
-        Listed("keywords", "ask.keywords"),
-        Listed("bundles", "ask.bundles"),
-        Listed("reflections", "ask.reflections"),
-        Listed("plan", "ask.plan"),
-    ),
-    "Prove": (
-        Listed("explain", "ask.explain"),
-        Listed("why-not", "ask.why_not"),
-        Listed("verify", "ask.verify"),
-        Listed("replay", "ask.replay"),
-        Listed("diff", "ask.diff"),
-    ),
+    "Ask": _listed("ask", "recall keywords bundles reflections plan"),
+    "Prove": _listed("ask", "explain why_not verify replay diff"),
     "Look": (
-        Listed("page", "records.page"),
-        Listed("browse", "records.browse"),
-        Listed("get", "records.get"),
-        Listed("history", "records.history"),
-        Listed("links", "records.links"),
+        *_listed("records", "page browse get history links"),
         Branch(
             "agents",
             "The registry of agents: list, change and search them.",
-            (
-                Listed("list", "records.agents_list"),
-                Listed("show", "records.agents_show"),
-                Listed("upsert", "records.agents_upsert"),
-                Listed("alias", "records.agents_alias"),
-                Listed("search", "records.agents_search"),
-            ),
+            _listed("records", "list show upsert alias search", group="agents"),
         ),
     ),
     "Keep": (
-        Listed("status", "records.status"),
-        Listed("maintain", "admin.maintain"),
-        Listed("calibrate", "admin.calibrate"),
-        Listed("export", "admin.export"),
-        Listed("backup", "admin.backup"),
-        Listed("restore", "admin.restore"),
-        Listed("copy", "admin.copy"),
-        Listed("verify-store", "admin.verify_store"),
-        Listed("doctor", "admin.doctor"),
+        *_listed("records", "status"),
+        *_listed("admin", "maintain calibrate export backup restore copy verify_store doctor"),
     ),
     "Serve": (
-        Listed("serve", "serve.serve"),
+        *_listed("serve", "serve"),
         Branch(
             "mcp",
             "The memory as tools for a model (MCP): run the server, install it into a host.",
             (
-                Listed("run", "mcp.mcp_run"),
-                Listed("install", "mcp.mcp_install"),
-                Listed("uninstall", "mcp.mcp_uninstall"),
+                *_listed("serve", "run", group="mcp"),
+                *_listed("start", "install uninstall", group="mcp"),
             ),
             default="run",
         ),
         Branch(
             "token",
             "Tokens for memoriter serve: each gives one right on one tenant.",
-            (
-                Listed("create", "serve.token_create"),
-                Listed("list", "serve.token_list"),
-                Listed("revoke", "serve.token_revoke"),
-            ),
+            _listed("serve", "create list revoke", group="token"),
         ),
         Branch(
             "hooks",
             "Hooks of coding agents: recall before each reply, capture after it.",
-            (
-                Listed("recall", "hooks.hooks_recall"),
-                Listed("capture", "hooks.hooks_capture"),
-                Listed("show", "hooks.hooks_show"),
-            ),
+            _listed("hooks", "recall capture show", group="hooks"),
         ),
     ),
     "Tune": (
         Branch(
             "recipe",
             "Recipes: how a recall searches and ranks, as data.",
-            (
-                Listed("list", "tune.recipe_list"),
-                Listed("show", "tune.recipe_show"),
-                Listed("check", "tune.recipe_check"),
-                Listed("diff", "tune.recipe_diff"),
-                Listed("compare", "tune.recipe_compare"),
-            ),
+            _listed("tune", "list show check diff compare", group="recipe"),
             "tune.more_recipe_commands",
         ),
         Branch(
             "analyzer",
             "Analyzers: how text is split into words, and which ones the store keeps.",
-            (
-                Listed("list", "admin.analyzer_list"),
-                Listed("add", "admin.analyzer_add"),
-                Listed("remove", "admin.analyzer_remove"),
-            ),
+            _listed("admin", "list add remove", group="analyzer"),
         ),
         Branch(
             "embed",
             "Embedders: which model turns memories into vectors, and how to change it.",
-            (
-                Listed("status", "admin.embed_status"),
-                Listed("migrate", "admin.embed_migrate"),
-                Listed("promote", "admin.embed_promote"),
-                Listed("rollback", "admin.embed_rollback"),
-            ),
+            _listed("admin", "status migrate promote rollback", group="embed"),
         ),
-        Listed("eval", "tune.evaluate"),
+        *_listed("tune", "eval_"),
         Branch(
             "config",
             "Settings: from flags, the environment, TOML files or defaults.",
-            (Listed("show", "admin.config_show"),),
+            _listed("start", "show", group="config"),
         ),
-        Listed("version", "records.version"),
+        *_listed("records", "version"),
     ),
 }
 """Every command of the root, in the order that its help shows."""
@@ -240,6 +192,14 @@ def run() -> None:
         if short:
             _leave(end.code)
         raise
+
+
+def _leave(code: object) -> None:
+    """End the process without taking it down, if all its output can be written."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 0)
 
 
 def _run(argv: list[str]) -> object:
@@ -284,80 +244,98 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# --- start and end of a process ----------------------------------------------------------------
+# --- plain command lines ----------------------------------------------------------------------
+
+_FOR_PEOPLE: Final = {"help", "metavar", "rich_help_panel", "show_default", "autocompletion"}
+"""Settings that change nothing about the values."""
 
 
-def run_and_exit(args: Sequence[str] | None, run: Callable[[list[str]], object]) -> NoReturn:
-    """Run a command and end the process; an error becomes a message and an exit code."""
-    argv = _arguments(args)
-    _use_utf8()
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """A parameter that can be read without typer, and the value that a flag stands for."""
+
+    name: str
+    kind: Any
+    flag: bool | None = None
+
+
+class _NotPlain(Exception):
+    """A command line that only typer can read, or refuse."""
+
+
+def plain_values(
+    parameters: Sequence[inspect.Parameter], argv: Sequence[str]
+) -> dict[str, object] | None:
+    """The values of all parameters on a plain command line; None if it is not plain."""
     try:
-        _check_arguments(argv)
-        code = run(argv)
-    except CommandExit as end:
-        code = end.code
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    except Exception as error:
-        code = report(error, argv)
-    _exit_process(code if isinstance(code, int) else 0)
+        values = _typed(parameters, argv)
+    except _NotPlain:
+        return None
+    values = {each.name: values.get(each.name, each.default) for each in parameters}
+    return None if inspect.Parameter.empty in values.values() else values
 
 
-def _use_utf8() -> None:
-    """Read and write UTF-8 whatever the locale says.
-
-    PYTHONIOENCODING may ask for another encoding; characters which that lacks are replaced.
-    """
-    other = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding=None if other else "utf-8", errors="replace")
-
-
-def _arguments(argv: Sequence[str] | None) -> list[str]:
-    """The arguments, decoded as UTF-8: a terminal sends it whatever the locale says."""
-    return [_decoded(each) for each in (sys.argv[1:] if argv is None else argv)]
-
-
-def _decoded(argument: str) -> str:
-    try:
-        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
-    except UnicodeError:
-        return argument
-
-
-def _check_arguments(argv: Sequence[str]) -> None:
-    """Refuse arguments that are not text."""
-    for at, argument in enumerate(argv, start=1):
-        try:
-            argument.encode("utf-8")
-        except UnicodeEncodeError:
-            quoted = "" if "://" in argument else f": {argument!a}"  # may hold a password
-            raise InputError(
-                f"argument {at} is not valid UTF-8{quoted}",
-                hint="type it again, or set the terminal to UTF-8",
-            ) from None
-        if "\0" in argument:
-            raise InputError(
-                f"argument {at} contains a NUL character",
-                hint="pass the text on stdin, and - as the argument",
-            )
+def _typed(parameters: Sequence[inspect.Parameter], argv: Sequence[str]) -> dict[str, object]:
+    """The values that were typed, by the name of the parameter."""
+    options, places = _table(parameters)
+    values: dict[str, object] = {}
+    words = iter(argv)
+    for word in words:
+        if word.startswith("-"):
+            name, equals, text = word.partition("=")
+            own = options.get(name)
+            if own is None or (own.flag is not None and equals):
+                raise _NotPlain
+            if own.flag is None and not equals:
+                text = next(words, "-")
+                if text.startswith("-"):  # its value may have been left out
+                    raise _NotPlain
+        elif places:
+            own, text = places.pop(0), word
+        else:
+            raise _NotPlain
+        _add(values, own, _value(own, text))
+    return values
 
 
-def _exit_process(code: int) -> NoReturn:
-    """Flush stdout and end the process."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard_output()
-        code = code or FAILED
-    sys.exit(code)
+def _table(
+    parameters: Sequence[inspect.Parameter],
+) -> tuple[Mapping[str, _Plain], list[_Plain]]:
+    """(options by name, arguments in their order), as far as they can be read here."""
+    from memoriter.doors.cli.options import CliArgument, kind_of, param_of  # noqa: PLC0415  # help needs no options
+
+    options: dict[str, _Plain] = {}
+    places: list[_Plain] = []
+    for each in parameters:
+        param, kind = param_of(each.annotation), kind_of(each.annotation)
+        if not _FOR_PEOPLE.issuperset(param.settings):
+            kind = None
+        if isinstance(param, CliArgument):
+            places.append(_Plain(each.name, kind if kind is str else None))
+            continue
+        for name in param.names:
+            yes, _, no = name.partition("/")
+            options[yes] = _Plain(each.name, kind, flag=True if kind is bool else None)
+            if no:
+                options[no] = _Plain(each.name, kind, flag=False)
+    return options, places
 
 
-def _leave(code: object) -> None:
-    """End the process without taking it down, if all its output can be written."""
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code if isinstance(code, int) else 0)
+def _value(own: _Plain, text: str) -> object:
+    """The value of a parameter."""
+    if own.flag is not None:
+        return own.flag
+    if own.kind is int and text.isascii() and text.isdigit():
+        return int(text)
+    if own.kind is str or own.kind == list[str]:
+        return text
+    raise _NotPlain
+
+
+def _add(values: dict[str, object], own: _Plain, value: object) -> None:
+    if own.kind == list[str]:
+        cast("list[object]", values.setdefault(own.name, [])).append(value)
+    elif own.name in values:
+        raise _NotPlain
+    else:
+        values[own.name] = value

@@ -1,4 +1,4 @@
-"""Options that many commands share, the settings behind them, and the memory that they open.
+"""How options are declared, those that many commands share, their settings, the memory they open.
 
 A setting comes from its flag, else from the environment, else from a TOML file, else it has its
 default.
@@ -12,18 +12,55 @@ import os
 import tomllib
 from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_origin
 
 import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import declared
-from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.memory.options import QuestionOptions, SelectOptions, UpdateKwargs
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
     from memoriter.memory.options import OpenOptions
+
+# --- how a command declares its parameters ----------------------------------------------------
+
+
+class CliParam:
+    """A parameter of a command: its names, and settings as typer takes them."""
+
+    __slots__ = ("names", "settings")
+
+    def __init__(self, *names: str, **settings: Any) -> None:
+        self.names = names
+        self.settings = settings
+
+
+class CliOption(CliParam):
+    """An option: `--name VALUE`, or a flag."""
+
+    __slots__ = ()
+
+
+class CliArgument(CliParam):
+    """An argument: it has its place and no name."""
+
+    __slots__ = ()
+
+
+def param_of(annotation: Any) -> CliParam:
+    """What a parameter is declared with."""
+    return next(each for each in annotation.__metadata__ if isinstance(each, CliParam))
+
+
+def kind_of(annotation: Any) -> Any:
+    """The type of a parameter's value, without None."""
+    kind = get_args(annotation)[0]
+    arms = [each for each in get_args(kind) if each is not NoneType]
+    return arms[0] if len(arms) == 1 and get_origin(kind) is not list else kind
+
 
 # --- shell completion; typer requires the argument to be called `incomplete` ------------------
 
@@ -89,12 +126,10 @@ LimitOption = Annotated[
     CliOption("--limit", "-n", metavar="N", help=declared(QuestionOptions)["limit"].option.about),
 ]
 JsonOption = Annotated[bool, CliOption("--json", help="Print one JSON document and nothing else.")]
-IdArgument = Annotated[
-    str, CliArgument(metavar="ID", help="The id of a memory.", show_default=False)
-]
+IdArgument = Annotated[str, CliArgument(metavar="ID", help="The id of a memory.")]
 
 RECIPE_HELP: Final = "The name of a recipe, or the path of a .toml file."
-RecipeArgument = Annotated[str, CliArgument(metavar="RECIPE", help=RECIPE_HELP, show_default=False)]
+RecipeArgument = Annotated[str, CliArgument(metavar="RECIPE", help=RECIPE_HELP)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +167,9 @@ class MemoryOptions(StoreOptions):
             "--embedder",
             metavar="NAMES",
             rich_help_panel=_PANEL,
-            help="Embedding models, comma-separated: the first embeds new memories, all are "
-            "searched; `none`: search by words only (MEMORITER_EMBEDDER; default: the one that "
-            "`embed promote` set).",
+            help="Embedding models, comma-separated. The first embeds new memories; all are"
+            " searched. `none`: search by words only (MEMORITER_EMBEDDER; default: the"
+            " one that `embed promote` set).",
         ),
     ] = None
 

@@ -1,6 +1,7 @@
-"""What a command prints: its answer on stdout, as text or one JSON document, the rest on stderr.
+"""What a command prints, and how it ends.
 
-An error is a message, a hint and an exit code; never a traceback.
+Its answer goes to stdout, as text or one JSON document, the rest to stderr. An error is a message,
+a hint and an exit code; never a traceback.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TextIO
 
-from memoriter.core.errors import MemoriterError
+from memoriter.core.errors import InputError, MemoriterError
 from memoriter.text.safe import safe, safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-INTERRUPTED: Final = 130
-FAILED: Final = 1
+_INTERRUPTED: Final = 130
+_FAILED: Final = 1
 _USAGE: Final = 2
 _DEBUG: Final = "MEMORITER_DEBUG"
 _HOOKS: Final = (("hooks", "recall"), ("hooks", "capture"))
@@ -28,6 +29,14 @@ _WIDTH: Final = 100
 """Columns where there is no terminal."""
 _NARROWEST: Final = 20
 _WIDEST: Final = 1000
+
+
+class CommandExit(Exception):
+    """Ends a command with an exit code; what there is to say was printed."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 class UnknownCommand(Exception):
@@ -120,7 +129,7 @@ def report(error: Exception, argv: Sequence[str]) -> int:
     A coding agent that runs a hook drops the prompt at exit code 2: there it is 1.
     """
     code = _report(error, argv)
-    return FAILED if code == _USAGE and tuple(argv[:2]) in _HOOKS else code
+    return _FAILED if code == _USAGE and tuple(argv[:2]) in _HOOKS else code
 
 
 def _report(error: Exception, argv: Sequence[str]) -> int:
@@ -131,11 +140,11 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
 
     as_json = _wants_json(argv)
     if isinstance(error, BrokenPipeError):
-        discard_output()
-        return FAILED
+        _discard_output()
+        return _FAILED
     if type(error).__name__ == "Abort":  # of typer, which this module does not load
         print_note("")
-        return INTERRUPTED
+        return _INTERRUPTED
     if isinstance(error, MemoriterError):
         _print_error({**error.to_dict(), "hint": typed_hint(error.hint)}, as_json=as_json)
         return error.exit_code
@@ -147,7 +156,7 @@ def _report(error: Exception, argv: Sequence[str]) -> int:
         _print_error(_plain("UsageError", usage.message, usage.hint), as_json=as_json)
         return _USAGE
     _print_bug(error, as_json=as_json)
-    return FAILED
+    return _FAILED
 
 
 def _wants_json(argv: Sequence[str]) -> bool:
@@ -181,8 +190,79 @@ def _print_error(error: dict[str, object], *, as_json: bool) -> None:
         print_note(f"hint: {error['hint']}")
 
 
-def discard_output() -> None:
+def _discard_output() -> None:
     """Send the rest of stdout to nowhere: its reader is gone, and the flush at exit would fail."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
+
+
+# --- start and end of a process ----------------------------------------------------------------
+
+
+def run_and_exit(args: Sequence[str] | None, run: Callable[[list[str]], object]) -> NoReturn:
+    """Run a command and end the process; an error becomes a message and an exit code."""
+    argv = _arguments(args)
+    _use_utf8()
+    try:
+        _check_arguments(argv)
+        code = run(argv)
+    except CommandExit as end:
+        code = end.code
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except Exception as error:
+        code = report(error, argv)
+    _exit_process(code if isinstance(code, int) else 0)
+
+
+def _use_utf8() -> None:
+    """Read and write UTF-8 whatever the locale says.
+
+    PYTHONIOENCODING may ask for another encoding; characters which that lacks are replaced.
+    """
+    other = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding=None if other else "utf-8", errors="replace")
+
+
+def _arguments(argv: Sequence[str] | None) -> list[str]:
+    """The arguments, decoded as UTF-8: a terminal sends it whatever the locale says."""
+    return [_decoded(each) for each in (sys.argv[1:] if argv is None else argv)]
+
+
+def _decoded(argument: str) -> str:
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return argument
+
+
+def _check_arguments(argv: Sequence[str]) -> None:
+    """Refuse arguments that are not text."""
+    for at, argument in enumerate(argv, start=1):
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            quoted = "" if "://" in argument else f": {argument!a}"  # may hold a password
+            raise InputError(
+                f"argument {at} is not valid UTF-8{quoted}",
+                hint="type it again, or set the terminal to UTF-8",
+            ) from None
+        if "\0" in argument:
+            raise InputError(
+                f"argument {at} contains a NUL character",
+                hint="pass the text on stdin, and - as the argument",
+            )
+
+
+def _exit_process(code: int) -> NoReturn:
+    """Flush stdout and end the process."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        code = code or _FAILED
+    sys.exit(code)

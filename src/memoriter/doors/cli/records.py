@@ -13,6 +13,8 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import (
+    CliArgument,
+    CliOption,
     IdArgument,
     JsonOption,
     KeyOption,
@@ -28,7 +30,6 @@ from memoriter.doors.cli.options import (
     store_path,
 )
 from memoriter.doors.cli.output import print_json, print_note, show
-from memoriter.doors.cli.params import CliArgument, CliOption
 from memoriter.doors.cli.serve import HTTP_PACKAGES, require_packages
 from memoriter.memory import options
 from memoriter.memory.options import OpenOptions
@@ -127,7 +128,6 @@ def decide(
             metavar="ID",
             help="The id of the more trusted memory, which the first supersedes or contradicts;"
             " several ids decide several claims.",
-            show_default=False,
         ),
     ],
     at: ScopedOptions,
@@ -161,9 +161,7 @@ def decide(
 
 # --- agents -----------------------------------------------------------------------------------
 
-AgentArgument = Annotated[
-    str, CliArgument(metavar="AGENT", help="The name of an agent.", show_default=False)
-]
+AgentArgument = Annotated[str, CliArgument(metavar="AGENT", help="The name of an agent.")]
 
 
 @command("list", "memoriter agents list")
@@ -202,9 +200,7 @@ def agents_upsert(agent: AgentArgument, at: PrintedOptions, entry: AgentOptions)
 @command("alias", "memoriter agents alias deploy-bot shipper")
 def agents_alias(
     agent: AgentArgument,
-    alias: Annotated[
-        str, CliArgument(metavar="ALIAS", help="Another name of the agent.", show_default=False)
-    ],
+    alias: Annotated[str, CliArgument(metavar="ALIAS", help="Another name of the agent.")],
     at: PrintedOptions,
     key: KeyOption = None,
 ) -> None:
@@ -217,9 +213,7 @@ def agents_alias(
 
 @command("search", 'memoriter agents search "who ships releases"')
 def agents_search(
-    words: Annotated[
-        str, CliArgument(metavar="WORDS", help="What to look for.", show_default=False)
-    ],
+    words: Annotated[str, CliArgument(metavar="WORDS", help="What to look for.")],
     at: PrintedOptions,
     limit: Annotated[
         int, CliOption("--limit", "-n", metavar="N", min=1, help="How many agents to list.")

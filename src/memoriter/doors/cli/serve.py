@@ -1,41 +1,42 @@
-"""The command that serves the memory over HTTP, and those for the tokens of its callers."""
+"""The commands that serve the memory, over HTTP or as an MCP server, and those for tokens."""
 
 from __future__ import annotations
 
 import importlib
+import logging
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from memoriter.core.errors import Unsupported, install_hint
+from memoriter.core.errors import InputError, Unsupported, install_hint
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
+    CliArgument,
+    CliOption,
     JsonOption,
+    MemoryOptions,
     PrintedOptions,
     RerankerOption,
     StoreOptions,
     complete_words,
     embedder_option,
     must_exist,
+    opened_memory,
     setting,
     settings,
     shown_store,
     store_path,
 )
 from memoriter.doors.cli.output import print_json, print_note, show
-from memoriter.doors.cli.params import CliArgument, CliOption
 
 if TYPE_CHECKING:
-    from memoriter.doors.http.heap import Heap
     from memoriter.doors.http.processes import Siblings
-    from memoriter.doors.tokens import Credential, Tokens
+    from memoriter.doors.port import Right
+    from memoriter.doors.tokens import Tokens
     from memoriter.memory.options import OpenOptions
 
-_PANEL: Final = "Network"
 HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
 TrustOption = Annotated[
     str,
@@ -58,81 +59,64 @@ ToolsOption = Annotated[
 ]
 
 
+def _network(flag: str, **settings: Any) -> CliOption:
+    return CliOption(flag, rich_help_panel="Network", **settings)
+
+
 @dataclass(frozen=True, slots=True)
 class NetworkOptions:
     """Where to listen, and which requests to answer."""
 
-    host: Annotated[
-        str,
-        CliOption(
-            "--host", metavar="HOST", rich_help_panel=_PANEL, help="The address to listen on."
-        ),
-    ] = "127.0.0.1"
+    host: Annotated[str, _network("--host", metavar="HOST", help="The address to listen on.")] = (
+        "127.0.0.1"
+    )
     port: Annotated[
-        int,
-        CliOption(
-            "--port", metavar="PORT", rich_help_panel=_PANEL, help="The port; 0 picks a free one."
-        ),
+        int, _network("--port", metavar="PORT", help="The port; 0 picks a free one.")
     ] = 8321
     allow_host: Annotated[
         list[str] | None,
-        CliOption(
+        _network(
             "--allow-host",
             metavar="NAME",
-            rich_help_panel=_PANEL,
             help="Another host name that requests may use for this server; may be repeated.",
         ),
     ] = None
     allow_origin: Annotated[
         list[str] | None,
-        CliOption(
+        _network(
             "--allow-origin",
             metavar="URL",
-            rich_help_panel=_PANEL,
             help="The origin of a web page that may send requests, for example "
             "https://app.example.org; may be repeated.",
         ),
     ] = None
     behind_proxy: Annotated[
         bool,
-        CliOption(
+        _network(
             "--behind-proxy",
-            rich_help_panel=_PANEL,
             help="A proxy in front of this server handles TLS: no certificate is needed here.",
         ),
     ] = False
     tls_cert: Annotated[
-        Path | None,
-        CliOption(
-            "--tls-cert", metavar="FILE", rich_help_panel=_PANEL, help="A TLS certificate (PEM)."
-        ),
+        Path | None, _network("--tls-cert", metavar="FILE", help="A TLS certificate (PEM).")
     ] = None
     tls_key: Annotated[
         Path | None,
-        CliOption(
-            "--tls-key",
-            metavar="FILE",
-            rich_help_panel=_PANEL,
-            help="The private key of the TLS certificate (PEM).",
-        ),
+        _network("--tls-key", metavar="FILE", help="The private key of the TLS certificate (PEM)."),
     ] = None
-
     processes: Annotated[
         int,
-        CliOption(
+        _network(
             "--processes",
             metavar="COUNT",
-            rich_help_panel=_PANEL,
             help="How many processes serve this address; use more than one for several cores.",
         ),
     ] = 1
-
     log: Annotated[
         str,
-        CliOption(
+        _network(
             "--log",
             metavar="FORMAT",
-            rich_help_panel=_PANEL,
             help="Write a log to stderr: off, text or json. Texts of memories and "
             "questions are never logged.",
             autocompletion=complete_words("off", "text", "json"),
@@ -187,6 +171,7 @@ def serve_http(at: PrintedOptions, net: NetworkOptions, reranker: str | None, to
     from memoriter.doors.http.processes import run_processes  # noqa: PLC0415  # as above
     from memoriter.doors.http.serving import ServerConfig, bind_socket, run_server, uvicorn_server  # noqa: PLC0415  # as above
     from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
+    from memoriter.doors.http.workers import share_fairly  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.http import mcp_mount  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
     from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
@@ -216,13 +201,17 @@ def serve_http(at: PrintedOptions, net: NetworkOptions, reranker: str | None, to
             tokens = Tokens.for_store(place)
             greeting = _Greeting(at, net.url(listening.getsockname()[1]), place)
             state = ServerState(tenants, tokens, config.limits, siblings)
-            application = app(state, config.host_policy, [mcp_mount(state, choice)])
             first = siblings is None or siblings.is_first
-            server = uvicorn_server(application, config, greeting.show if first else _nothing)
+            server = uvicorn_server(
+                app(state, config.host_policy, [mcp_mount(state, choice)]),
+                config,
+                greeting.show if first else lambda: None,
+            )
             # Made last: it is shown only once, and a start that fails must not use it up.
             if first:
                 greeting.token = _first_token(tokens, str(values["tenant"].value))
-            _share_fairly(state.heap, partial(run_server, server, listening))
+            share_fairly(state.heap)
+            run_server(server, listening)
 
         run_processes(net.processes, work)
 
@@ -248,26 +237,79 @@ class _Greeting:
         print_note(f"the page: {self.url}{PAGE}")
 
 
-def _nothing() -> None:
-    """The other processes print nothing."""
-
-
-def _share_fairly(heap: Heap, serve: Callable[[], None]) -> None:
-    """Serve, and bound what one tenant takes from others: memory kept, turns of threads, pauses."""
-    from memoriter.doors.http.workers import TURN_S  # noqa: PLC0415  # needs an extra
-
-    heap.limit_arenas()
-    heap.freeze()
-    # Threads that compute give way to those that answer others five times as often as usual.
-    sys.setswitchinterval(TURN_S)
-    serve()
-
-
 def _first_token(tokens: Tokens, tenant: str) -> str | None:
     """A token for a store that has none."""
-    if tokens.list():
-        return None
-    return tokens.create(tenant, "admin", label="first start")[0]
+    return None if tokens.list() else tokens.create(tenant, "admin", label="first start")[0]
+
+
+# --- MCP --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    """Which tools to offer, how they are reached, and what they may do."""
+
+    tools: ToolsOption = "core"
+    read_only: Annotated[bool, CliOption("--read-only", help="Offer only the tools that read.")] = (
+        False
+    )
+    http: Annotated[
+        bool,
+        CliOption(
+            "--http",
+            help="Serve over HTTP, as `serve` does, not over stdin and stdout; the tools are at"
+            " /mcp.",
+        ),
+    ] = False
+    trust: TrustOption = "learned"
+
+
+@command(
+    "run",
+    "memoriter mcp --store agent.db",
+    "memoriter mcp --store agent.db --tools full --read-only",
+    "memoriter mcp --http --port 8321",
+)
+def mcp_run(
+    at: MemoryOptions, net: NetworkOptions, offer: McpOptions, reranker: RerankerOption = None
+) -> None:
+    """Offer the memory to a model as tools (MCP), over stdin and stdout or over HTTP."""
+    require_packages("memoriter mcp", ("mcp",))
+    if offer.http and offer.read_only:
+        raise InputError(
+            "read-only: cannot be combined with --http, because each token has its own right",
+            hint="make a token that only reads: memoriter token create --right read",
+            field="read-only",
+        )
+    if offer.http and offer.trust != "learned":
+        raise InputError(
+            "trust: cannot be combined with --http, because each token has its own trust",
+            hint="make a token with that trust: memoriter token create --right write --trust …",
+            field="trust",
+        )
+    if offer.http:
+        require_packages("memoriter serve", HTTP_PACKAGES)
+        serve_http(PrintedOptions(at.store, at.tenant, at.embedder), net, reranker, offer.tools)
+    else:
+        _serve_stdin(at, reranker, offer)
+
+
+def _serve_stdin(at: MemoryOptions, reranker: str | None, offer: McpOptions) -> None:
+    """Answer the requests on stdin, line by line, until it ends."""
+    import anyio  # noqa: PLC0415  # comes with the extra
+
+    from memoriter.doors.mcp.server import LocalCaller, mcp_server  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.stdio import serve_stdio  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
+    from memoriter.doors.tenant_session import TenantSession  # noqa: PLC0415  # loads the engine
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    choice = choice_of(offer.tools)
+    right: Right = "read" if offer.read_only else "write"
+    access = "read" if offer.read_only else "make"
+    with opened_memory(at, access, setting("reranker", reranker)) as memory:
+        caller = LocalCaller(TenantSession(memory.with_ceiling(offer.trust)), right)
+        anyio.run(serve_stdio, mcp_server(choice, caller))
 
 
 # --- tokens -----------------------------------------------------------------------------------
@@ -326,7 +368,7 @@ def token_list(at: TokenOptions) -> None:
     """List all tokens of the store, without their secrets."""
     tokens = _tokens(at).list()
     heads = ("id", "tenant", "right", "trust", "created", "expires", "name")
-    rows = [tuple(_cell(token, head) for head in heads) for token in tokens]
+    rows = [tuple(str(token.to_dict()[head] or "—") for head in heads) for token in tokens]
     show(
         {"tokens": [token.to_dict() for token in tokens]},
         lambda: render.ink.TextColumns(heads, rows, wide=6) if rows else "no tokens",
@@ -337,10 +379,7 @@ def token_list(at: TokenOptions) -> None:
 @command("revoke", "memoriter token revoke 3f9ab2c41d07")
 def token_revoke(
     id: Annotated[
-        str,
-        CliArgument(
-            metavar="ID", help="The id of a token, as `token list` shows it.", show_default=False
-        ),
+        str, CliArgument(metavar="ID", help="The id of a token, as `token list` shows it.")
     ],
     at: TokenOptions,
 ) -> None:
@@ -355,8 +394,3 @@ def _tokens(at: TokenOptions) -> Tokens:
     place = store_path(at)
     must_exist(place)
     return Tokens.for_store(place)
-
-
-def _cell(token: Credential, head: str) -> str:
-    value = token.to_dict()[head]
-    return "—" if value is None else str(value)

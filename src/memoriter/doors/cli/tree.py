@@ -15,9 +15,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
-from memoriter.doors.cli.main import Branch, Listed, Panels, docstring_line, run_and_exit
-from memoriter.doors.cli.output import ExtraArguments, UnknownCommand
-from memoriter.doors.cli.params import CliOption, param_of
+from memoriter.doors.cli.main import Branch, Listed, Panels, docstring_line
+from memoriter.doors.cli.output import ExtraArguments, UnknownCommand, run_and_exit
 
 if TYPE_CHECKING:
     from memoriter.doors.cli.declare import Command
@@ -276,6 +275,9 @@ def _about(each: Listed | Branch) -> str:
 
 def _for_typer(annotation: Any) -> Any:
     """The annotation of a parameter as typer wants it."""
-    param = param_of(annotation)
-    make = typer.Option if isinstance(param, CliOption) else typer.Argument
-    return Annotated[get_args(annotation)[0], make(*param.names, **param.settings)]
+    from memoriter.doors.cli.options import CliOption, param_of  # noqa: PLC0415  # as above
+
+    param, kind = param_of(annotation), get_args(annotation)[0]
+    if isinstance(param, CliOption):
+        return Annotated[kind, typer.Option(*param.names, **param.settings)]
+    return Annotated[kind, typer.Argument(*param.names, show_default=False, **param.settings)]

@@ -10,9 +10,14 @@ from memoriter.core.errors import InputError, NotFound
 from memoriter.core.private_file import replacing
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Command, command
-from memoriter.doors.cli.options import RECIPE_HELP, JsonOption, RecipeArgument
-from memoriter.doors.cli.output import print_json, print_note, show
-from memoriter.doors.cli.params import CliArgument, CliOption, CommandExit
+from memoriter.doors.cli.options import (
+    RECIPE_HELP,
+    CliArgument,
+    CliOption,
+    JsonOption,
+    RecipeArgument,
+)
+from memoriter.doors.cli.output import CommandExit, print_json, print_note, show
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
@@ -96,8 +101,8 @@ def recipe_check(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None
 
 @command("diff", "memoriter recipe diff memoriter mine.toml")
 def recipe_diff(
-    before: Annotated[str, CliArgument(metavar="BEFORE", help=RECIPE_HELP, show_default=False)],
-    after: Annotated[str, CliArgument(metavar="AFTER", help=RECIPE_HELP, show_default=False)],
+    before: Annotated[str, CliArgument(metavar="BEFORE", help=RECIPE_HELP)],
+    after: Annotated[str, CliArgument(metavar="AFTER", help=RECIPE_HELP)],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -122,10 +127,7 @@ def from_settings(system: str) -> Command:
 
     @command(f"from-{system}", f"memoriter recipe from-{system} settings-file --out mine.toml")
     def recipe_from(
-        file: Annotated[
-            Path,
-            CliArgument(metavar="FILE", help="The file with the settings.", show_default=False),
-        ],
+        file: Annotated[Path, CliArgument(metavar="FILE", help="The file with the settings.")],
         name: Annotated[str, CliOption("--name", help="The name of the recipe.")] = "own",
         out: Annotated[
             Path | None,
@@ -265,9 +267,9 @@ class QuestionsOptions:
         CliOption(
             "--embedder",
             metavar="NAMES",
-            help="Embedding models, comma-separated: the first embeds the memories, all are "
-            "searched; `none`: search by words only (MEMORITER_EMBEDDER; default: the packaged "
-            "one).",
+            help="Embedding models, comma-separated. The first embeds the memories; all are"
+            " searched. `none`: search by words only (MEMORITER_EMBEDDER; default: the"
+            " packaged one).",
         ),
     ] = None
     cross: Annotated[
@@ -281,8 +283,8 @@ class QuestionsOptions:
         bool,
         CliOption(
             "--remove-gold",
-            help="If a memory that answers a question is among the first ten hits, ask the question"
-            " again with all such memories left out.",
+            help="Ask a question again if one of the first ten hits answers it, this time"
+            " without the memories that answer it.",
         ),
     ] = False
 
@@ -304,7 +306,7 @@ class QuestionsOptions:
     "memoriter eval --data questions.jsonl --remove-gold --json",
     lists={"protocol": complete_protocol},
 )
-def evaluate(
+def eval_(
     asked: QuestionsOptions,
     recipe: Annotated[
         list[str] | None,
@@ -328,8 +330,8 @@ def evaluate(
         bool,
         CliOption(
             "--reliability",
-            help="Also print how often an answer of a given relevance is right, and how often"
-            " each store answers that nothing is relevant.",
+            help="Also print how often answers of each relevance are right, and how often each"
+            " store finds nothing relevant.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -359,7 +361,10 @@ def recipe_compare(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask two recipes the same questions; test for each type of question whether results differ."""
+    """Ask two recipes the same questions, and test whether their results differ.
+
+    The results of all questions are compared, and those of each type of question.
+    """
     from memoriter.evaluate.command import run_compare  # noqa: PLC0415  # loads the engine
 
     raise CommandExit(run_compare(asked.to_eval(), first, second, json_out=as_json))

@@ -1,4 +1,4 @@
-"""The commands that write: remember, import, update, link, expire, reflect."""
+"""The commands that write: remember, import, update, link, expire, reflect, forget."""
 
 from __future__ import annotations
 
@@ -10,27 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 from memoriter.core.clock import SystemClock
 from memoriter.core.draft import Draft
-from memoriter.core.errors import BadRecord
+from memoriter.core.errors import BadRecord, InputError
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record_fields import RecordFields
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import (
+    CliArgument,
+    CliOption,
     IdArgument,
     ScopedOptions,
     complete_format,
     complete_words,
     opened_memory,
     store_exists,
+    store_path,
 )
-from memoriter.doors.cli.output import print_note, show, shows_progress
-from memoriter.doors.cli.params import CliArgument, CliOption
+from memoriter.doors.cli.output import CommandExit, console, print_note, show, shows_progress
 from memoriter.memory import options, writing_options
 from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
+    from memoriter.core.record import Record
     from memoriter.core.similar import OnSimilar, SimilarRecord
     from memoriter.memory.importing import Imported
+    from memoriter.write.erasure import Erasure
 
 _PANEL: Final = "Fields of the memory"
 
@@ -53,10 +57,7 @@ class RecordOptions:
 )
 def remember(
     text: Annotated[
-        str,
-        CliArgument(
-            metavar="TEXT", help="What to remember; - reads it from stdin.", show_default=False
-        ),
+        str, CliArgument(metavar="TEXT", help="What to remember; - reads it from stdin.")
     ],
     at: ScopedOptions,
     new: RecordOptions,
@@ -65,9 +66,9 @@ def remember(
         CliOption(
             "--on-similar",
             metavar="WHAT",
-            help="What to do about similar memories: keep (do not look for them), skip (store "
-            "nothing if the text is a copy of one), supersede (store the text and replace them), "
-            "report (store the text and list them).",
+            help="What to do about similar memories. keep: do not look for them; skip: store"
+            " nothing if the text is a copy of one; supersede: store the text and replace"
+            " them; report: store the text and list them.",
             autocompletion=complete_words("keep", "skip", "supersede", "report"),
         ),
     ] = "keep",
@@ -130,10 +131,7 @@ def _stdin() -> str:
 )
 def import_(
     files: Annotated[
-        list[Path],
-        CliArgument(
-            metavar="FILE", help="Files, or folders of Markdown notes.", show_default=False
-        ),
+        list[Path], CliArgument(metavar="FILE", help="Files, or folders of Markdown notes.")
     ],
     at: ScopedOptions,
     format: Annotated[
@@ -190,22 +188,18 @@ def _fail_on_refused(reports: Sequence[Imported]) -> None:
 # --- update, link, expire ---------------------------------------------------------------------
 
 
+def _owner(name: str) -> CliOption:
+    return CliOption(f"--to-{name}", metavar="NAME", help=f"Move the memory to this {name}.")
+
+
 @dataclass(frozen=True, slots=True)
 class UpdateOptions:
     """New values of fields, a new owner, fields to remove."""
 
     changes: Annotated[dict[str, Any], Flags(options.UpdateKwargs, panel=_PANEL)]
-    to_agent: Annotated[
-        str | None,
-        CliOption("--to-agent", metavar="NAME", help="Move the memory to this agent."),
-    ] = None
-    to_user: Annotated[
-        str | None, CliOption("--to-user", metavar="NAME", help="Move the memory to this user.")
-    ] = None
-    to_session: Annotated[
-        str | None,
-        CliOption("--to-session", metavar="NAME", help="Move the memory to this session."),
-    ] = None
+    to_agent: Annotated[str | None, _owner("agent")] = None
+    to_user: Annotated[str | None, _owner("user")] = None
+    to_session: Annotated[str | None, _owner("session")] = None
     clear: Annotated[
         list[str] | None,
         CliOption(
@@ -255,10 +249,7 @@ class LinkOptions:
 def link(
     source: IdArgument,
     target: Annotated[
-        str,
-        CliArgument(
-            metavar="ID", help="The id of the memory that the link points to.", show_default=False
-        ),
+        str, CliArgument(metavar="ID", help="The id of the memory that the link points to.")
     ],
     at: ScopedOptions,
     new: LinkOptions,
@@ -311,3 +302,99 @@ def reflect(at: ScopedOptions, how: ReflectOptions) -> None:
         members = [id for each in report.created for id in each.members]
         texts = {id: memory.get(id).text for id in members}
     show(report.to_dict(), lambda: render.reports.reflection_report(report, texts), as_json=at.json)
+
+
+# --- forget -----------------------------------------------------------------------------------
+
+_SHOWN: Final = 10
+_STATES: Final = {
+    "hidden": "hidden; upkeep erases them (memoriter status tells when, --now waits)",
+    "erased": "erased from all files",
+    "server": "erased from the tables; when the server's own files lose them: docs/postgres.md",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetOptions:
+    """A filter instead of ids, and whether to ask first."""
+
+    declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
+    yes: Annotated[bool, CliOption("--yes", "-y", help="Do not ask for confirmation.")] = False
+
+
+@command(
+    "forget",
+    "memoriter forget ID --now",
+    'memoriter forget --where \'{"session": "s-12"}\' --dry-run',
+    "memoriter forget --user ann --where '{}'",
+)
+def forget(
+    at: ScopedOptions,
+    how: ForgetOptions,
+    ids: Annotated[
+        list[str] | None, CliArgument(metavar="ID", help="The ids of memories to forget.")
+    ] = None,
+) -> None:
+    """Forget memories for good: hide them at once, then erase them from the files.
+
+    Searches of a past time no longer find them either. Reflections made from them are forgotten
+    too. On a terminal the command lists the memories and asks first. Without a terminal, --where
+    needs --yes.
+    """
+    where, dry_run = how.declared.get("where"), how.declared.get("dry_run", False)
+    if bool(ids) == (where is not None):
+        raise InputError("forget: give either ids or --where", hint="see memoriter forget --help")
+    with opened_memory(at, "read" if dry_run else "change") as memory:
+        chosen = ids or []
+        if dry_run or not ids or (sys.stdin.isatty() and not how.yes):
+            asked: Any = {**how.declared, "dry_run": True}
+            preview = memory.forget(ids, **asked)
+            # Reflections go with the others; some may be outside this scope.
+            chosen = [each for each in preview.ids if each not in preview.reflections]
+            records = [memory.get(each) for each in chosen]
+            if dry_run:
+                show(
+                    preview.to_dict(),
+                    lambda: render.records.erasure_list(records, len(records), _remarks(preview)),
+                    as_json=at.json,
+                )
+                return
+            if not (how.yes or _confirmed(records, preview, by_ids=bool(ids))):
+                print_note("nothing was forgotten")
+                raise CommandExit(1)
+        rest = {name: value for name, value in how.declared.items() if name != "where"}
+        erasure = memory.forget(chosen, **rest)
+    on_server = erasure.state == "erased" and "://" in store_path(at)
+    line = f"forgot {_counted(erasure.count)}, {_STATES['server' if on_server else erasure.state]}"
+    show(erasure.to_dict(), lambda: "\n".join([line, *_remarks(erasure)]), as_json=at.json)
+
+
+def _remarks(erasure: Erasure) -> list[str]:
+    """What goes too since it was made from the others, and what stays although it was."""
+    made = {
+        "with them, since it quotes them": erasure.reflections,
+        "stays, and may quote them": erasure.derived,
+    }
+    return [one_line(f"{text}: {' '.join(ids)}") for text, ids in made.items() if ids]
+
+
+def _confirmed(records: list[Record], preview: Erasure, *, by_ids: bool) -> bool:
+    """Whether the person at the terminal agrees; without one, ids need no agreement."""
+    if sys.stdin.isatty():
+        some, remarks = records[:_SHOWN], _remarks(preview)
+        console(stderr=True).print(render.records.erasure_list(some, len(records), remarks))
+        from typer import confirm  # noqa: PLC0415  # loaded only to ask
+
+        return not records or confirm(f"forget {_counted(preview.count)} for good?", err=True)
+    if records and not by_ids:
+        raise InputError(
+            f"forget: --where matches {_counted(len(records))}, and there is no terminal to ask"
+            " for confirmation",
+            hint="look with --dry-run, then run it with --yes",
+            field="where",
+        )
+    return True
+
+
+def _counted(count: int) -> str:
+    return f"{count} {'memory' if count == 1 else 'memories'}"

@@ -23,6 +23,7 @@ from typing import Any, Final, TypeVar
 
 from memoriter.core.errors import TooMany, Unavailable
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.doors.http.heap import Heap
 from memoriter.doors.http.limits import Limits
 
 _T = TypeVar("_T")
@@ -330,3 +331,11 @@ def _retrieve(awaited: asyncio.Future[_T]) -> None:
     """Read the exception: asyncio logs one that nobody reads, as after a deadline."""
     if not awaited.cancelled():
         awaited.exception()
+
+
+def share_fairly(heap: Heap) -> None:
+    """Bound what one tenant takes from others: memory kept, pauses, turns of threads."""
+    heap.limit_arenas()
+    heap.freeze()
+    # Threads that compute give way to those that answer others five times as often as usual.
+    sys.setswitchinterval(TURN_S)

@@ -57,7 +57,8 @@ async def consent_question(
         _check_answer(await _answer(ctx, question))
         if await _ids(ctx, ask, tool, arguments) != ids:
             raise Conflict(
-                "other memories fit the filter than when the user was asked; none was forgotten",
+                "the filter now matches other memories than those that the user was asked"
+                " about; none was forgotten",
                 hint="call forget again",
             )
         return None

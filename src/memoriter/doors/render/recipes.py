@@ -122,7 +122,8 @@ def option_phrase(part: PartClass, key: str) -> str:
 
 
 def _meaning(part: PartClass, key: str) -> str:
-    return "weight in the fusion" if key == _WEIGHT else meaning_of(part, key)
+    """What an option means, in brief: its description up to the first semicolon."""
+    return "weight in the fusion" if key == _WEIGHT else meaning_of(part, key).partition("; ")[0]
 
 
 def value_text(part: PartClass, key: str, setting: object) -> str:

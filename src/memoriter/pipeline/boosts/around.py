@@ -57,18 +57,18 @@ class AroundBoost(Boost):
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
-        "what a record gains from the turns 1, 2, … places away, as shares of their scores (at each"
-        " distance, only the better of the turn before and the turn after counts)",
+        "shares of other turns' scores that a record gains, for the turns 1, 2, … places away in"
+        " its session; of the turn before and the turn after, only the better one counts",
         (0.3, 0.2, 0.1),
         max_length=10,
     )
     nearby: TurnShare = option(
-        "share of the best score among nearby turns (see `turns`) that a record gains", 0.1
+        "a record also gains this share of the best score among nearby turns (see `turns`)", 0.1
     )
     turns: int = option("how many turns before and after a record count as nearby", 5, ge=1, le=10)
     words: int = option(
-        "length in words above which a record gains less: its gain is multiplied by"
-        " `words` / length",
+        "length in words above which a record gains less; the gain of a longer record is"
+        " multiplied by `words` / length",
         80,
         ge=1,
     )

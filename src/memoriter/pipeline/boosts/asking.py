@@ -31,8 +31,8 @@ class AskingBoost(Boost):
 
     kind: Literal["asking"]
     weight: float = option(
-        "what a record that ends in a question loses if its whole text is questions (less if only a"
-        " part is)",
+        "what a record loses if its text consists of questions only; a record with other text"
+        " that ends in a question loses less",
         0.05,
         ge=0.0,
         le=1000.0,

@@ -22,32 +22,31 @@ class CohesionBoost(Boost):
 
     kind: Literal["cohesion"]
     lane: Label = option(
-        "lane whose raw scores decide which hits are strong and which are weak (see `strong`,"
-        " `weak`)",
+        "lane whose raw scores are compared with `strong` and `weak`",
         "words",
     )
     radius: int = option(
-        "how many records apart, in order of writing, a strong hit and a weak hit that gains from"
-        " it may be (see `strong` and `weak`)",
+        "largest distance between a strong hit and a weak hit that gains from it, counted in"
+        " records in order of writing",
         12,
         ge=1,
         le=10_000,
     )
     most: float = option(
-        "what a weak hit gains at most from a strong hit near it; the gain falls with the distance"
-        " between them, to 0 at `radius`",
+        "what a weak hit gains at most; the gain falls with the distance from the strong hit, and"
+        " is 0 at `radius`",
         1.2,
         ge=0.0,
         le=1000.0,
     )
     strong: float = option(
-        "minimum raw score in `lane` of a strong hit (one that raises weak hits nearby)",
+        "minimum raw score of a strong hit in `lane`; strong hits raise weak hits nearby",
         3.0,
         ge=0.0,
         le=1e6,
     )
     weak: float = option(
-        "raw score in `lane` below which a hit is weak (gains from strong hits nearby)",
+        "raw score in `lane` below which a hit is weak; weak hits gain from strong hits nearby",
         5.0,
         ge=0.0,
         le=1e6,

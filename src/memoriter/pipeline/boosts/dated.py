@@ -32,15 +32,15 @@ class DatedBoost(Boost):
 
     kind: Literal["dated"]
     weight: float = option(
-        "what a record with words for a time, such as Monday or 7:30, gains if the question asks"
-        " when or how long",
+        "what a record gains if it has words for a time, such as Monday or 7:30; applies only if"
+        " the question asks when or how long",
         0.1,
         ge=0.0,
         le=1000.0,
     )
     words: int = option(
-        "length in words above which a record gains less: its gain is multiplied by"
-        " `words` / length",
+        "length in words above which a record gains less; the gain of a longer record is"
+        " multiplied by `words` / length",
         80,
         ge=1,
     )

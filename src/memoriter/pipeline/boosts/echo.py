@@ -39,16 +39,20 @@ class EchoBoost(Boost):
 
     kind: Literal["echo"]
     factor: float = option(
-        "factor of the score of a record that only repeats the question", 0.5, ge=0.0, le=1.0
+        "the score of a record that only repeats the question is multiplied by this factor",
+        0.5,
+        ge=0.0,
+        le=1.0,
     )
     share: float = option(
-        "share of a record's words that must be in the question for the record to be a repeat",
+        "a record repeats the question if at least this share of the record's words is in the"
+        " question",
         0.9,
         ge=0.5,
         le=1.0,
     )
     words: int = option(
-        "minimum number of different words in a question for the boost to run",
+        "number of different words in a question from which the boost runs",
         4,
         ge=1,
         le=1000,

@@ -24,15 +24,17 @@ class ImportanceBoost(Boost):
     )
 
     kind: Literal["importance"]
-    lane: Label = option("lane whose raw scores `matched` uses", "words")
+    lane: Label = option("lane whose raw scores are used with `matched`", "words")
     matched: float = option(
-        "a record that `lane` found gains this number · (importance − ½) · its raw score",
+        "factor for records that `lane` found; such a record gains factor · (importance − ½) ·"
+        " raw score",
         0.3,
         ge=0.0,
         le=1000.0,
     )
     unmatched: float = option(
-        "a record that `lane` did not find gains this number · (importance − ½)",
+        "factor for records that `lane` did not find; such a record gains factor · (importance −"
+        " ½)",
         0.1,
         ge=0.0,
         le=1000.0,

@@ -23,18 +23,21 @@ class NeighboursBoost(Boost):
 
     kind: Literal["neighbours"]
     of: tuple[str, ...] = option(
-        "score columns, such as words.scaled; a candidate passes on the largest of its values in"
-        " these columns to the candidates linked to it",
+        "score columns, such as words.scaled; each candidate passes its largest value in these"
+        " columns on to the candidates linked to it",
         min_length=1,
     )
     # 1000 · 1000 stays below 2^21, up to which sums on the grid are exact.
     decay: float = option(
-        "what a linked candidate passes on is multiplied by this factor and the link's weight",
+        "the value that a candidate passes on is multiplied by this factor and by the weight of"
+        " the link",
         0.5,
         ge=0.0,
         le=1000.0,
     )
-    most: int = option("how many links of a record count at most, heaviest first", 5, ge=1, le=1000)
+    most: int = option(
+        "how many links of a record count at most; the heaviest links count", 5, ge=1, le=1000
+    )
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """The sum that each row gets from its neighbours; NaN unless it is above 0."""

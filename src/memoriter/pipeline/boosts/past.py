@@ -41,7 +41,7 @@ class PastBoost(Boost):
         "what a superseded record gains if the question asks about the past", 0.1, ge=0.0, le=1000.0
     )
     share: float = option(
-        "share of the superseding record's score that a superseded record gains on top of `weight`",
+        "a superseded record also gains this share of the score of the record that superseded it",
         0.5,
         ge=0.0,
         le=10.0,

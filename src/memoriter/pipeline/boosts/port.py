@@ -105,7 +105,7 @@ class ShareBoost(Boost):
     """
 
     weight: float = option(
-        "gain of a record with the share 1 (this boost gives each record a share from 0 to 1)",
+        "what a record gains whose share is 1; this boost gives each record a share from 0 to 1",
         1.0,
         ge=0.0,
         le=1000.0,

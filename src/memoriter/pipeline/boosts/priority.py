@@ -17,7 +17,8 @@ class PriorityBoost(ShareBoost):
 
     kind: Literal["priority"]
     table: dict[str, float] = option(
-        "for each priority, the share (0 to 1) of a record that has it; 0 for those not listed",
+        "for each priority, the share (0 to 1) that a record of this priority has (see"
+        " `weight`); priorities not listed have 0",
         make=lambda: {"P1": 1.0, "P2": 0.6, "P3": 0.3, "P4": 0.0},
         always=True,
     )

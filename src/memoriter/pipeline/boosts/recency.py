@@ -37,19 +37,21 @@ class RecencyBoost(ShareBoost):
         },
     )
     half_life: float = option(
-        "age in cycles or seconds at which the share is ½ (only if `unit` is one of these)",
+        "age at which the share is ½, in cycles or seconds; used only if `unit` is cycle or"
+        " seconds",
         50.0,
         gt=0.0,
         le=1e12,
     )
     of: Literal["created", "committed", "occurred"] = option(
-        "which time of a record its age is counted from, if `unit` is seconds or days", "created"
+        "time of a record from which its age is counted; used only if `unit` is seconds or days",
+        "created",
     )
     beside: Label | None = option(
-        "a record gains only if this lane found it (none: every record gains)", None
+        "label of a lane: only records that this lane found gain; none: every record gains", None
     )
     rival: Label | None = option(
-        "label of a boost that cannot run together with this one: if both would, the search fails",
+        "label of a boost that must not run with this one; if both would run, the search fails",
         None,
     )
 

@@ -20,7 +20,8 @@ class ReflectionBoost(Boost):
 
     kind: Literal["reflection"]
     factor: float = option(
-        "factor of the score of a reflection (a summary of other memories); 1: no change",
+        "the score of a reflection (a summary of other memories) is multiplied by this factor; 1:"
+        " no change",
         1.0,
         ge=0.0,
         le=1000.0,

@@ -37,7 +37,8 @@ class SessionBoost(Boost):
 
     kind: Literal["session"]
     weight: float = option(
-        "a record gains this share of the better score of its two neighbours in the session",
+        "share of a neighbouring turn's score that a record gains; of the turn before and the"
+        " turn after, only the better one counts",
         0.3,
         ge=0.0,
         le=1000.0,

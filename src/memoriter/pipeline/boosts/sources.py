@@ -43,34 +43,36 @@ class SourcesBoost(Boost):
         le=10_000,
     )
     reflections: int = option(
-        "maximum number of reflections, best first, that lend a share of their score to the records"
-        " that they were made from",
+        "how many reflections, best first, lend a share of their score at most; the share goes to"
+        " the records that the reflection was made from",
         5,
         ge=1,
         le=1000,
     )
     ceiling: int = option(
-        "a reflection made from more records than this lends none of its score",
+        "largest number of records that a reflection may be made from; one made from more records"
+        " lends nothing",
         50,
         ge=1,
         le=1_000_000,
     )
     sources: int = option(
-        "maximum number of records that gain a share of the score of one reflection",
+        "how many of the records that a reflection was made from gain at most; those with the"
+        " heaviest links gain",
         20,
         ge=1,
         le=1_000_000,
     )
     factor: float = option(
-        "if a reflection was made from a record, the record scores at least this number · the"
-        " reflection's score · the weight of the link between the two",
+        "share that a reflection lends; a record that it was made from scores at least share ·"
+        " the reflection's score · the weight of their link",
         0.7,
         ge=0.0,
         le=1.0,
         always=True,
     )
     kinds: tuple[str, ...] | None = option(
-        "kinds of records that may gain a share of a reflection's score (none: all)", None
+        "kinds of records that may gain a share of a reflection's score; none: all kinds", None
     )
 
     @property

@@ -17,7 +17,8 @@ class TrustBoost(ShareBoost):
 
     kind: Literal["trust"]
     table: dict[str, float] = option(
-        "share from 0 to 1 that a record of each trust level gets (0 for levels not listed)",
+        "for each trust level, the share (0 to 1) that a record of this level has (see"
+        " `weight`); levels not listed have 0",
         make=lambda: {"system": 1.0, "learned": 0.5, "external": 0.0},
         always=True,
     )

@@ -33,8 +33,8 @@ class WhoBoost(Boost):
 
     kind: Literal["who"]
     weight: float = option(
-        "what a record of the speaker named in the question gains, and a record of another speaker"
-        " loses",
+        "what a record gains if its speaker is named in the question; a record of another speaker"
+        " loses as much",
         0.1,
         ge=0,
         le=1000,

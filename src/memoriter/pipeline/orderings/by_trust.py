@@ -37,25 +37,25 @@ class ByTrustOrdering(Ordering):
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "the less trusted levels: their records go behind records of other levels, as `share` says",
+        "less trusted levels; their records go behind well-matching records of other levels"
+        " (see `share`)",
         ("external",),
     )
     share: float = option(
-        "a record goes before a less trusted one if its first-pass score is at least this share of"
-        " the less trusted record's score",
+        "minimum first-pass score of a record that goes before a less trusted one, as a share"
+        " of the less trusted record's score",
         0.4,
         ge=0.0,
         le=1.0,
     )
     most: float | None = option(
-        "a record of a trust level in `of` competes as if its score were at most this; none: no"
-        " limit",
+        "upper limit of a less trusted record's score when it is compared; none: no limit",
         None,
         ge=0.0,
         le=1000.0,
     )
     before: int = option(
-        "how many records at most are put before a less trusted one", 5, ge=1, le=1000
+        "how many records are put before a less trusted one at most", 5, ge=1, le=1000
     )
 
     def phrases(self, details: Mapping[str, object]) -> Iterator[str]:

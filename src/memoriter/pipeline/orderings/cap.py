@@ -25,7 +25,8 @@ class CapOrdering(Ordering):
     kind: Literal["cap"]
     of: str = option("kind of record whose number is limited", "reflection")
     share: float = option(
-        "share of the recipe's `window` that records of this kind fill at most, rounded down",
+        "maximum number of these records, as a share of the recipe's `window`; the number is"
+        " rounded down",
         0.3,
         ge=0.0,
         le=1.0,

@@ -55,22 +55,24 @@ class CollapseOrdering(Ordering):
         },
     )
     keys: tuple[str, ...] = option(
-        "attributes, or paths such as metadata.topic, that are compared if `by` is key (a record"
-        " that lacks one has no duplicates)",
+        "attributes, or paths such as metadata.topic, that are compared; used only if `by` is"
+        " key; a record that lacks one has no duplicates",
         (),
     )
-    cosine: float = option("minimum cosine of two duplicates if `by` is near", 0.95, gt=0.0, le=1.0)
+    cosine: float = option(
+        "minimum cosine of two duplicates; used only if `by` is near", 0.95, gt=0.0, le=1.0
+    )
     most: int = option("how many records of a group of duplicates stay", 1, ge=1, le=1000)
     keep: Literal["best", "newest"] = option(
         "which records of a group of duplicates stay",
         "best",
         values={
             "best": "those ranked best",
-            "newest": "the newest, moved up to the group's best places",
+            "newest": "the newest ones, which take the group's best places",
         },
     )
     head: int = option(
-        "how many of the best candidates are compared (the others all stay)", 1000, ge=1, le=10_000
+        "how many of the best candidates are compared; all others stay", 1000, ge=1, le=10_000
     )
 
     def check(self) -> None:

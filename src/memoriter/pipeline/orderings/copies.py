@@ -71,24 +71,25 @@ class CopiesOrdering(Ordering):
 
     kind: Literal["copies"]
     alike: float = option(
-        "share of the words of the longer text that the shorter must have to be its copy",
+        "two texts are copies if the shorter has at least this share of the words of the longer",
         0.9,
         ge=0.5,
         le=1.0,
     )
     same: Annotated[tuple[str, ...], After(_attributes)] = option(
-        "attributes that copies must have in common", ("user", "source.who", "occurred")
+        "attributes whose values must be equal too for two records to be copies",
+        ("user", "source.who", "occurred"),
     )
     head: int = option(
-        "how many candidates should stay once copies are dropped (up to ten times as many are"
-        " compared)",
+        "how many candidates should be left after copies are dropped; up to ten times as many are"
+        " compared to find them",
         50,
         ge=1,
         le=1000,
     )
     less_trusted: bool = option(
-        "whether the copy that is kept may move up to the rank of a less trusted copy that is"
-        " dropped",
+        "whether the copy that is kept may take the place of a less trusted copy that ranked"
+        " higher",
         default=True,
     )
 
@@ -149,10 +150,10 @@ class CopiesOrdering(Ordering):
             _Compared(
                 at,
                 row,
-                _TRUSTED[record.trust],
-                to_micros(record.created),
-                self._same(record),
-                record.titled,
+                trust=_TRUSTED[record.trust],
+                created=to_micros(record.created),
+                same=self._same(record),
+                text=record.titled,
             )
             for at, row, record in zip(places, rows, ctx.fetch(rows), strict=True)
             if record is not None

@@ -43,17 +43,18 @@ class CrowdOrdering(Ordering):
 
     kind: Literal["crowd"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels whose records the limit `most` applies to", ("external",)
+        "trust levels whose records are limited; records of other levels keep their order",
+        ("external",),
     )
     most: int = option(
-        "how many records of one source, or with nearly the same text, keep their places (the"
-        " others go to the end)",
+        "how many records of one source, or with nearly the same text, keep their places; all"
+        " others go to the end",
         2,
         ge=1,
         le=1000,
     )
     alike: float = option(
-        "share of their words that two texts must have in common to count as nearly the same",
+        "two texts are nearly the same if they have at least this share of their words in common",
         0.6,
         ge=0.1,
         le=1.0,

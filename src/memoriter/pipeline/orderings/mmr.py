@@ -37,7 +37,8 @@ class MmrOrdering(Ordering):
 
     kind: Literal["mmr"]
     trade: float = option(
-        "weight of relevance (similarity to the candidates above has the weight 1 − `trade`)",
+        "weight of relevance against variety; similarity to the candidates already picked has the"
+        " weight 1 − `trade`",
         0.5,
         ge=0.0,
         le=1.0,
@@ -48,13 +49,13 @@ class MmrOrdering(Ordering):
         values={"score": "its score", "unit": "its score, scaled to 0…1 within `head`"},
     )
     of: Label | None = option(
-        "label of the vector lane whose vectors are compared (none: those of the main embedder)",
+        "label of the vector lane whose vectors are compared; none: vectors of the main embedder",
         None,
     )
     head: int = option("how many of the best candidates MMR picks from", 200, ge=1, le=10_000)
-    take: int = option("how many candidates are picked (0: as many as `head`)", 0, ge=0, le=10_000)
+    take: int = option("how many candidates are picked; 0: as many as `head`", 0, ge=0, le=10_000)
     drop: bool = option(
-        "whether candidates that are not picked are dropped (false: they follow the others)",
+        "whether candidates that are not picked are dropped; false: they follow the picked ones",
         default=False,
     )
 

@@ -62,8 +62,8 @@ def was_written(sessions: PgSessions, tenant: str, trace: Trace | None) -> bool:
                 raise Unknown(
                     f"the connection to {sessions.at} was lost during a commit, so it is unknown"
                     " whether the commit took place",
-                    hint="if the write had a key, repeat it with the same key: it is stored only"
-                    " once; without a key, check first what is stored",
+                    hint="if the write had a key, repeat it with the same key, and it is"
+                    " stored only once; without a key, look first whether it is stored",
                 ) from error
             time.sleep(pause)
             pause = min(2 * pause, 1.0)

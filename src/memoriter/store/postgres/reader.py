@@ -180,10 +180,10 @@ class PostgresReader:
         """
         if head.seq < before.seq or (before.seq and link != before.link):
             raise Corrupt(
-                f"the log of tenant {tenant!r} no longer has entry {before.seq} as this process"
-                f" read it before: {self._sessions.at} was restored to an earlier state, or"
-                " another server took over without the last commits",
-                hint="compare the database with the former server before you write; then open the"
+                f"log entry {before.seq} of tenant {tenant!r} is missing, or is not the one"
+                " that this process read before",
+                hint=f"{self._sessions.at} was restored to an earlier state, or another server took"
+                " over without the last commits; compare both before you write, then open the"
                 " store again",
             )
 
@@ -245,10 +245,10 @@ class PostgresReader:
         return Delta(
             upto,
             [read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in records],
-            {row[0]: check_words(tenant, WordsRow(*row)) for row in words},
-            [check_vector(tenant, VectorRow(*row)) for row in vectors],
-            [check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in edges],
-            [check_entry(tenant, TombRow(*row[:-1]), row[-1]) for row in tombs],
+            words={row[0]: check_words(tenant, WordsRow(*row)) for row in words},
+            vectors=[check_vector(tenant, VectorRow(*row)) for row in vectors],
+            edges=[check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in edges],
+            tombs=[check_entry(tenant, TombRow(*row[:-1]), row[-1]) for row in tombs],
         )
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:

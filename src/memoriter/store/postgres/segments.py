@@ -20,7 +20,7 @@ from typing import Final
 
 import psycopg
 
-from memoriter.core.errors import NotFound, Unavailable
+from memoriter.core.errors import Unavailable
 from memoriter.store.io_errors import os_errors
 from memoriter.store.postgres.connections import WAIT_S
 from memoriter.store.postgres.errors import driver_error
@@ -35,7 +35,7 @@ from memoriter.store.postgres.sessions import (
     roll_back,
 )
 from memoriter.store.postgres.wire import PgConnection
-from memoriter.store.segments import Blob, owned_prefix
+from memoriter.store.segments import Blob, missing_segment, owned_prefix
 
 try:
     import fcntl
@@ -102,7 +102,7 @@ class PostgresSegments:
         )[0]
         if not sizes:
             self._remove([name])
-            raise NotFound(f"index segment {name} is missing; the memories are not affected")
+            raise missing_segment(name)
         path = self.cache / name
         with os_errors(self.cache):
             with contextlib.suppress(FileNotFoundError):

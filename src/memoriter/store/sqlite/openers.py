@@ -166,8 +166,9 @@ class Openers:
                 if self._foreign_handles(path, file):
                     raise Unsupported(
                         f"this process also opened {path.name} without memoriter",
-                        hint="close what sqlite3 or open() opened, then open the store again:"
-                        " closing a file drops every lock that this process holds on it",
+                        hint="close the file that sqlite3 or open() opened, then open the"
+                        " store again: closing any file drops all locks of this process"
+                        " on it",
                     )
 
     def _foreign_handles(self, path: Path, file: FileId) -> set[int]:

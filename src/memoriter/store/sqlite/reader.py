@@ -128,7 +128,7 @@ class SqliteReader(ABC):
         return Delta(
             upto,
             self._records(tenant, "r.row>? AND r.row<=? ORDER BY r.row", *span),
-            {
+            words={
                 row: check_words(tenant, WordsRow(row, generations[0], body, stored_sum))
                 for row, body, stored_sum in self._rows(
                     f"SELECT r.row, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
@@ -137,14 +137,14 @@ class SqliteReader(ABC):
                     generations[0],
                 )
             },
-            self._vectors(
+            vectors=self._vectors(
                 tenant,
                 "r.seq>? AND r.seq<=? AND g.fingerprint=? ORDER BY r.seq",
                 *span,
                 generations[1],
             ),
-            self._edges(tenant, "r.seq>? AND r.seq<=? ORDER BY r.seq", *span),
-            self._tombs(tenant, *span),
+            edges=self._edges(tenant, "r.seq>? AND r.seq<=? ORDER BY r.seq", *span),
+            tombs=self._tombs(tenant, *span),
         )
 
     def _records(self, tenant: str, condition: str, *values: apsw.SQLiteValue) -> list[Record]:
