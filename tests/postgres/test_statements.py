@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import psycopg
 import pytest
+from tests.postgres.server import OF_THE_STORE
 
 from memoriter.core.batch import Commit, Embed
 from memoriter.core.times import to_datetime
@@ -24,9 +25,6 @@ from memoriter.store.sequence import SequencedBatch
 from memoriter.testing.acts import batch, forget_act, make_key, put, vector
 from memoriter.testing.whole import whole
 
-OF_THE_STORE: Final = ("format", "spaces")
-"""Tables without a fence: the number of the format, and the names of the analyzers and embedders
-that the store has rows of. They say nothing about a tenant."""
 _MAKING: Final = ("schema.py", "migrations.py")
 """Modules whose statements make tables, before there is a row."""
 _TABLE: Final = re.compile(r"memoriter\.(?!tenant\b|every_)(\w+|\0)")
@@ -48,8 +46,8 @@ def written_statements() -> list[str]:
     """Every text in the modules of the store that names a table."""
     folder = Path(postgres.__file__).parent
     modules = [path for path in sorted(folder.glob("*.py")) if path.name not in _MAKING]
-    found = [text for path in modules for text in texts(ast.parse(path.read_text()))]
-    return [text for text in found if _TABLE.search(text)]
+    quoted = [text for path in modules for text in texts(ast.parse(path.read_text()))]
+    return [text for text in quoted if _TABLE.search(text)]
 
 
 def plain(sql: str) -> str:

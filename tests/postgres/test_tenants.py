@@ -9,8 +9,7 @@ import pytest
 from tests.inside import engine_of, log_of
 from tests.night import NIGHT
 from tests.postgres.filling import fill
-from tests.postgres.server import server
-from tests.postgres.test_statements import OF_THE_STORE
+from tests.postgres.server import OF_THE_STORE, server
 from tests.property.worlds import open_toy
 
 import memoriter

@@ -115,6 +115,13 @@ def holds_store(place: str) -> bool:
     return True
 
 
+def reads_standby(place: str) -> bool:
+    """Whether an address says that reads go to a standby."""
+    with _needs_driver():
+        from memoriter.store.postgres.address import Address  # noqa: PLC0415  # an extra
+    return Address.of(place).reads == "standby"
+
+
 def is_same_store(one: str | Path, two: str | Path) -> bool:
     """Whether two places are names of one store: paths of one file, addresses of one database."""
     if is_address(one) != is_address(two):

@@ -16,7 +16,7 @@ from typing import Final
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from memoriter.core.errors import Unavailable, Unsupported
+from memoriter.core.errors import MemoriterError, Unavailable, Unsupported
 from memoriter.store.postgres.address import Address
 from memoriter.store.postgres.arrays import register
 from memoriter.store.postgres.errors import driver_error
@@ -57,7 +57,20 @@ class PgConnections:
 
     def connect(self, to: str = "primary") -> PgConnection:
         """A new connection; Unavailable or Forbidden if the server does not let us in."""
-        wanted = "prefer-standby" if to == "standby" else "any" if self._read_only else "read-write"
+        if to == "standby":
+            return self._connect("prefer-standby")
+        if not self._read_only:
+            return self._connect("read-write")
+        connection = self._connect("any")
+        if connection.info.parameter_status("in_hot_standby") == "on":
+            # What is not read from a standby on purpose comes from the primary, if that answers.
+            with contextlib.suppress(MemoriterError):
+                primary = self._connect("primary")
+                connection.close()
+                return primary
+        return connection
+
+    def _connect(self, wanted: str) -> PgConnection:
         parameters = {
             "target_session_attrs": wanted,
             **self.address.parameters,
