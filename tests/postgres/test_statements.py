@@ -126,6 +126,7 @@ def read_the_log(log: Postgres, seq: int) -> None:
     whole(log, "ann")
     list(log.deltas("ann", 0, seq, ("words/1", "toy/1")))
     log.tenants()
+    log.ends(["ann"])
     log.spaces()
     log.seq_at("ann", 2**60)
     log.records("ann", [1])

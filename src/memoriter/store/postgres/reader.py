@@ -203,6 +203,12 @@ class PostgresReader:
         self._saw(tenant, head)
         return head
 
+    def ends(self, tenants: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """How far some tenants are: the last entry, and how often segments were published."""
+        sql = "SELECT tenant, seq, published FROM memoriter.heads WHERE tenant=ANY(%s)"
+        rows = self._sessions.every_head((sql, (Texts(tenants),)), self._sessions.address.reads)
+        return {tenant: (seq, published) for tenant, seq, published in rows}
+
     def catch_up(self, tenant: str) -> Head:
         """The same from the primary; if that cannot be reached, as the standby has it."""
         if self._sessions.address.reads == "standby":
