@@ -54,7 +54,7 @@ def told_by(memory: Memory, text: str, recipe: Any, where: Any) -> tuple[Any, ..
     return asked(memory, text, recipe, where=where), receipt, whole, dump_of(memory)
 
 
-@settings(max_examples=300 if NIGHT else 12)
+@settings(max_examples=300 if NIGHT else 6)
 @given(corpora, changes, queries, any_recipes, st.none() | wheres())
 def test_a_history_is_the_same_bytes_in_every_store(
     shared: str, corpus: Corpus, done: list[Change], text: str, recipe: Any, where: Any
@@ -90,7 +90,7 @@ written(sys.argv[1], sys.argv[2], int(sys.argv[3]))
 
 
 def test_what_two_processes_write_at_once_is_their_order_replayed(shared: str) -> None:
-    count = 100 if NIGHT else 25
+    count = 100 if NIGHT else 15
     env = {**os.environ, "PYTHONPATH": f"{Path.cwd()}:{os.environ.get('PYTHONPATH', '')}"}
     runs = [
         subprocess.Popen([sys.executable, "-c", _WRITER, shared, name, str(count)], env=env)  # noqa: S603  # ours

@@ -20,7 +20,6 @@ import memoriter
 from memoriter.core.errors import Unavailable
 from memoriter.doors.cli.main import app
 from memoriter.doors.mcp.server import LocalCaller, mcp_server
-from memoriter.doors.mcp.tools import choice_of
 from memoriter.doors.tenant_session import TenantSession
 
 Servers = tuple[Server, Server]
@@ -132,7 +131,7 @@ def test_a_command_sees_what_an_earlier_one_wrote(
 def test_tools_of_one_process_see_its_writes_without_a_number(servers: Servers, both: str) -> None:
     async def ask() -> str:
         caller = LocalCaller(TenantSession(memory), "write")
-        async with Client(mcp_server(choice_of("core"), caller)) as client:
+        async with Client(mcp_server("core", caller)) as client:
             await client.call_tool("remember", {"text": "the port of the cache is 6379"})
             return str((await client.call_tool("recall", {"query": "cache"})).content)
 
