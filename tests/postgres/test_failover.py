@@ -49,9 +49,18 @@ def test_a_standby_refuses_writes_and_a_fork_is_seen_by_the_chain() -> None:
                     time.sleep(0.01)
             standby.stop()
             memory.remember("only here", id="b")
+            reader = memoriter.open(
+                url_of(primary, standby), embedder=None, read_only=True, maintenance="manual"
+            )
+            assert reader.count() == 2
             primary.kill()
             standby.start()
+            with pytest.raises(memoriter.Unavailable, match="does not have log entry 2"):
+                reader.count()  # a standby that is behind is no other history
             standby.promote()
+            with pytest.raises(memoriter.Corrupt, match="no longer has entry 2"):
+                reader.count()
+            reader.close()
             for work in (
                 lambda: memory.remember_many(["one", "two"]),
                 lambda: memory.recall("here"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 import weakref
 from collections.abc import Generator
 from typing import Final
@@ -24,6 +25,10 @@ from memoriter.store.postgres.wire import PgConnection
 
 WAIT_S: Final = 30
 """How long a transaction waits for a lock, and a thread for a connection, before it gives up."""
+
+
+SEARCH_S: Final = 10
+"""After how long a primary that did not answer is looked for again."""
 
 
 class PgConnections:
@@ -42,6 +47,8 @@ class PgConnections:
         self._open = 0
         """How many connections there are, in use or idle."""
         self._closed = False
+        self._search_at = 0.0
+        """When to look for a primary again, where reads go to a standby for want of one."""
         # A store that is dropped without close() leaves no connection behind.
         weakref.finalize(self, _close_idle, self._pid, self._free)
 
@@ -62,10 +69,13 @@ class PgConnections:
         if not self._read_only:
             return self._connect("read-write")
         connection = self._connect("any")
-        if connection.info.parameter_status("in_hot_standby") == "on":
+        if _is_standby(connection) and time.monotonic() >= self._search_at:
             # What is not read from a standby on purpose comes from the primary, if that answers.
-            with contextlib.suppress(MemoriterError):
+            try:
                 primary = self._connect("primary")
+            except MemoriterError:
+                self._search_at = time.monotonic() + SEARCH_S
+            else:
                 connection.close()
                 return primary
         return connection
@@ -131,9 +141,13 @@ class PgConnections:
             with self._mutex:
                 free = self._free[to]
                 connection = free.pop() if free else None
-            if connection is None or _is_open(connection):
+            if connection is None or (_is_open(connection) and not self._stands_in(connection, to)):
                 return connection
             self._close(connection)
+
+    def _stands_in(self, connection: PgConnection, to: str) -> bool:
+        """Whether it is to a standby for want of a primary, which may be there by now."""
+        return to == "primary" and _is_standby(connection) and time.monotonic() >= self._search_at
 
     def _connected(self, to: str) -> PgConnection:
         """A new connection; if there are as many as may be, an idle one makes room for it."""
@@ -191,6 +205,11 @@ def _is_open(connection: PgConnection) -> bool:
     except psycopg.Error:
         return False
     return not connection.closed
+
+
+def _is_standby(connection: PgConnection) -> bool:
+    """Whether the server is a standby, as far as it has told us; it tells when it takes over."""
+    return connection.info.parameter_status("in_hot_standby") == "on"
 
 
 def require_utf8(connection: PgConnection, at: str) -> None:
