@@ -52,7 +52,7 @@ def test_a_role_that_may_not_change_tables_serves_a_store_that_another_made(url:
 
 
 def test_many_tenants_cost_no_more_than_few(url: str) -> None:
-    count = 10_000 if NIGHT else 60
+    count = 10_000 if NIGHT else 30
     with Tenants(url, clock=HandClock(), embedder=None, memory_limit=2**20) as tenants:
         for n in range(count):
             tenants.memory(f"t{n}").remember_many(f"port {k} of tenant {n}" for k in range(20))
