@@ -34,6 +34,7 @@ def run(options: Options) -> None:
     with folder() as place:
         os.environ["MEMORITER_CACHE"] = str(place / "cache")
         _heads(server, 100 if options.small else 500)
+        _late(server, (10, 100) if options.small else (10, 100, 1_000, 5_000))
         _writes(server, place, 40 if options.small else 200)
         for count in (2_000,) if options.small else (10_000, 100_000, *options.more):
             _reads(server, place / f"m{count}.db", count, 20 if options.small else 40)
@@ -88,6 +89,38 @@ def _heads(server: Server, asked: int) -> None:
     ]
     table([f"asking whether anybody wrote, median of {asked}", "CPU ms", "server CPU ms"], rows)
     log.close()
+
+
+def _late(server: Server, sizes: Sequence[int]) -> None:
+    """The first recall after another process wrote: what it costs if nobody read it in advance."""
+    url, rows, texts = server.database(), [], Corpus().records(10_000 + 3 * sum(sizes))
+    writer = _opened(url)
+    writer.remember_many(texts[:10_000])
+    writer.maintain()
+    with memoriter.open(url) as followed, _opened(url) as alone, writer:
+        memories, at = {"alone": alone, "followed": followed}, 10_000
+        for each in (*memories.values(), *memories.values()):
+            each.recall("port of the cache")
+        for size in sizes:
+            spent: dict[str, list[Spent]] = {"alone": [], "followed": [], "again": []}
+            for _ in range(3):
+                writer.remember_many(texts[at : at + size])
+                at += size
+                while engine_of(followed).index_cache.index("default").end[0] < writer.seq():
+                    time.sleep(0.05)
+                for name, memory in memories.items():
+                    spent[name].append(timed(partial(memory.recall, "port of the cache"))[1])
+                spent["again"].append(timed(partial(alone.recall, "port of the cache"))[1])
+            rows.append((str(size), *(_ms(median(each).cpu) for each in spent.values())))
+        followed.maintain()
+        followed.recall("port of the cache")
+        time.sleep(1)
+        before = time.process_time(), server_cpu(server)
+        time.sleep(20)
+        idle = (time.process_time() - before[0], server_cpu(server) - before[1])
+    table(["others wrote", "first recall, CPU ms", "if it was followed", "one more recall"], rows)
+    print(f"following one tenant: {_ms(idle[0] / 20)} ms of CPU a second, "
+          f"server {_ms(idle[1] / 20)} ms\n")  # fmt: skip
 
 
 # -- one write ---------------------------------------------------------------------------------

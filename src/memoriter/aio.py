@@ -138,6 +138,7 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
     load = _as_coroutine(Memory.load)
     import_file = _as_coroutine(Memory.import_file)
     maintain = _as_coroutine(Memory.maintain)
+    seq = _as_coroutine(Memory.seq)
     wait_for = _as_coroutine(Memory.wait_for)
     calibrate = _as_coroutine(Memory.calibrate)
     status = _as_coroutine(Memory.status)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.postgres.server import store_url
+from tests.postgres.server import emptied_stores, store_url
 
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import CountedEntropy, HandClock
@@ -26,10 +26,11 @@ def url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def memory(url: str, clock: HandClock) -> Iterator[Memory]:
+def memory(tmp_path: Path, clock: HandClock) -> Iterator[Memory]:
     """A memory on PostgreSQL: in place of the one in memory and the one in a file."""
     import memoriter  # noqa: PLC0415  # loads the engine only where it is used
 
+    url = emptied_stores().place(tmp_path)
     opened = memoriter.open(url, clock=clock, entropy=CountedEntropy(), maintenance="manual")
     yield opened
     opened.close()

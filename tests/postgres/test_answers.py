@@ -103,6 +103,8 @@ def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:
     role = "".join(c for c in role if c.isalnum() or c == "_")
     with server().connect(database) as db:
         db.execute("DROP TABLE memoriter.answers")
+        db.execute("DROP POLICY own ON memoriter.notes")
+        db.execute("ALTER TABLE memoriter.notes DISABLE ROW LEVEL SECURITY")
         db.execute("UPDATE memoriter.format SET version=1")
         db.execute(f"CREATE ROLE {role} LOGIN".encode())
         db.execute(f"GRANT USAGE ON SCHEMA memoriter TO {role}".encode())
@@ -111,7 +113,7 @@ def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:
             f"TO {role}".encode()
         )
     app = url.replace("keeper@", f"{role}@")
-    with pytest.raises(memoriter.Unsupported, match="must be upgraded to format 2"):
+    with pytest.raises(memoriter.Unsupported, match="must be upgraded to format 3"):
         memoriter.open(app, read_only=True)
     with pytest.raises(memoriter.Forbidden, match="does not allow"):
         memoriter.open(app)
@@ -121,6 +123,6 @@ def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:
         handle = TenantSession(memory).handle(memory.recall("port"))
         assert TenantSession(memory).receipts.find(handle)
     with server().connect(database) as db:
-        db.execute("UPDATE memoriter.format SET version=3")
+        db.execute("UPDATE memoriter.format SET version=4")
     with pytest.raises(memoriter.Unsupported, match="upgrade memoriter"):
         memoriter.open(url)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.postgres.server import server, store_url
+from tests.postgres.server import emptied_stores, server, store_url
 
 from memoriter.core.errors import Corrupt
 from memoriter.store.port import Log
@@ -18,11 +18,11 @@ from memoriter.testing.segment_contract import SegmentsContract
 
 
 def postgres(folder: Path) -> Log:
-    return Postgres(store_url(folder))
+    return Postgres(emptied_stores().place(folder))
 
 
 def segments(folder: Path) -> Segments:
-    log = Postgres(store_url(folder))
+    log = Postgres(emptied_stores().place(folder))
     return PostgresSegments(log.sessions, folder / "cache")
 
 

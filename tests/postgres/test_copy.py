@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +11,10 @@ import pytest
 from tests.inside import log_of
 from tests.postgres.filling import fill
 from tests.property.worlds import dump_of, open_toy
+from typer.testing import CliRunner
 
 import memoriter
+from memoriter.doors.cli.main import app
 from memoriter.memory import copying
 from memoriter.memory.facade import Memory
 from memoriter.store.sqlite.store import Sqlite
@@ -156,9 +156,9 @@ def test_the_command_copies(url: str, tmp_path: Path) -> None:
     here = tmp_path / "a.db"
     with open_toy(here, HandClock()) as memory:
         fill(memory)
-    command = [sys.executable, "-m", "memoriter", "copy", str(here), url]
-    run = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True)  # noqa: S603  # ours
+    command = ["copy", str(here), url]
+    run = CliRunner().invoke(app, [*command, "--json"])
     assert json.loads(run.stdout)["tenants"] == 1
-    run = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603  # ours
+    run = CliRunner().invoke(app, command)
     assert "by an earlier copy" in run.stdout
     assert "keeper" in run.stdout

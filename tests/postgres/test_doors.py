@@ -6,17 +6,18 @@ import asyncio
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.e2e.mcp_session import session
 
 import memoriter
+from memoriter.doors.mcp.server import LocalCaller, mcp_server
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.doors.tokens import Tokens
+from memoriter.memory.facade import Memory
 
 
 def test_what_an_address_gets_wrong_is_said(url: str) -> None:
@@ -46,15 +47,10 @@ def test_tokens_are_the_same_on_every_machine(url: str) -> None:
     assert here.find(other).right == "read"
 
 
-def test_a_client_over_stdio_remembers_recalls_explains_and_forgets(url: str, cache: Path) -> None:
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "memoriter", "mcp", "--store", url],
-        env={"MEMORITER_CACHE": str(cache)},
-    )
-
+def test_a_client_remembers_recalls_explains_and_forgets(memory: Memory) -> None:
     async def run() -> None:
-        async with Client(stdio_client(server)) as client:
+        caller = LocalCaller(TenantSession(memory), "write")
+        async with Client(mcp_server("core", caller)) as client:
             await session(client)
 
     asyncio.run(run())
@@ -69,7 +65,7 @@ def asked(url: str, token: str, path: str, body: dict[str, Any]) -> Any:
 
 
 def test_processes_behind_one_address_share_tokens_memories_and_receipts(url: str) -> None:
-    command = [sys.executable, "-m", "memoriter", "serve", "--port", "0", "--processes", "3",
+    command = [sys.executable, "-m", "memoriter", "serve", "--port", "0", "--processes", "2",
                "--json", "--embedder", "none", "--store", url]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603  # ours
         try:

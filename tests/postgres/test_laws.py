@@ -6,15 +6,13 @@ which compares kinds of stores, is in `test_identity`.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-import psycopg
 import pytest
 from tests.night import NIGHT
-from tests.postgres.server import server
+from tests.postgres.server import emptied_stores
 from tests.property import (
     test_laws_answers,
     test_laws_receipt,
@@ -25,10 +23,7 @@ from tests.property import (
 )
 from tests.property.laws import run_law
 
-EXAMPLES: Final = 100 if NIGHT else 4
-KEPT: Final = 6
-"""So many stores are in use at a time: no example of a law has more than four."""
-_EMPTIED: Final = "DELETE FROM memoriter.{}"
+EXAMPLES: Final = 100 if NIGHT else 2
 LAWS: Final[tuple[Callable[..., None], ...]] = (
     test_laws_answers.test_determinism,
     test_laws_answers.test_reconciliation,
@@ -51,53 +46,16 @@ VIEWS: Final[tuple[Callable[[Path], None], ...]] = (
 )
 
 
-class Stores:
-    """Empty stores on the server. The one that was taken first is emptied and given again."""
-
-    def __init__(self) -> None:
-        self._urls = deque(server().database() for _ in range(KEPT))
-        self._at: dict[Path, str] = {}
-        self.given = 0
-
-    def place(self, place: str | Path) -> str:
-        """The store of a path; for `:memory:` one of its own."""
-        if isinstance(place, Path) and place in self._at:
-            return self._at[place]
-        url = self._urls[0]
-        self._urls.rotate(-1)
-        self._at = {path: taken for path, taken in self._at.items() if taken != url}
-        if isinstance(place, Path):
-            self._at[place] = url
-        if self.given >= KEPT:
-            _empty(url)
-        self.given += 1
-        return url
-
-
-def _empty(url: str) -> None:
-    """Delete every row but the format's; as superuser, since row-level security binds others."""
-    with psycopg.connect(url, user="postgres") as db:
-        names = db.execute("SELECT tablename FROM pg_tables WHERE schemaname='memoriter'")
-        for (name,) in names.fetchall():
-            if name != "format":
-                db.execute(_EMPTIED.format(name).encode())
-
-
-@pytest.fixture(scope="module")
-def stores() -> Stores:
-    return Stores()
-
-
 @pytest.fixture(autouse=True)
-def _on_postgres(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worlds, "home", stores.place)
+def _on_postgres(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worlds, "home", emptied_stores().place)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_law(law: Callable[..., None], stores: Stores) -> None:
-    before = stores.given
+def test_law(law: Callable[..., None]) -> None:
+    before = emptied_stores().given
     run_law(law.__name__, EXAMPLES)
-    assert stores.given >= before + EXAMPLES, "its memories are on the server"
+    assert emptied_stores().given >= before + EXAMPLES, "its memories are on the server"
 
 
 @pytest.mark.parametrize("law", VIEWS, ids=lambda law: law.__name__)
@@ -106,5 +64,5 @@ def test_view(law: Callable[[Path], None], tmp_path: Path) -> None:
 
 
 def test_receipt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(test_laws_receipt, "COUNT", 10 * test_laws_receipt.PARTS)
+    monkeypatch.setattr(test_laws_receipt, "COUNT", 5 * test_laws_receipt.PARTS)
     test_laws_receipt.test_receipt(1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TextIO
+
 from tests.inside import engine_of
 from tests.property.worlds import open_toy
 
@@ -9,8 +11,9 @@ from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
-def written(place: str, name: str, count: int) -> None:
+def written(place: str, name: str, count: int, out: TextIO) -> None:
     """One of the writers: each write has an id, a time and salts of its own."""
+    del out
     with open_toy(place, HandClock(), CountedEntropy(name), tenant="both") as memory:
         for n in range(count):
             one_write(memory, name, n)

@@ -57,6 +57,7 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
         "with_ceiling": "the token or the host has it",
         "close": "a server closes",
         "shared_answers": "a server finds them by their handles",
+        "seq": "the reply to a write has it",
         "wait_for": "a server reads from where its address says",
         "count": "browse tells the total",
         "export": "writes a file of the machine",

@@ -393,7 +393,7 @@ def test_without_vectors_it_says_what_it_needs() -> None:
 def test_an_empty_memory_is_no_error() -> None:
     assert open_empty("given:4").reflect().to_dict() == {
         "created": [], "kept": [], "retired": [], "rejected": [], "considered": 0, "left_out": 0,
-        "dry_run": False, "remark": "there are fewer than 3 memories to compare",
+        "dry_run": False, "seq": 0, "remark": "there are fewer than 3 memories to compare",
     }  # fmt: skip
     assert len(open_empty("given:4").reflections(vector=VECTOR)) == 0
 

@@ -59,6 +59,7 @@ class ReflectedReply(Reply):
     considered: int
     left_out: int
     dry_run: bool
+    seq: int
     remark: str | None = None
     """Why nothing came together."""
 
@@ -92,4 +93,5 @@ class CapturedReply(Reply):
     empty: int
     refused: list[RefusedMessageReply]
     facts: list[str]
+    seq: int
     problem: str | None = None

@@ -21,6 +21,7 @@ from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailabl
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.background import Background
 from memoriter.index.erase import erase
+from memoriter.index.following import Follower
 from memoriter.index.pace import Pace
 from memoriter.index.spaces import IndexSpaces
 from memoriter.index.tenant import TenantIndex
@@ -67,6 +68,8 @@ class UpkeepOptions:
     memory_limit: int = 2 * 1024**3
     """Roughly how many bytes of indexes are held at once."""
     writable: bool = True
+    follower: Follower | None = None
+    """Reads in advance what other processes write; None if every search reads it itself."""
 
 
 class IndexCache:
@@ -152,6 +155,8 @@ class IndexCache:
             return self._without_vectors(tenant, analyzer, seq, damage)
         with self._lock:
             self._weigh(index)  # it may have just been read from the log
+        if self._upkeep.follower is not None:
+            self._upkeep.follower.used(index)
         # Another process may have ended before it erased what it had forgotten.
         if index.met_tombs() and self._log.unerased(tenant).count:
             self.forgot(tenant)
@@ -379,6 +384,8 @@ class IndexCache:
 
         Waits for upkeep at most `wait` seconds; the rest is left to the next process.
         """
+        if self._upkeep.follower is not None:
+            self._upkeep.follower.close(wait)
         self._publish_small()
         self._background.close(wait)
         self._written.clear()

@@ -91,6 +91,11 @@ class TenantIndex:
         return self._segments[-1].last if self._segments else 0
 
     @property
+    def end(self) -> tuple[int, int]:
+        """(the entry of the log that searches see, how often segments had been published then)."""
+        return self._current.seq, self._published
+
+    @property
     def tail(self) -> tuple[Segment, ...]:
         """The segments that are not published."""
         return self._segments[len(self.manifest.segments) :]

@@ -55,6 +55,8 @@ class Captured:
     refused: tuple[RefusedMessage, ...] = ()
     facts: tuple[str, ...] = ()
     """The records of facts that a language model read out of the new turns."""
+    seq: int = 0
+    """The last entry of the log when it was done; `wait_for` takes it elsewhere."""
     problem: str | None = None
     """Why there are no facts although they were asked for; None if there is no problem."""
 
@@ -72,6 +74,7 @@ class Captured:
                 {"message": each.message, "kinds": list(each.kinds)} for each in self.refused
             ],
             "facts": list(self.facts),
+            "seq": self.seq,
             "problem": self.problem,
         }
 
@@ -103,6 +106,7 @@ def capture_messages(
         empty=len(rows) - len(turns),
         refused=refused,
         facts=facts,
+        seq=engine.log.head(writer.tenant).seq,
         problem=problem,
     )
 

@@ -392,6 +392,10 @@ class Memory(OpenedMemory):
 
         return status_of(self._engine, self._scope.tenant, by, repeats=repeats)
 
+    def seq(self) -> int:
+        """The last entry of the log that this memory sees; after a write, at least that of it."""
+        return self._engine.log.head(self._scope.tenant).seq
+
     def wait_for(self, seq: int, *, timeout: float = 5.0) -> None:
         """Wait until the store has an entry that was written elsewhere, late on a standby."""
         self._engine.wait_for(self._scope.tenant, seq, timeout)

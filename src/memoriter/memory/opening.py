@@ -23,6 +23,7 @@ from memoriter.embed.callable import EmbedFunction
 from memoriter.embed.port import Embedder
 from memoriter.embed.vector_space import AgentRegistry, VectorSpace
 from memoriter.index.cache import IndexCache, UpkeepOptions
+from memoriter.index.following import Follower
 from memoriter.index.spaces import IndexSpaces
 from memoriter.index.upkeep import FLUSH_ROWS
 from memoriter.kernel.library import kernel_choice
@@ -98,16 +99,17 @@ def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
     patience = patience_of(options.get("embed_timeout"))
     read_only = options.get("read_only", False)
     opened = open_place(place, read_only=read_only, durability=options.get("durability", "full"))
-    writable = opened.writable
+    writable, automatic = opened.writable, options.get("maintenance", "auto") == "auto"
     upkeep = UpkeepOptions(
         segments=opened.segments,
         path=opened.path,
         place=opened.shown,
-        automatic=options.get("maintenance", "auto") == "auto" and writable,
+        automatic=automatic and writable,
         flush_rows=options.get("flush_rows", FLUSH_ROWS),
         horizon_days=options.get("horizon_days", 30.0),
         memory_limit=options.get("memory_limit", 2 * 1024**3),
         writable=writable,
+        follower=Follower(opened.ends) if automatic and opened.ends is not None else None,
     )
     # A clock of the caller's may run in another century: its ids must not follow the process's.
     stamps = Stamps() if options.get("clock") else STAMPS

@@ -61,7 +61,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "bundles.limit": "How many bundles at most (default: as the recipe says).",
     "browse.limit": "How many memories are on a page.",
     "maintain.limit": "How many memories without a vector are embedded at most.",
-    "wait_for.seq": "The number of an entry of the log: `seq` of a Commit.",
+    "wait_for.seq": "The number of an entry of the log: `seq` of a Commit, or what `seq()` gave.",
     "wait_for.timeout": "After how many seconds to give up with Unavailable.",
     "offset": "How many bundles to skip.",
     "receipt": "A result, its receipt, the path of a saved receipt, or a receipt as data.",

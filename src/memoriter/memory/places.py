@@ -19,6 +19,7 @@ from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
 
 if TYPE_CHECKING:
+    from memoriter.index.following import LogEnds
     from memoriter.store.postgres.shared_state import PostgresAnswers, PostgresDocument
     from memoriter.store.postgres.store import Postgres
 
@@ -36,6 +37,8 @@ class OpenedPlace:
     writable: bool = True
     answers: PostgresAnswers | None = None
     """Where all machines of the store find one another's answers."""
+    ends: LogEnds | None = None
+    """Asks for the ends of several logs at once, where another machine may write to them."""
 
 
 def open_place(place: str | Path, *, read_only: bool, durability: Durability) -> OpenedPlace:
@@ -79,7 +82,9 @@ def _on_server(place: str, *, read_only: bool, durability: Durability) -> Opened
 
     segments = PostgresSegments(log.sessions, cache_folder())
     answers = None if read_only else PostgresAnswers(log.sessions)
-    return OpenedPlace(log, segments, log.shown, None, writable=not read_only, answers=answers)
+    return OpenedPlace(
+        log, segments, log.shown, None, writable=not read_only, answers=answers, ends=log.ends
+    )
 
 
 def _postgres(place: str, *, read_only: bool) -> Postgres:
@@ -113,6 +118,13 @@ def holds_store(place: str) -> bool:
     except Unsupported:
         return False
     return True
+
+
+def reads_standby(place: str) -> bool:
+    """Whether an address says that reads go to a standby."""
+    with _needs_driver():
+        from memoriter.store.postgres.address import Address  # noqa: PLC0415  # an extra
+    return Address.of(place).reads == "standby"
 
 
 def is_same_store(one: str | Path, two: str | Path) -> bool:

@@ -87,14 +87,14 @@ def reflect(engine: Engine, writer: Writer, options: ReflectKwargs, *, dry_run: 
         clusters = _nearest_clusters(view, candidates, lower)
         orphans, overtrusted = view.orphans(), view.overtrusted()
         if dry_run:
-            return _account(clusters, orphans, None)
+            return _account(engine.log.head(writer.tenant).seq, clusters, orphans, None)
         try:
             _write(engine, writer, clusters, (orphans, overtrusted), summaries)
         except (Conflict, NotFound):  # another writer was faster: read again
             if attempt == _TRIES - 1:
                 raise
             continue
-        return _account(clusters, orphans, summaries)
+        return _account(engine.log.head(writer.tenant).seq, clusters, orphans, summaries)
     raise AssertionError("unreachable")
 
 
@@ -365,7 +365,7 @@ def _stored(engine: Engine, tenant: str, cluster: Cluster) -> NDArray[np.floatin
 
 
 def _account(
-    clusters: _Clusters, orphans: Sequence[Record], summaries: _SummaryWriter | None
+    seq: int, clusters: _Clusters, orphans: Sequence[Record], summaries: _SummaryWriter | None
 ) -> Reflected:
     return Reflected(
         tuple(
@@ -378,5 +378,6 @@ def _account(
         considered=clusters.considered,
         left_out=clusters.left_out,
         dry_run=summaries is None,
+        seq=seq,
         remark=clusters.remark,
     )

@@ -127,6 +127,8 @@ class Reflected:
     left_out: int = 0
     """How many were not: older than the newest `candidates`, of another kind, without a vector."""
     dry_run: bool = False
+    seq: int = 0
+    """The last entry of the log when it was done; `wait_for` takes it elsewhere."""
     remark: str | None = None
     """Why nothing came together and what would, or at which similarity below the default something
     did; None if there is nothing to say."""
@@ -146,6 +148,7 @@ class Reflected:
             "considered": self.considered,
             "left_out": self.left_out,
             "dry_run": self.dry_run,
+            "seq": self.seq,
             **({"remark": self.remark} if self.remark else {}),
         }
 

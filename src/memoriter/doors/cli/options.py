@@ -19,6 +19,7 @@ import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import declared
+from memoriter.doors.cli.output import print_note
 from memoriter.memory.options import QuestionOptions, SelectOptions, UpdateKwargs
 
 if TYPE_CHECKING:
@@ -179,6 +180,16 @@ class PrintedOptions(MemoryOptions):
     """Which memory to open, and how to print the answer."""
 
     json: JsonOption = False
+    after: Annotated[
+        int | None,
+        CliOption(
+            "--after",
+            metavar="SEQ",
+            rich_help_panel=_PANEL,
+            help="See at least this entry of the log, the `seq` of an earlier write, though a "
+            "standby may not have it yet.",
+        ),
+    ] = None
 
 
 def _scope(name: str) -> CliOption:
@@ -318,14 +329,28 @@ def opened_memory(
     options: OpenOptions = {"read_only": access == "read", "reranker": reranker}
     options |= embedder_option(values["embedder"].value)
     memory = memoriter.open(place, str(values["tenant"].value), **options)
+    printed = at if isinstance(at, PrintedOptions) else PrintedOptions()
     try:
+        if printed.after is not None:
+            memory.wait_for(printed.after)
         if isinstance(at, ScopedOptions):
             yield memory.scoped(*(values[name].value for name in ("agent", "user", "session")))
         else:
             yield memory
+        if access != "read" and not printed.json and _reads_standby(place):
+            print_note(f"seq {memory.seq()}: commands with --after {memory.seq()} see this")
     finally:
         # No later command need do this work again, and what was forgotten is erased.
         memory.close(wait=_UPKEEP_S)
+
+
+def _reads_standby(place: str) -> bool:
+    """Whether a later command may read from a server that does not have this one's writes yet."""
+    if "://" not in place:
+        return False
+    from memoriter.memory.places import reads_standby  # noqa: PLC0415  # loads the engine
+
+    return reads_standby(place)
 
 
 def embedder_option(names: str | None) -> OpenOptions:

@@ -165,10 +165,11 @@ def import_(
             memory.import_file(path, name, dry_run=dry_run, progress=shows_progress())
             for path, name in named
         ]
+        seq = memory.seq()
     if not any(report.records.written + report.records.already for report in reports):
         _fail_on_refused(reports)
     show(
-        {"files": [report.to_dict() for report in reports]},
+        {"files": [report.to_dict() for report in reports], "seq": seq},
         lambda: render.reports.ImportReports(reports),
         as_json=at.json,
     )

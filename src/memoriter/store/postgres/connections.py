@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 import weakref
 from collections.abc import Generator
 from typing import Final
@@ -16,7 +17,7 @@ from typing import Final
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from memoriter.core.errors import Unavailable, Unsupported
+from memoriter.core.errors import MemoriterError, Unavailable, Unsupported
 from memoriter.store.postgres.address import Address
 from memoriter.store.postgres.arrays import register
 from memoriter.store.postgres.errors import driver_error
@@ -24,6 +25,10 @@ from memoriter.store.postgres.wire import PgConnection
 
 WAIT_S: Final = 30
 """How long a transaction waits for a lock, and a thread for a connection, before it gives up."""
+
+
+SEARCH_S: Final = 10
+"""After how long a primary that did not answer is looked for again."""
 
 
 class PgConnections:
@@ -42,6 +47,8 @@ class PgConnections:
         self._open = 0
         """How many connections there are, in use or idle."""
         self._closed = False
+        self._search_at = 0.0
+        """When to look for a primary again, where reads go to a standby for want of one."""
         # A store that is dropped without close() leaves no connection behind.
         weakref.finalize(self, _close_idle, self._pid, self._free)
 
@@ -57,7 +64,23 @@ class PgConnections:
 
     def connect(self, to: str = "primary") -> PgConnection:
         """A new connection; Unavailable or Forbidden if the server does not let us in."""
-        wanted = "prefer-standby" if to == "standby" else "any" if self._read_only else "read-write"
+        if to == "standby":
+            return self._connect("prefer-standby")
+        if not self._read_only:
+            return self._connect("read-write")
+        connection = self._connect("any")
+        if _is_standby(connection) and time.monotonic() >= self._search_at:
+            # What is not read from a standby on purpose comes from the primary, if that answers.
+            try:
+                primary = self._connect("primary")
+            except MemoriterError:
+                self._search_at = time.monotonic() + SEARCH_S
+            else:
+                connection.close()
+                return primary
+        return connection
+
+    def _connect(self, wanted: str) -> PgConnection:
         parameters = {
             "target_session_attrs": wanted,
             **self.address.parameters,
@@ -118,9 +141,13 @@ class PgConnections:
             with self._mutex:
                 free = self._free[to]
                 connection = free.pop() if free else None
-            if connection is None or _is_open(connection):
+            if connection is None or (_is_open(connection) and not self._stands_in(connection, to)):
                 return connection
             self._close(connection)
+
+    def _stands_in(self, connection: PgConnection, to: str) -> bool:
+        """Whether it is to a standby for want of a primary, which may be there by now."""
+        return to == "primary" and _is_standby(connection) and time.monotonic() >= self._search_at
 
     def _connected(self, to: str) -> PgConnection:
         """A new connection; if there are as many as may be, an idle one makes room for it."""
@@ -178,6 +205,11 @@ def _is_open(connection: PgConnection) -> bool:
     except psycopg.Error:
         return False
     return not connection.closed
+
+
+def _is_standby(connection: PgConnection) -> bool:
+    """Whether the server is a standby, as far as it has told us; it tells when it takes over."""
+    return connection.info.parameter_status("in_hot_standby") == "on"
 
 
 def require_utf8(connection: PgConnection, at: str) -> None:

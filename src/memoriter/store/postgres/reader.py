@@ -130,6 +130,7 @@ _COMMITS: Final = """
 _MANIFESTS: Final = """
     SELECT fingerprint, segments, floor, sum FROM memoriter.manifests WHERE tenant=%s
     ORDER BY fingerprint"""
+_STANDBY: Final = "SELECT pg_is_in_recovery()"
 _SEQ: Final = "SELECT seq FROM memoriter.heads WHERE tenant=%s"
 _ERASED: Final = "SELECT upto, sum FROM memoriter.erasures WHERE tenant=%s"
 _SINCE: Final = "SELECT min(time) FROM memoriter.commits WHERE tenant=%s AND seq>=%s"
@@ -199,9 +200,17 @@ class PostgresReader:
         before = self._seen.get(tenant, Head())
         rows = self._read(tenant, (_HEAD_SINCE, (before.seq, tenant)))[0]
         head = checked_head(tenant, *rows[0][:-1]) if rows else Head()
+        if head.seq < before.seq and self._sessions.read(tenant, (_STANDBY, ()))[0][0][0]:
+            raise self._not_there_yet(tenant, before.seq)
         self._require_continued(tenant, before, head, rows[0][-1] if rows else None)
         self._saw(tenant, head)
         return head
+
+    def ends(self, tenants: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """How far some tenants are: the last entry, and how often segments were published."""
+        sql = "SELECT tenant, seq, published FROM memoriter.heads WHERE tenant=ANY(%s)"
+        rows = self._sessions.every_head((sql, (Texts(tenants),)), self._sessions.address.reads)
+        return {tenant: (seq, published) for tenant, seq, published in rows}
 
     def catch_up(self, tenant: str) -> Head:
         """The same from the primary; if that cannot be reached, as the standby has it."""
@@ -238,10 +247,7 @@ class PostgresReader:
         head, records, words, vectors, edges, tombs = self._read(tenant, *statements)
         # In the same snapshot as the entries: a server that is behind must not answer with less.
         if not head or head[0][0] < upto:
-            raise Unavailable(
-                f"{self._sessions.at} does not have log entry {upto} of tenant {tenant!r} yet",
-                hint="try again; a standby follows its primary within moments",
-            )
+            raise self._not_there_yet(tenant, upto)
         return Delta(
             upto,
             [read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in records],
@@ -249,6 +255,12 @@ class PostgresReader:
             vectors=[check_vector(tenant, VectorRow(*row)) for row in vectors],
             edges=[check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in edges],
             tombs=[check_entry(tenant, TombRow(*row[:-1]), row[-1]) for row in tombs],
+        )
+
+    def _not_there_yet(self, tenant: str, seq: int) -> Unavailable:
+        return Unavailable(
+            f"{self._sessions.at} does not have log entry {seq} of tenant {tenant!r} yet",
+            hint="try again; a standby follows its primary within moments",
         )
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:

@@ -3,14 +3,16 @@
 Every key begins with the tenant. Row-level security is a second fence behind the `WHERE tenant=`
 of every statement: without the setting `memoriter.tenant` of its transaction a role sees no row,
 and with it those of one tenant. It is forced, so that it binds the owner of the tables too; only
-superusers and roles with BYPASSRLS are not bound.
+superusers and roles with BYPASSRLS are not bound. `notes` belongs to the store (the list of tokens,
+which is asked before the tenant is known) and is seen in transactions that say so. Two tables have
+no fence, and nothing of a tenant: `format`, and `spaces`, the analyzers and embedders of the store.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 COLUMNS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "commits": (("seq", "bigint"), ("time", "bigint"), ("sum", "bytea")),
@@ -90,6 +92,7 @@ _INDEXES: Final = (
 
 _OWN: Final = "tenant = current_setting('memoriter.tenant', true)"
 _EVERY: Final = "current_setting('memoriter.every_head', true) = 'on'"
+_NOTES: Final = "current_setting('memoriter.every_note', true) = 'on'"
 
 
 def _typed(name: str, kind: str) -> str:
@@ -102,21 +105,16 @@ def _table(name: str) -> list[str]:
     key = f"tenant, {after}" if after else "tenant"
     return [
         f"CREATE TABLE memoriter.{name} ({', '.join(columns)}, PRIMARY KEY ({key}))",
-        *_fenced(name, _OWN),
+        *_fenced(name),
     ]
 
 
-def _fenced(name: str, readable: str) -> list[str]:
-    """Statements that let only the rows of one tenant be read and written."""
+def _fenced(name: str, allowed: str = _OWN) -> list[str]:
+    """Statements that let only some rows be read and written: as a rule those of one tenant."""
     return [
         f"ALTER TABLE memoriter.{name} ENABLE ROW LEVEL SECURITY",
         f"ALTER TABLE memoriter.{name} FORCE ROW LEVEL SECURITY",
-        f"CREATE POLICY own ON memoriter.{name} USING ({_OWN}) WITH CHECK ({_OWN})",
-        *(
-            [f"CREATE POLICY every ON memoriter.{name} FOR SELECT USING ({readable})"]
-            if readable != _OWN
-            else []
-        ),
+        f"CREATE POLICY own ON memoriter.{name} USING ({allowed}) WITH CHECK ({allowed})",
     ]
 
 
@@ -128,7 +126,8 @@ TABLES: Final[tuple[str, ...]] = (
       positions bigint NOT NULL, link bytea NOT NULL, published bigint NOT NULL,
       fence bigint NOT NULL DEFAULT 0
     ) WITH (fillfactor = 50)""",
-    *_fenced("heads", _EVERY),
+    *_fenced("heads"),
+    f"CREATE POLICY every ON memoriter.heads FOR SELECT USING ({_EVERY})",
     'CREATE TABLE memoriter.spaces (fingerprint text COLLATE "C" PRIMARY KEY)',
     """CREATE TABLE memoriter.notes (
       name text COLLATE "C" PRIMARY KEY, changed bigint NOT NULL, body bytea NOT NULL
@@ -151,7 +150,7 @@ STEPS: Final[dict[int, tuple[str, ...]]] = {
           tenant text COLLATE "C" NOT NULL, handle text COLLATE "C" NOT NULL,
           kept timestamptz NOT NULL, body bytea NOT NULL, PRIMARY KEY (tenant, handle)
         )""",
-        *_fenced("answers", _OWN),
+        *_fenced("answers"),
         "CREATE INDEX ON memoriter.answers (tenant, kept)",
         # Roles that may write records may keep answers: what was granted on the one is granted on
         # the other.
@@ -164,5 +163,6 @@ STEPS: Final[dict[int, tuple[str, ...]]] = {
           LOOP EXECUTE format('GRANT %%s ON memoriter.answers TO %%I', each.privilege_type,
             each.grantee); END LOOP; END $$""",
     ),
+    2: tuple(_fenced("notes", _NOTES)),
 }
 """By format: the statements that make the next format of it."""

@@ -160,11 +160,11 @@ class PgSessions(PgConnections):
             finally:
                 roll_back(connection)
 
-    def every_head(self, query: Statement) -> list[Any]:
+    def every_head(self, query: Statement, to: str = "primary") -> list[Any]:
         """The rows of a query over the heads of all tenants."""
 
         def work() -> list[Any]:
-            with self.held() as connection:
+            with self.held(to) as connection:
                 with pipelined(connection, self._prepared(connection)) as wire:
                     wire.execute(EVERY_HEAD)
                     reply = wire.execute(*query)

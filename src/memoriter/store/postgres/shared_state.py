@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator
-from typing import Final
+from typing import Any, Final
 
 from memoriter.core.errors import Unavailable, Unknown
 from memoriter.store.postgres.sessions import CommitLost, NotReplicated, PgSessions
@@ -15,6 +15,13 @@ _KEEP: Final = """
 _DROP: Final = """
     DELETE FROM memoriter.answers WHERE tenant=%s AND kept < now() - interval '1 hour'"""
 _FIND: Final = "SELECT body FROM memoriter.answers WHERE tenant=%s AND handle=%s"
+_NOTES: Final = "SELECT set_config('memoriter.every_note', 'on', true)"
+"""Begins what reads or changes `notes`: row-level security shows them to nothing else."""
+_CHANGED: Final = "SELECT changed FROM memoriter.notes WHERE name=%s AND body<>''"
+_BODY: Final = "SELECT body FROM memoriter.notes WHERE name=%s"
+_MADE: Final = "INSERT INTO memoriter.notes VALUES (%s, 0, '') ON CONFLICT DO NOTHING"
+_HELD: Final = "SELECT 1 FROM memoriter.notes WHERE name=%s FOR UPDATE"
+_REPLACED: Final = "UPDATE memoriter.notes SET changed=changed+1, body=%s WHERE name=%s"
 
 
 class PostgresAnswers:
@@ -55,32 +62,28 @@ class PostgresDocument:
 
     def stamp(self) -> int | None:
         """A number that changes with the document; None if there is none."""
-        sql = "SELECT changed FROM memoriter.notes WHERE name=%s AND body<>''"
-        rows = self._sessions.read("", (sql, (self.name,)))[0]
+        rows = self._rows(_CHANGED)
         return rows[0][0] if rows else None
 
     def read(self) -> bytes:
         """The document; empty if there is none."""
-        sql = "SELECT body FROM memoriter.notes WHERE name=%s"
-        rows = self._sessions.read("", (sql, (self.name,)))[0]
+        rows = self._rows(_BODY)
         return rows[0][0] if rows else b""
+
+    def _rows(self, sql: str) -> list[Any]:
+        return self._sessions.read("", (_NOTES, ()), (sql, (self.name,)))[1]
 
     @contextlib.contextmanager
     def changing(self) -> Generator[Callable[[bytes], None]]:
         """Hold the document, and yield a function that replaces it when the block ends."""
         try:
             with self._sessions.write("") as db:
-                db.execute(
-                    "INSERT INTO memoriter.notes VALUES (%s, 0, '') ON CONFLICT DO NOTHING",
-                    (self.name,),
-                )
-                db.execute(
-                    "SELECT 1 FROM memoriter.notes WHERE name=%s FOR UPDATE", (self.name,)
-                ).fetchall()
+                db.execute(_NOTES)
+                db.execute(_MADE, (self.name,))
+                db.execute(_HELD, (self.name,)).fetchall()
 
                 def replace(body: bytes) -> None:
-                    sql = "UPDATE memoriter.notes SET changed=changed+1, body=%s WHERE name=%s"
-                    db.execute(sql, (body, self.name))
+                    db.execute(_REPLACED, (body, self.name))
 
                 yield replace
         except (CommitLost, NotReplicated) as lost:

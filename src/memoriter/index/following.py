@@ -1,0 +1,99 @@
+"""Reads what other processes wrote before somebody asks: one thread for all tenants of a store.
+
+Every search asks for the end of its log itself, so no answer depends on this thread: it only does
+in advance what the next search would have to wait for. A store on a server has one; the tenants
+that were asked lately are looked at together, in one query.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from memoriter.core.errors import MemoriterError
+from memoriter.index.tenant import TenantIndex
+
+EVERY_S: Final = 0.25
+"""How often it looks."""
+AGAIN_S: Final = 5.0
+"""When it looks again after an error, of which the next search tells its caller."""
+LATELY_S: Final = 60.0
+"""How long a tenant is followed after it was last asked."""
+
+LogEnds = Callable[[Sequence[str]], Mapping[str, tuple[int, int]]]
+"""By tenant: the last entry of its log, and how often segments of it were published."""
+
+
+class Follower:
+    """The thread, which lives only while there are tenants that were asked lately."""
+
+    def __init__(self, ends: LogEnds) -> None:
+        self._ends = ends
+        self._state = threading.Condition()
+        self._used: WeakKeyDictionary[TenantIndex, float] = WeakKeyDictionary()
+        """When each index was last asked; those that are dropped leave by themselves."""
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def used(self, index: TenantIndex) -> None:
+        """Follow the tenant of an index for a while."""
+        with self._state:
+            self._used[index] = time.monotonic()
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(
+                    target=self._run, name="memoriter-follow", daemon=True
+                )
+                self._thread.start()
+
+    def _run(self) -> None:
+        pause = EVERY_S
+        try:
+            while self._rest(pause):
+                pause = EVERY_S if self._follow() else AGAIN_S
+        finally:
+            with self._state:
+                if self._thread is threading.current_thread():  # after an unexpected error
+                    self._thread = None
+                self._state.notify_all()
+
+    def _rest(self, seconds: float) -> bool:
+        """Wait; False, and the thread ends, if the store was closed or nothing was asked lately."""
+        with self._state:
+            self._state.wait_for(lambda: self._closed, seconds)
+            going = not self._closed and bool(self._lately())
+            if not going:
+                self._thread = None  # in the same breath: who comes now starts another one
+            return going
+
+    def _lately(self) -> list[TenantIndex]:
+        """The indexes to follow; the caller holds the lock."""
+        since = time.monotonic() - LATELY_S
+        return [index for index, asked in self._used.items() if asked >= since]
+
+    def _follow(self) -> bool:
+        """Have the indexes read what they lack; False if that failed."""
+        with self._state:
+            indexes = self._lately()
+        with contextlib.suppress(MemoriterError, OSError):
+            ends = self._ends(sorted({index.tenant for index in indexes}))
+            return min([self._read_on(index, ends) for index in indexes])  # every one of them
+        return False
+
+    def _read_on(self, index: TenantIndex, ends: Mapping[str, tuple[int, int]]) -> bool:
+        """Have one index read what it lacks; False if that failed."""
+        with contextlib.suppress(MemoriterError, OSError):
+            if not self._closed and ends.get(index.tenant, index.end) != index.end:
+                index.view()
+            return True
+        return False
+
+    def close(self, seconds: float) -> None:
+        """End the thread, and wait for it so many seconds at most. Idempotent."""
+        with self._state:
+            self._closed = True
+            self._state.notify_all()
+            self._state.wait_for(lambda: self._thread is None, seconds)
