@@ -93,3 +93,5 @@ class CapturedReply(Reply):
     refused: list[RefusedMessageReply]
     facts: list[str]
     problem: str | None = None
+    owed: int = 0
+    """How many turns still lack facts."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.errors import BadRecord, Conflict, Unavailable
+from memoriter.core.errors import BadRecord, Conflict
 from memoriter.core.fields import Source
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import flag
@@ -22,13 +22,16 @@ from memoriter.core.record import NOWHERE
 from memoriter.core.shown import counted, shown
 from memoriter.imports.fields import parse_time
 from memoriter.memory.engine import Engine
-from memoriter.memory.facts import FactReader, fact_reader
+from memoriter.memory.facts_owed import owed_turns, owing
 from memoriter.memory.writing_options import MessagesKwargs
 from memoriter.models.texts import encodable
 from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
 from memoriter.write.writer import Writer
+
+if TYPE_CHECKING:
+    from memoriter.memory.facts import FactsRead
 
 _TRIES: Final = 3
 """How often turns are written, where others write turns of the same session at the same time."""
@@ -57,6 +60,8 @@ class Captured:
     """The records of facts that a language model read out of the new turns."""
     problem: str | None = None
     """Why there are no facts although they were asked for; None if there is no problem."""
+    owed: int = 0
+    """How many turns still lack facts that were asked for; a later call reads them."""
 
     def __repr__(self) -> str:
         kept = f"{counted(len(self.ids), 'turn')} written, {self.already:,} known before"
@@ -73,6 +78,7 @@ class Captured:
             ],
             "facts": list(self.facts),
             "problem": self.problem,
+            "owed": self.owed,
         }
 
 
@@ -89,14 +95,14 @@ def capture_messages(
 ) -> Captured:
     """Write the turns that are not in the log yet; see `Memory.remember_messages`."""
     check_known(options, MessagesKwargs, BadRecord, "messages")
-    reader = fact_reader() if flag(options.get("facts", False), "facts") else None
+    read = _facts_of(engine, writer) if flag(options.get("facts", False), "facts") else None
     _refuse_secret_names(writer, options)
     rows = _rows(messages)
     session = options.get("session") or writer.scope.session
     turns = list(_turns(rows, session))
     ids, refused = _written(engine, writer, turns, options)
-    facts, problem = _facts(writer, reader, ids)
-    engine.index_cache.wrote(writer.tenant, len(ids) + len(facts))
+    engine.index_cache.wrote(writer.tenant, len(ids))
+    facts, problem = ((), None) if read is None else read()
     return Captured(
         ids=ids,
         already=len(turns) - len(ids) - len(refused),
@@ -104,7 +110,22 @@ def capture_messages(
         refused=refused,
         facts=facts,
         problem=problem,
+        owed=0 if read is None else len(owed_turns(engine, writer.scope)),
     )
+
+
+def _facts_of(engine: Engine, writer: Writer) -> Callable[[], FactsRead]:
+    """Returns a function that reads facts; raises InputError if no language model is configured."""
+    from memoriter.memory.facts import fact_reader, read_owed  # noqa: PLC0415  # rarely used
+
+    reader = fact_reader()
+
+    def read() -> FactsRead:
+        facts = read_owed(engine, writer, reader)
+        engine.index_cache.wrote(writer.tenant, len(facts.ids))
+        return facts
+
+    return read
 
 
 def _written(
@@ -226,23 +247,10 @@ def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
         "key": turn.key,
         **{name: options.get(name) for name in ("session", "agent", "user", "tags")},
     }
-    return {name: value for name, value in draft.items() if value is not None}
+    given = {name: value for name, value in draft.items() if value is not None}
+    return owing(given) if options.get("facts") else given
 
 
 def _quiet(done: int) -> None:
     """Show no progress."""
     del done
-
-
-def _facts(
-    writer: Writer, reader: FactReader | None, ids: Sequence[str]
-) -> tuple[tuple[str, ...], str | None]:
-    """(the records of the facts in new turns, why there are none)."""
-    if reader is None or not ids:
-        return (), None
-    try:
-        drafts = reader.drafts([writer.current(each) for each in ids])
-    except Unavailable as error:
-        return (), f"{error.message}; the turns are stored, but will not be sent for facts again"
-    clean = [draft for draft in drafts if not secret_kinds(str(draft["text"]))]
-    return (writer.remember_many(clean, _quiet).ids if clean else ()), None
