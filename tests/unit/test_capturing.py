@@ -170,6 +170,15 @@ def test_a_block_with_other_line_ends_is_left_out(memory: Memory) -> None:
     assert without_blocks("no block,\r\nkept as it is") == "no block,\r\nkept as it is"
 
 
+def test_a_block_that_somebody_quoted_or_escaped_is_left_out(memory: Memory) -> None:
+    memory.remember("The staging gateway is at port 8443", trust="system")
+    block = str(memory.recall("staging gateway", budget_tokens=800).context())
+    quoted = [each.replace("\n", "\n> ") for each in (f"> {block}", f"> {tagged_block(block)}")]
+    for own in (*quoted, tagged_block(block).replace("\n", "\\n")):
+        assert without_blocks(f"Before.\n\n{own}\n\nAnd prod?") == "Before.\n\nAnd prod?"
+    assert without_blocks("> quoted\n\nkept") == "> quoted\n\nkept"
+
+
 @pytest.mark.parametrize(
     "text",
     [
