@@ -16,6 +16,7 @@ from memoriter.core.errors import BadRecord, InputError
 from memoriter.memory.facade import Memory
 from memoriter.text.messages import FOREIGN_ROLES, parse_message
 from memoriter.text.recalled import tagged_block, without_blocks
+from memoriter.text.secrets import secret_kinds
 from memoriter.write.progress import ProgressCallback
 from memoriter.write.writer import Writer
 
@@ -205,6 +206,28 @@ def test_bad_messages_are_refused_by_their_place(memory: Memory, messages: Any, 
     with pytest.raises(BadRecord, match=says):
         memory.remember_messages(messages, session="s")
     assert len(memory) == 0
+
+
+def test_a_long_conversation_is_written_in_parts_that_stay(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [{"role": "user", "content": f"note {n}", "id": str(n)} for n in range(5)]
+    turns[3]["content"] = f"the key is {PLANTED[4][1]}"
+
+    def ended(text: str) -> tuple[str, ...]:
+        if text == "note 4":
+            raise KeyboardInterrupt  # the agent ends its hook
+        return secret_kinds(text)
+
+    monkeypatch.setattr("memoriter.memory.capturing.BATCH", 2)
+    monkeypatch.setattr("memoriter.memory.capturing.secret_kinds", ended)
+    with pytest.raises(KeyboardInterrupt):
+        memory.remember_messages(turns, session="s")
+    assert len(memory) == 3
+    monkeypatch.undo()
+    report = memory.remember_messages(turns, session="s")
+    assert (len(report.ids), report.already) == (1, 3)
+    assert [each.message for each in report.refused] == [3]
 
 
 # -- facts -----------------------------------------------------------------------------------------

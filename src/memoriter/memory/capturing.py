@@ -28,7 +28,7 @@ from memoriter.models.texts import encodable
 from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
-from memoriter.write.writer import Writer
+from memoriter.write.writer import BATCH, Writer
 
 if TYPE_CHECKING:
     from memoriter.memory.facts import FactsRead
@@ -100,14 +100,18 @@ def capture_messages(
     rows = _rows(messages)
     session = options.get("session") or writer.scope.session
     turns = list(_turns(rows, session))
-    ids, refused = _written(engine, writer, turns, options)
-    engine.index_cache.wrote(writer.tenant, len(ids))
+    ids, refused = list[str](), list[RefusedMessage]()
+    for first in range(0, len(turns), BATCH):  # what is written stays if the program is ended
+        new, secret = _written(engine, writer, turns[first : first + BATCH], options)
+        engine.index_cache.wrote(writer.tenant, len(new))
+        ids += new
+        refused += secret
     facts, problem = ((), None) if read is None else read()
     return Captured(
-        ids=ids,
+        ids=tuple(ids),
         already=len(turns) - len(ids) - len(refused),
         empty=len(rows) - len(turns),
-        refused=refused,
+        refused=tuple(refused),
         facts=facts,
         problem=problem,
         owed=0 if read is None else len(owed_turns(engine, writer.scope)),
@@ -135,7 +139,7 @@ def _written(
     options: MessagesKwargs,
     tries: int = _TRIES,
 ) -> tuple[tuple[str, ...], tuple[RefusedMessage, ...]]:
-    """Write the turns that the log lacks; returns their ids and the messages that hold secrets."""
+    """Write the turns that the log lacks, at once; returns their ids and what holds secrets."""
     known = engine.log.keys(writer.tenant, [turn.key for turn in turns])
     new, refused = _new(turns, set(known))
     drafts = [_draft(turn, options) for turn in new]
@@ -209,6 +213,12 @@ def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_
         message = message._replace(text=without_blocks(message.text).strip())
         if not message.text:
             continue
+        if message.time is not None and parse_time(message.time) is None:
+            raise BadRecord(
+                f"messages[{at}].time: {json.dumps(message.time, default=str)} is not a time",
+                hint="give an ISO 8601 text or seconds since 1970, or leave the time out",
+                field="messages",
+            )
         named: list[object] = ["id", message.id]
         if message.id is None:
             # Without an id it is known by what it says; a repeat in the list is another message.
@@ -228,12 +238,6 @@ def _encodable(message: Message) -> Message:
 def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
     """The draft of a turn, as `remember` takes it."""
     message = turn.message
-    if message.time is not None and parse_time(message.time) is None:
-        raise BadRecord(
-            f"messages[{turn.at}].time: {json.dumps(message.time, default=str)} is not a time",
-            hint="give an ISO 8601 text or seconds since 1970, or leave the time out",
-            field="messages",
-        )
     trust = "external" if message.role in FOREIGN_ROLES else options.get("trust")
     source = Source(message.speaker, options.get("channel"))
     draft: dict[str, object] = {
