@@ -205,7 +205,9 @@ def test_of_two_that_read_the_same_turns_one_writes_facts(
     reply = answers([PORT])
     others: list[Any] = []
 
-    def slow(to: Any, body: dict[str, Any]) -> None:  # meanwhile another program reads the same turns
+    def slow(
+        to: Any, body: dict[str, Any]
+    ) -> None:  # meanwhile another program reads the same turns
         if not others:
             others.append(None)
             others.append(memory.remember_messages([], facts=True))
@@ -218,3 +220,13 @@ def test_of_two_that_read_the_same_turns_one_writes_facts(
 def test_a_message_that_somebody_else_calls_working_owes_nothing(memory: Memory) -> None:
     memory.remember("a draft", kind="message", memory_type="working", metadata={"facts_owed": "x"})
     assert memory.status().facts_owed == 0
+
+
+def test_no_debt_is_larger_than_ours(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    fields: dict[str, Any] = {"kind": "message", "memory_type": "working"}
+    memory.remember("The prod SSH port is 49222", metadata={"facts_owed": 10**9}, **fields)
+    monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
+    with served(answers([PORT])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        reports = [memory.remember_messages([], facts=True) for _ in range(2)]
+    assert [(len(each.facts), each.owed) for each in reports] == [(1, 0), (0, 0)]

@@ -47,4 +47,4 @@ def settled(turn: Record, replies: int) -> dict[str, Any]:
 
 def _replies(turn: Record) -> int:
     left = turn.metadata.get(_OWED)
-    return left if isinstance(left, int) else 0
+    return min(left, REPLIES) if isinstance(left, int) else 0
