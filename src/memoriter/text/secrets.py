@@ -24,6 +24,11 @@ SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
         "authorization header",
         r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|bearer|token)\s[\w.~+/=-]{12,}",
     ),
+    (
+        "session cookie",
+        r"(?i)\bcookie[\"']?: [^\n]{0,200}?(?:sess|sid|auth|token)\w{0,20}"
+        r"=(?=\D{0,40}\d)[\w.%+/-]{20,}",
+    ),
 )  # fmt: skip
 """(the kind, its pattern) of what may have a space in it."""
 WORD_SHAPES: Final[tuple[tuple[str, str], ...]] = (
@@ -130,7 +135,7 @@ _COMMANDS: Final = tuple(
 )
 """(its first word, the pattern) of commands that take a password, and of lines of a `.netrc`."""
 _NAMES: Final = (
-    r"passw(?:or)?d|passphrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
+    r"passw(?:or)?d|pass[ _-]?phrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
     r"|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token"
     r"|refresh[ _-]?token|client[ _-]?secret|token|(?<=_)pat(?![a-z])"
 )
@@ -192,6 +197,8 @@ _SPOKEN: Final = re.compile(
     rf"(?i)\b({_NAMES})(?!\s(?:hash|policy|manager|field|file|reset|format|type|limit|budget|count))"
     rf"(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
 )
+_ADDRESS: Final = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+"""Where a link to a password was sent to."""
 _PLACEHOLDER: Final = re.compile(
     r"(?i)^(?:\$|%|\{|[~.]?/[\w./-]*$|\*+$|\.+$|x{3,}|<|your|my[-_]|example|changeme|change-me|placeholder|dummy|test$"
     r"|redacted|none|null|true|false|process\.env|os\.environ|env\.|config\.|settings\."
@@ -247,6 +254,8 @@ def _is_assigned(text: str) -> bool:
         for match in pattern.finditer(text):
             quoted, value = match[2] in ("'", '"'), match[3].rstrip(".!?")
             named = quoted or not _IDENTIFIER.match(value) or _is_phrase(match[1], value)
+            if pattern is _SPOKEN and _ADDRESS.fullmatch(value):
+                continue
             if named and _is_secret(value) and any(not c.isalpha() for c in value):
                 return True
     return False
