@@ -68,6 +68,7 @@ CHANGED = [
     ("Insurance: 90 euros from May", "Insurance for the boat: 70 euros, paid in spring", "70"),
     ("Membership costs 9 euros", "Members pay 7 euros a year", "7"),
     ("Bob is the CEO of Acme", "Alice is the CEO of Acme", "Alice"),
+    ("Leo's rowing lesson is at 5:45 in summer", "Leo's rowing lesson starts at 5 pm", "5"),
     ("Paddles come from Riverworks now", "Supplier for paddles is Bootshaus Nord", ""),
     ("Ledger moved from the spreadsheet", "Accounts are in a spreadsheet on his laptop", ""),
 ]

@@ -248,6 +248,8 @@ def _kind_of_number(words: list[str], at: int, counted: str) -> str | None:
     number = words[at]
     if number[0] in "£$€" or counted in _MONEY:
         return "price"
+    if counted in ("am", "pm"):
+        return "time"
     shaped = next((kind for kind, shape in _KINDS if shape.fullmatch(number)), None)
     if shaped is not None:
         return shaped
