@@ -20,8 +20,7 @@ from langchain_tests.integration_tests import (  # noqa: E402
 )
 
 import memoriter  # noqa: E402
-from memoriter.integrations.langchain import MemoriterRetriever  # noqa: E402
-from memoriter.integrations.langchain_store import MemoriterVectorStore  # noqa: E402
+from memoriter.integrations.langchain import MemoriterRetriever, MemoriterVectorStore  # noqa: E402
 
 
 class TestVectorStore(VectorStoreIntegrationTests):
@@ -159,12 +158,31 @@ def test_searches_with_a_threshold_use_the_relevance() -> None:
     kept = store.as_retriever(**options).invoke("prod ssh port")
     assert [each.id for each in kept] == ["p"]
     assert store.similarity_search("port", k=0) == []
-    with pytest.raises(NotImplementedError, match='no search type "mmr"'):
-        store.as_retriever(search_type="mmr").invoke("port")
-    retriever = MemoriterRetriever(
-        memory=memoriter.open(":memory:"), options={"overrides": {"order": [{"kind": "mmr"}]}}
-    )
-    assert retriever.invoke("port") == []
+
+
+def test_a_search_by_mmr_leaves_out_what_repeats_a_better_document() -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.1] if "ssh" in text.lower() else [0.1, 1.0] for text in texts]
+
+    store = MemoriterVectorStore(memoriter.open(":memory:", embedder=embed))
+    texts = ["SSH port of prod: 49222", "For SSH the port of prod is 49222", "port of the harbour"]
+    store.add_texts(texts, [{"n": n} for n in range(3)], ids=["a", "b", "c"])
+    query = "ssh port of prod"
+    assert "c" not in {each.id for each in store.similarity_search(query, k=2)}
+    picked = store.max_marginal_relevance_search(query, k=2, lambda_mult=0.3, explain=True)
+    assert picked[0].id in ("a", "b")
+    assert picked[1].id == "c"
+    assert memoriter.verify(store.receipt(picked[0].metadata["memoriter"]["receipt"])).ok
+    alike = store.max_marginal_relevance_search(query, k=2, lambda_mult=1.0)
+    assert {each.id for each in alike} == {"a", "b"}
+    near = store.max_marginal_relevance_search(query, k=2, fetch_k=2, lambda_mult=0.3)
+    assert {each.id for each in near} == {"a", "b"}
+    options = {"search_type": "mmr", "search_kwargs": {"k": 3, "filter": {"n": 2}}}
+    assert [each.id for each in store.as_retriever(**options).invoke(query)] == ["c"]
+    assert store.max_marginal_relevance_search(query, k=0) == []
+    assert len(store.max_marginal_relevance_search(query, k=10**6)) == 3
+    with pytest.raises(memoriter.InputError, match="trade"):
+        store.max_marginal_relevance_search(query, lambda_mult=2.0)
 
 
 def test_a_lone_surrogate_is_refused_with_a_hint_and_nothing_is_written() -> None:

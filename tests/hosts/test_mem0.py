@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import inspect
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 import memoriter
+from memoriter.core.times import to_micros
+from memoriter.integrations.mem0 import AsyncMem0Memory as AsyncMemory
 from memoriter.integrations.mem0 import Mem0Memory as Memory
+from memoriter.testing.fakes import HandClock
 
 MESSAGES = [
     {"role": "system", "content": "You are helpful."},
@@ -109,7 +114,7 @@ def test_filters_on_ids(m: Memory, filters: dict[str, Any], runs: str) -> None:
 def test_a_pattern_deletes_nothing(m: Memory) -> None:
     m.add("tea", user_id="ann")
     m.delete_all(user_id="*")
-    m.delete_all(user_id=cast("Any", {"in": ["ann"]}))
+    m.delete_all(user_id=cast("Any", {"in": ["ann"]}))  # an id like any other
     assert len(m.get_all(filters={"user_id": "ann"})["results"]) == 1
 
 
@@ -138,7 +143,9 @@ def test_an_update_keeps_what_others_wrote_meanwhile() -> None:
 
 def test_a_query_without_words_finds_nothing(m: Memory) -> None:
     m.add("tea", user_id="u")
-    assert m.search("", filters={"user_id": "u"}) == {"results": [], "receipt": None}
+    assert m.search("?!", filters={"user_id": "u"})["results"] == []
+    assert m.search("tea", filters={"user_id": "u"}, top_k=0)["results"] == []
+    assert len(m.search("tea", filters={"user_id": "u"}, top_k=10**6)["results"]) == 1
 
 
 def test_a_filter_comes_before_the_ranking(m: Memory) -> None:
@@ -165,9 +172,55 @@ def test_times_that_mem0_refuses_are_honoured(m: Memory) -> None:
     (item,) = m.get_all(filters={"user_id": "v"})["results"]
     assert item["created_at"] == "2023-11-14T22:13:20Z"
     assert m.search("Oslo", filters={"user_id": "v"}, reference_date=1700000001)["results"]
-    m.add("Pass is valid", user_id="u", expiration_date="2020-01-01")
-    assert len(m.get_all(filters={"user_id": "u"})["results"]) == 1
-    assert len(m.get_all(filters={"user_id": "u"}, show_expired=True)["results"]) == 2
+
+
+@pytest.mark.parametrize("show", [True, False])
+def test_expired_memories_are_hidden_unless_they_are_wanted(*, show: bool) -> None:
+    """A memory counts on its last day, as with mem0."""
+    now = datetime(2026, 3, 31, 18, tzinfo=UTC)
+    m = Memory(memory=memoriter.open(":memory:", clock=HandClock(to_micros(now))))
+    for day in ("2026-03-30", "2026-03-31", date(2026, 4, 1), None, "9999-12-31"):
+        m.add(f"Pass until {day}", user_id="u", expiration_date=day, metadata={"n": 1})
+    filters = {"user_id": "u", "n": 1}
+    answers = [
+        m.get_all(filters=filters, show_expired=show),
+        m.search("pass", filters=filters, threshold=0.0, show_expired=show),
+        m.search("pass", filters={"user_id": "u"}, threshold=None, show_expired=show),
+    ]
+    for answer in answers:
+        days = {each.get("expiration_date") for each in answer["results"]}
+        assert days == {"2026-03-31", "2026-04-01", None, "9999-12-31"} | (
+            {"2026-03-30"} if show else set()
+        )
+    (old,) = (each for each in m.get_all(filters=filters, show_expired=True)["results"]
+              if each.get("expiration_date") == "2026-03-30")  # fmt: skip
+    m.update(old["id"], expiration_date=None)
+    assert "expiration_date" not in cast("dict[str, Any]", m.get(old["id"]))
+    m.update(old["id"], expiration_date="2026-03-01")
+    m.delete_all(user_id="u")
+    assert m.get_all(filters=filters, show_expired=True)["results"] == []
+
+
+def test_ids_in_metadata_have_no_effect(m: Memory) -> None:
+    (added,) = m.add("tea", user_id=cast("Any", 7), metadata={"actor_id": "x", "n": 1})["results"]
+    m.update(added["id"], metadata={"user_id": "bob", "m": 2})
+    item = cast("dict[str, Any]", m.get(added["id"]))
+    assert (item["user_id"], item["metadata"]) == ("7", {"n": 1, "m": 2})
+
+
+def test_the_async_class_has_the_same_methods() -> None:
+    async def run() -> None:
+        async with AsyncMemory(memory=memoriter.open(":memory:")) as m:
+            (added,) = (await m.add("Likes tea", user_id="u"))["results"]
+            answer = await m.search("tea", filters={"user_id": "u"})
+            assert answer["results"][0]["id"] == added["id"]
+            assert memoriter.verify(m.receipt(answer["receipt"])).ok
+            await m.update(added["id"], "Likes green tea")
+            assert len(await m.history(added["id"])) == 2
+            await m.delete_all(user_id="u")
+            assert await m.get(added["id"]) is None
+
+    asyncio.run(run())
 
 
 def test_wrong_calls_raise_what_mem0_raises(m: Memory) -> None:
@@ -180,6 +233,14 @@ def test_wrong_calls_raise_what_mem0_raises(m: Memory) -> None:
         lambda: m.update("nope", text="x"),
         lambda: m.delete("nope"),
         m.delete_all,
+        lambda: m.add("x", user_id=" "),
+        lambda: m.add("x", user_id="u", memory_type="episodic"),
+        lambda: m.add("x", user_id="u", expiration_date="next week"),
+        lambda: m.update("nope", expiration_date=5),
+        lambda: m.search(" ", filters={"user_id": "u"}),
+        lambda: m.search("y", filters={"user_id": "u"}, threshold=2.0),
+        lambda: m.search("y", filters={"user_id": "u"}, top_k=-1),
+        lambda: m.get_all(filters={"user_id": "u"}, top_k=cast("Any", "5")),
         lambda: m.add(5, user_id="u"),
         lambda: m.add(["x"], user_id="u"),
         lambda: m.add("x", user_id="u", metadata=cast("Any", [1])),
@@ -207,11 +268,13 @@ def test_other_memories_of_the_store_are_left_alone(tmp_path: Path, monkeypatch:
 def test_every_parameter_of_the_real_class_is_taken() -> None:
     import mem0  # noqa: PLC0415  # only where it is installed
 
-    for name in ("add", "search", "get_all", "get", "update", "delete", "delete_all", "history"):
-        theirs = inspect.signature(getattr(mem0.Memory, name)).parameters
-        ours = inspect.signature(getattr(Memory, name)).parameters
-        open_ended = any(each.kind is each.VAR_KEYWORD for each in ours.values())
-        missing = [each for each in theirs if each not in ours and each != "kwargs"]
-        assert open_ended or not missing, name
-        for each in set(ours) & set(theirs) - {"self"}:
-            assert ours[each].kind == theirs[each].kind, (name, each)
+    for real, own in ((mem0.Memory, Memory), (mem0.AsyncMemory, AsyncMemory)):
+        names = {name for name, each in inspect.getmembers(real, callable) if name[0] != "_"}
+        for name in sorted(names - {"chat"}):  # which raises NotImplementedError
+            theirs = inspect.signature(getattr(real, name)).parameters
+            ours = inspect.signature(getattr(own, name)).parameters
+            open_ended = any(each.kind is each.VAR_KEYWORD for each in ours.values())
+            missing = [each for each in theirs if each not in ours and each != "kwargs"]
+            assert open_ended or not missing, name
+            for each in set(ours) & set(theirs) - {"self"}:
+                assert ours[each].kind == theirs[each].kind, (name, each)

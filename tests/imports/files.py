@@ -314,6 +314,7 @@ MEM0: dict[str, Any] = {
             "user_id": "alice",
             "metadata": {"category": "movies"},
             "created_at": "2026-01-02T03:04:05Z",
+            "expiration_date": "2999-03-31",
         },
         {"id": "m2", "memory": "Plays cricket", "user_id": "alice", "categories": ["sport"]},
     ]

@@ -35,6 +35,8 @@ def test_memories_of_mem0(tmp_path: Path) -> None:
     memory = imported(path, "mem0", 2)
     record = memory.get("m1")
     assert (record.user, record.metadata["category"], record.created.day) == ("alice", "movies", 2)
+    assert record.expires is not None
+    assert record.expires.isoformat() == "2999-03-31T23:59:59.999999+00:00"  # its last day
     assert memory.get("m2").tags == ("sport",)
 
 

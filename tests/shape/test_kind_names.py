@@ -49,8 +49,8 @@ OTHER_MEANINGS: dict[str, Meaning] = {
         r"core/other_names|doors/(cli/\w+|refusals|requests)|evaluate/metrics|text/intent",
     ),
     "mmr": Meaning(
-        "a public function of memoriter.rank, and what people try as a method",
-        r"core/other_names|rank/__init__",
+        "a public function of memoriter.rank, what people try as a method, a search of LangChain",
+        r"core/other_names|rank/__init__|integrations/langchain",
     ),
     "neighbours": Meaning("another system's name of a method", r"core/other_names"),
     "past": Meaning(

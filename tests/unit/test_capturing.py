@@ -16,6 +16,7 @@ from memoriter.core.errors import BadRecord, InputError
 from memoriter.memory.facade import Memory
 from memoriter.text.messages import FOREIGN_ROLES, parse_message
 from memoriter.text.recalled import tagged_block, without_blocks
+from memoriter.text.secrets import secret_kinds
 from memoriter.write.progress import ProgressCallback
 from memoriter.write.writer import Writer
 
@@ -170,6 +171,15 @@ def test_a_block_with_other_line_ends_is_left_out(memory: Memory) -> None:
     assert without_blocks("no block,\r\nkept as it is") == "no block,\r\nkept as it is"
 
 
+def test_a_block_that_somebody_quoted_or_escaped_is_left_out(memory: Memory) -> None:
+    memory.remember("The staging gateway is at port 8443", trust="system")
+    block = str(memory.recall("staging gateway", budget_tokens=800).context())
+    quoted = [each.replace("\n", "\n> ") for each in (f"> {block}", f"> {tagged_block(block)}")]
+    for own in (*quoted, tagged_block(block).replace("\n", "\\n")):
+        assert without_blocks(f"Before.\n\n{own}\n\nAnd prod?") == "Before.\n\nAnd prod?"
+    assert without_blocks("> quoted\n\nkept") == "> quoted\n\nkept"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -196,6 +206,28 @@ def test_bad_messages_are_refused_by_their_place(memory: Memory, messages: Any, 
     with pytest.raises(BadRecord, match=says):
         memory.remember_messages(messages, session="s")
     assert len(memory) == 0
+
+
+def test_a_long_conversation_is_written_in_parts_that_stay(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [{"role": "user", "content": f"note {n}", "id": str(n)} for n in range(5)]
+    turns[3]["content"] = f"the key is {PLANTED[4][1]}"
+
+    def ended(text: str) -> tuple[str, ...]:
+        if text == "note 4":
+            raise KeyboardInterrupt  # the agent ends its hook
+        return secret_kinds(text)
+
+    monkeypatch.setattr("memoriter.memory.capturing.BATCH", 2)
+    monkeypatch.setattr("memoriter.memory.capturing.secret_kinds", ended)
+    with pytest.raises(KeyboardInterrupt):
+        memory.remember_messages(turns, session="s")
+    assert len(memory) == 3
+    monkeypatch.undo()
+    report = memory.remember_messages(turns, session="s")
+    assert (len(report.ids), report.already) == (1, 3)
+    assert [each.message for each in report.refused] == [3]
 
 
 # -- facts -----------------------------------------------------------------------------------------
@@ -243,8 +275,7 @@ def test_a_model_that_fails_leaves_the_turns_written(
         again = memory.remember_messages(TURNS, session="s1", facts=True)
     assert (len(report.ids), report.facts) == (3, ())
     assert "the reply is not a list of facts" in str(report.problem)
-    assert "will not be sent for facts again" in str(report.problem)
-    assert (again.already, again.facts, len(server.bodies)) == (3, (), 1)  # as docs/capture.md says
+    assert (again.already, again.facts, again.owed, len(server.bodies)) == (3, (), 3, 2)
 
 
 def test_facts_are_asked_for_only_where_a_model_is_configured(

@@ -151,3 +151,82 @@ def test_facts_of_mem0_have_its_metadata_no_secrets_and_go_with_a_reset(
     m.reset()
     left = memory.browse(archived="show", expired="show").records
     assert [each.text for each in left] == ["of somebody else"]
+
+
+# -- facts that are owed ---------------------------------------------------------------------------
+
+PORT = {"text": "The prod SSH port is 49222.", "turns": [0]}
+
+
+def test_facts_of_turns_whose_model_was_down_are_read_by_a_later_call(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    down = captured(memory, says(500), monkeypatch)
+    assert (down.facts, down.owed, memory.status().facts_owed) == ((), 2, 2)
+    assert memory.remember_messages(TURNS, session="s").owed == 0  # nobody asked for facts
+    with served(answers([PORT])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        later = memory.remember_messages([], session="another", facts=True)
+        again = memory.remember_messages(TURNS, session="s", facts=True)
+    assert (len(later.facts), later.owed, later.problem) == (1, 0, None)
+    assert (again.facts, again.owed, len(server.bodies)) == ((), 0, 1)
+    assert memory.status().facts_owed == 0
+    fact, turn = memory.get(later.facts[0]), memory.get(down.ids[0])
+    assert (fact.session, turn.memory_type, turn.metadata) == ("s", "episodic", {})
+    assert {edge.target for edge in memory.links(fact.id)} == {turn.id}
+
+
+def test_turns_that_spoil_every_reply_are_given_up(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owed = [captured(memory, answers("no"), monkeypatch).owed]
+    with served(answers("no")) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        owed += [memory.remember_messages([], facts=True).owed for _ in range(3)]
+    assert (owed, len(server.bodies)) == ([2, 2, 0, 0], 2)
+
+
+def test_one_call_reads_some_of_many_turns_the_newest_first(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [{"role": "user", "content": f"note {n}", "id": str(n)} for n in range(100)]
+    monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
+    with served(answers([])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        owed = [memory.remember_messages(turns, session="s", facts=True).owed for _ in range(2)]
+    sent = [body["messages"][1]["content"] for body in server.bodies]
+    assert (owed, len(sent)) == ([20, 0], 3)
+    assert ["note 60" in sent[0], "note 99" in sent[0], "note 59" in sent[0]] == [True, True, False]
+
+
+def test_of_two_that_read_the_same_turns_one_writes_facts(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = answers([PORT])
+    others: list[Any] = []
+
+    def slow(
+        to: Any, body: dict[str, Any]
+    ) -> None:  # meanwhile another program reads the same turns
+        if not others:
+            others.append(None)
+            others.append(memory.remember_messages([], facts=True))
+        reply(to, body)
+
+    report = captured(memory, slow, monkeypatch)
+    assert (report.facts, report.owed, len(others[1].facts), len(memory)) == ((), 0, 1, 3)
+
+
+def test_a_message_that_somebody_else_calls_working_owes_nothing(memory: Memory) -> None:
+    memory.remember("a draft", kind="message", memory_type="working", metadata={"facts_owed": "x"})
+    assert memory.status().facts_owed == 0
+
+
+def test_no_debt_is_larger_than_ours(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    fields: dict[str, Any] = {"kind": "message", "memory_type": "working"}
+    memory.remember("The prod SSH port is 49222", metadata={"facts_owed": 10**9}, **fields)
+    monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
+    with served(answers([PORT])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        reports = [memory.remember_messages([], facts=True) for _ in range(2)]
+    assert [(len(each.facts), each.owed) for each in reports] == [(1, 0), (0, 0)]

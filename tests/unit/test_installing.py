@@ -131,6 +131,7 @@ def test_another_store_replaces_the_one_before(tmp_path: Path) -> None:
         (".gemini/settings.json", '{"hooks": {"AfterAgent": {}}}', "AfterAgent is not a list"),
         (".codex/config.toml", "a = = 1", "not TOML"),
         (".codex/config.toml", "mcp_servers = {memoriter = {}}", "cannot be edited"),
+        (".codex/config.toml", 'mcp_servers = {x = {command = "x"}}', "[mcp_servers.NAME]"),
     ],
 )
 def test_settings_that_cannot_be_edited_are_left_alone(

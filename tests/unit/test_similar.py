@@ -39,6 +39,7 @@ UNRELATED = [
     ("Ann is on holiday", "Ann is off sugar"),
     ("Meeting at 4pm", "Meeting at 3pm"),
     ("The meeting is at 3pm", "The build is at 4pm"),
+    ("Ida asked for the keys of the mailing list", "Ida takes over website and mailing list"),
 ]
 
 
@@ -67,6 +68,8 @@ CHANGED = [
     ("Insurance: 90 euros from May", "Insurance for the boat: 70 euros, paid in spring", "70"),
     ("Membership costs 9 euros", "Members pay 7 euros a year", "7"),
     ("Bob is the CEO of Acme", "Alice is the CEO of Acme", "Alice"),
+    ("Leo's rowing lesson is at 5:45 in summer", "Leo's rowing lesson starts at 5 pm", "5"),
+    ("Paddles come from Riverworks now", "Supplier for paddles is Bootshaus Nord", ""),
     ("Ledger moved from the spreadsheet", "Accounts are in a spreadsheet on his laptop", ""),
 ]
 UNCHANGED = [
@@ -80,6 +83,9 @@ UNCHANGED = [
     ("Ida takes over the printers", "Mailing list has 212 addresses"),
     ("Bob is the CEO of Acme", "Alice is the CEO of Umbra"),
     ("Bob is a member of Acme", "Alice is a member of Acme"),
+    ("Torque for steel stems: 7 Nm", "Torque for carbon seatposts: 5 Nm"),
+    ("The cooperative paints the stairwell in August", "The cooperative wants more rent from July"),
+    ("The regatta is on a Friday now", "The regatta had nine guests in May"),
 ]
 
 
@@ -100,8 +106,8 @@ def test_another_thing_of_the_same_person_or_kind_is_no_change(new: str, old: st
 
 def test_most_changes_in_a_notebook_are_named_and_few_others() -> None:
     marked = [each.marked for each in named(notebook("workshop"))]
-    assert sum(marked) >= 16
-    assert len(marked) - sum(marked) <= 4
+    assert sum(marked) >= 17
+    assert len(marked) - sum(marked) <= 1
 
 
 def test_what_only_may_be_replaced_is_reported_and_not_superseded() -> None:

@@ -240,8 +240,21 @@ def _with_table(
     text = without_table(before, keys) if before is not None else None
     servers = _loaded(text or "", path).get(host.key, {})
     if not isinstance(servers, dict) or SERVER in servers:
-        raise InputError(
-            f"{path}: {host.key} is written in a form that cannot be edited",
-            hint=f"remove {SERVER} from {host.key} by hand, then run this again",
-        )
-    return text if entry is None else with_table(text, keys, entry)
+        raise _not_editable(path, host, f"remove {SERVER} from {host.key} by hand")
+    if entry is None:
+        return text
+    after = with_table(text, keys, entry)
+    try:
+        tomllib.loads(after)
+    except tomllib.TOMLDecodeError:  # an inline table takes no other tables
+        raise _not_editable(
+            path, host, f"write each server as a table, [{host.key}.NAME]"
+        ) from None
+    return after
+
+
+def _not_editable(path: Path, host: Host, hint: str) -> InputError:
+    return InputError(
+        f"{path}: {host.key} is written in a form that cannot be edited",
+        hint=f"{hint}, then run this again",
+    )

@@ -276,6 +276,8 @@ class StatusReply(Reply):
     time: str | None = None
     """The time of the last commit."""
     debt: int
+    facts_owed: int
+    """Turns of conversations that still lack facts."""
     segments: int
     tail: int
     unerased: int

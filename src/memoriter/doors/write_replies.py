@@ -95,3 +95,5 @@ class CapturedReply(Reply):
     facts: list[str]
     seq: int
     problem: str | None = None
+    owed: int = 0
+    """How many turns still lack facts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ _TAKEN: Final = (
     "id", "memory", "user_id", "agent_id", "run_id", "metadata", "created_at", "categories", "hash",
     "score", "expiration_date",
 )  # fmt: skip
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def recognise(source: InputFile) -> str | None:
@@ -58,11 +60,17 @@ def _record(where: str, row: dict[str, Any]) -> Iterator[Extracted]:
     record.put("session", row.get("run_id"), "run_id")
     record.put_words("tags", row.get("categories"), "categories")
     record.put_time("created", row.get("created_at"), "created_at")
-    record.put_time("expires", row.get("expiration_date"), "expiration_date")
+    record.put_time("expires", _end_of_day(row.get("expiration_date")), "expiration_date")
     if is_object(row.get("metadata")):
         record.metadata = dict(row["metadata"])
     record.keep_rest(row, *_TAKEN)
     yield from record.finish(str(row.get("id") or row["memory"]))
+
+
+def _end_of_day(day: object) -> object:
+    """The end of a day: mem0 hides a memory after its last day; anything but a day as it is."""
+    is_day = isinstance(day, str) and _DAY.fullmatch(day) is not None
+    return f"{day}T23:59:59.999999Z" if is_day else day
 
 
 FORMAT: Final = Format(NAME, "memories of mem0 (JSON)", JSON, recognise, read)

@@ -45,17 +45,22 @@ class Adapter:
         forget_records(self._memory, list(ids))
 
     def _recalled(
-        self, query: str, limit: int, where: Mapping[str, object], is_own: Callable[[Record], bool]
+        self,
+        query: str,
+        limit: int,
+        where: Mapping[str, object],
+        is_own: Callable[[Record], bool],
+        **options: Any,
     ) -> Result | None:
         """The answer of a recall that has records of this adapter alone; None without words.
 
         Somebody else may have given a record of theirs the kind of the adapter's.
         """
-        answer = recalled(self._memory, query, limit, where=where)
+        answer = recalled(self._memory, query, limit, where=where, **options)
         if answer is None or all(is_own(hit.record) for hit in answer):
             return answer
         own = only(filter(is_own, every_record(self._memory, where)))
-        return recalled(self._memory, query, limit, where=own)
+        return recalled(self._memory, query, limit, where=own, **options)
 
 
 def recalled(memory: Memory, query: str, limit: int | None, **options: Any) -> Result | None:

@@ -9,29 +9,32 @@ answers with the handle of its receipt.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
-from collections.abc import Mapping
-from typing import Any, Final, Self
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 import memoriter
 from memoriter.core.errors import NotFound, Unavailable
+from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.record import Record
-from memoriter.integrations import mem0_items as items
+from memoriter.integrations import mem0_fields as fields
 from memoriter.integrations.answers import Adapter, every_record, only, recalled
-from memoriter.integrations.mem0_filters import (
-    filtered_records,
-    filtered_scope,
-    has_conditions,
-    scope_of,
-)
 from memoriter.memory.facade import Memory
 from memoriter.memory.facts import FactReader
+from memoriter.memory.options import Show
 from memoriter.memory.rewriting import write_records
 from memoriter.models.language_model import configured_model
 from memoriter.text.secrets import secret_kinds
+from memoriter.why.receipt import Receipt
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _UNSET: Final = object()
+_THRESHOLD: Final = 0.1
+_PROCEDURAL: Final = "procedural_memory"
 _log = logging.getLogger(__name__)
 
 
@@ -64,16 +67,20 @@ class Mem0Memory(Adapter):
         Of the options `timestamp`, `expiration_date` and `infer` count; `memory_type` and `prompt`
         have no effect.
         """
+        if options.get("memory_type") not in (None, _PROCEDURAL):
+            raise ValueError(f"Invalid 'memory_type'. Please pass {_PROCEDURAL!r} or none.")
         ids_of_scope = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        scope = self._memory.scoped(**scope_of(ids_of_scope))
-        turns = items.turns_of(messages)
-        ids = scope.remember_many([items.turn_draft(turn, metadata, options) for turn in turns]).ids
+        scope = self._memory.scoped(**fields.scope_of(ids_of_scope))
+        turns = fields.turns_of(messages)
+        ids = scope.remember_many(
+            [fields.turn_draft(turn, metadata, options) for turn in turns]
+        ).ids
         model = configured_model() if options.get("infer", True) else None
         if model is not None and ids:
             facts = self._facts(scope, FactReader(model), ids)
-            drafts = [items.fact_draft(fact, metadata, options) for fact in facts]
+            drafts = [fields.fact_draft(fact, metadata, options) for fact in facts]
             ids += scope.remember_many(drafts).ids
-        return {"results": [items.event_of(scope.get(id)) for id in ids]}
+        return {"results": [fields.event_of(scope.get(id)) for id in ids]}
 
     def search(
         self,
@@ -81,18 +88,24 @@ class Mem0Memory(Adapter):
         *,
         top_k: int = 20,
         filters: dict[str, Any] | None = None,
-        threshold: float | None = 0.1,
+        threshold: float | None = _THRESHOLD,
         explain: bool = False,
         reference_date: Any = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """Memories that answer a query. `rerank`, `show_expired`: unused."""
-        scope = self._memory.scoped(**filtered_scope(filters, options))
-        when = {} if reference_date is None else {"now": items.unix_seconds(reference_date)}
-        where = only(filtered_records(scope, filters)) if has_conditions(filters) else None
-        answer = recalled(scope, query, top_k, where=where, **when)
-        hits = [items.hit_item(hit, explain=explain) for hit in answer or ()]
-        results = [item for item in hits if item["score"] >= (threshold or 0.0)]
+        """Memories that answer a query; of the options, `show_expired` counts."""
+        fields.check_search(query, top_k, threshold)
+        scope = self._memory.scoped(**fields.filtered_scope(filters, options))
+        shown: Show = "show" if options.get("show_expired") else "hide"
+        asked: dict[str, Any] = {"overrides": {"select.expired": shown}}
+        if reference_date is not None:
+            asked["now"] = fields.unix_seconds(reference_date)
+        if fields.has_conditions(filters):
+            asked["where"] = only(fields.filtered_records(scope, filters, shown))
+        answer = recalled(scope, query, min(top_k, LIMIT_LIMIT), **asked) if top_k else None
+        hits = [fields.hit_item(hit, explain=explain) for hit in answer or ()]
+        least = _THRESHOLD if threshold is None else threshold
+        results = [item for item in hits if item["score"] >= least]
         handle = None if answer is None else self._receipts.keep(answer)
         return {"results": results, "receipt": handle}
 
@@ -105,14 +118,15 @@ class Mem0Memory(Adapter):
         **options: Any,
     ) -> dict[str, Any]:
         """All memories of a user, agent or run, newest first."""
-        scope = self._memory.scoped(**filtered_scope(filters, options))
-        records = filtered_records(scope, filters, "show" if show_expired else "hide")
-        return {"results": [items.mem0_item(each) for each in reversed(records)][:top_k]}
+        fields.check_count(top_k)
+        scope = self._memory.scoped(**fields.filtered_scope(filters, options))
+        records = fields.filtered_records(scope, filters, "show" if show_expired else "hide")
+        return {"results": [fields.mem0_item(each) for each in reversed(records)][:top_k]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """One memory; None if there is none."""
         record = self._get(memory_id)
-        return None if record is None else items.mem0_item(record)
+        return None if record is None else fields.mem0_item(record)
 
     def update(
         self,
@@ -126,14 +140,16 @@ class Mem0Memory(Adapter):
         text = data if text is None else text
         changes: dict[str, Any] = {} if text is None else {"text": text}
         if expiration_date is not _UNSET:
-            changes["expires"] = expiration_date
+            changes["expires"] = fields.end_of_day(expiration_date)
         if metadata is None and not changes:
             raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
 
         def changed(id: str, record: Record | None) -> dict[str, Any]:
             if record is None:
                 raise _not_found(id)
-            gained = {} if metadata is None else {"metadata": items.with_metadata(record, metadata)}
+            gained = (
+                {} if metadata is None else {"metadata": fields.with_metadata(record, metadata)}
+            )
             return {**changes, **gained}
 
         write_records(self._memory, [memory_id], changed)
@@ -152,20 +168,20 @@ class Mem0Memory(Adapter):
     ) -> dict[str, str]:
         """Forget all memories of a user, agent or run."""
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        self._memory.scoped(**scope_of(ids)).forget(where={})
+        self._memory.scoped(**fields.scope_of(ids)).forget(where={})
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
         """The versions of a memory, oldest first; none of one that was forgotten."""
         try:
-            return items.history_of(self._memory.history(memory_id))
+            return fields.history_of(self._memory.history(memory_id))
         except NotFound:
             return []
 
     def reset(self) -> None:
         """Forget every memory that `add` wrote, of all users, expired ones too."""
         every = every_record(self._memory, expired="show")
-        self._forget(each.id for each in every if items.is_own(each))
+        self._forget(each.id for each in every if fields.is_own(each))
 
     def close(self) -> None:
         """Close the store."""
@@ -186,6 +202,55 @@ class Mem0Memory(Adapter):
             _log.warning("no facts were added: %s", error.message)
             return []
         return [fact for fact in facts if not secret_kinds(str(fact["text"]))]
+
+
+def _in_thread(
+    method: Callable[Concatenate[Mem0Memory, P], R],
+) -> Callable[Concatenate[AsyncMem0Memory, P], Awaitable[R]]:
+    """The method as a coroutine function with the same signature."""
+
+    @wraps(method)
+    async def run(self: AsyncMem0Memory, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, self.blocking, *args, **kwargs)
+
+    return run
+
+
+class AsyncMem0Memory:
+    """mem0's `AsyncMemory`: the same methods as coroutines, each run in a thread."""
+
+    def __init__(self, config: object = None, *, memory: Memory | None = None) -> None:
+        """Use a memory, else the store that MEMORITER_STORE names (memoriter.db)."""
+        self.blocking = Mem0Memory(config, memory=memory)
+
+    @classmethod
+    def from_config(cls, config_dict: Mapping[str, Any] | None = None) -> Self:
+        """The same as `AsyncMemory()`: nothing of mem0's configuration is needed."""
+        return cls(config_dict)
+
+    add = _in_thread(Mem0Memory.add)
+    search = _in_thread(Mem0Memory.search)
+    get_all = _in_thread(Mem0Memory.get_all)
+    get = _in_thread(Mem0Memory.get)
+    update = _in_thread(Mem0Memory.update)
+    delete = _in_thread(Mem0Memory.delete)
+    delete_all = _in_thread(Mem0Memory.delete_all)
+    history = _in_thread(Mem0Memory.history)
+    reset = _in_thread(Mem0Memory.reset)
+
+    def receipt(self, handle: str) -> Receipt:
+        """The receipt of a recent answer, by its handle; else NotFound."""
+        return self.blocking.receipt(handle)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.blocking.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
 
 
 def _not_found(memory_id: str) -> ValueError:

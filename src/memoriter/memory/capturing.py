@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.errors import BadRecord, Conflict, Unavailable
+from memoriter.core.errors import BadRecord, Conflict
 from memoriter.core.fields import Source
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import flag
@@ -22,13 +22,16 @@ from memoriter.core.record import NOWHERE
 from memoriter.core.shown import counted, shown
 from memoriter.imports.fields import parse_time
 from memoriter.memory.engine import Engine
-from memoriter.memory.facts import FactReader, fact_reader
+from memoriter.memory.facts_owed import owed_turns, owing
 from memoriter.memory.writing_options import MessagesKwargs
 from memoriter.models.texts import encodable
 from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
-from memoriter.write.writer import Writer
+from memoriter.write.writer import BATCH, Writer
+
+if TYPE_CHECKING:
+    from memoriter.memory.facts import FactsRead
 
 _TRIES: Final = 3
 """How often turns are written, where others write turns of the same session at the same time."""
@@ -59,6 +62,8 @@ class Captured:
     """The last entry of the log when it was done; `wait_for` takes it elsewhere."""
     problem: str | None = None
     """Why there are no facts although they were asked for; None if there is no problem."""
+    owed: int = 0
+    """How many turns still lack facts that were asked for; a later call reads them."""
 
     def __repr__(self) -> str:
         kept = f"{counted(len(self.ids), 'turn')} written, {self.already:,} known before"
@@ -76,6 +81,7 @@ class Captured:
             "facts": list(self.facts),
             "seq": self.seq,
             "problem": self.problem,
+            "owed": self.owed,
         }
 
 
@@ -92,23 +98,42 @@ def capture_messages(
 ) -> Captured:
     """Write the turns that are not in the log yet; see `Memory.remember_messages`."""
     check_known(options, MessagesKwargs, BadRecord, "messages")
-    reader = fact_reader() if flag(options.get("facts", False), "facts") else None
+    read = _facts_of(engine, writer) if flag(options.get("facts", False), "facts") else None
     _refuse_secret_names(writer, options)
     rows = _rows(messages)
     session = options.get("session") or writer.scope.session
     turns = list(_turns(rows, session))
-    ids, refused = _written(engine, writer, turns, options)
-    facts, problem = _facts(writer, reader, ids)
-    engine.index_cache.wrote(writer.tenant, len(ids) + len(facts))
+    ids, refused = list[str](), list[RefusedMessage]()
+    for first in range(0, len(turns), BATCH):  # what is written stays if the program is ended
+        new, secret = _written(engine, writer, turns[first : first + BATCH], options)
+        engine.index_cache.wrote(writer.tenant, len(new))
+        ids += new
+        refused += secret
+    facts, problem = ((), None) if read is None else read()
     return Captured(
-        ids=ids,
+        ids=tuple(ids),
         already=len(turns) - len(ids) - len(refused),
         empty=len(rows) - len(turns),
-        refused=refused,
+        refused=tuple(refused),
         facts=facts,
         seq=engine.log.head(writer.tenant).seq,
         problem=problem,
+        owed=0 if read is None else len(owed_turns(engine, writer.scope)),
     )
+
+
+def _facts_of(engine: Engine, writer: Writer) -> Callable[[], FactsRead]:
+    """Returns a function that reads facts; raises InputError if no language model is configured."""
+    from memoriter.memory.facts import fact_reader, read_owed  # noqa: PLC0415  # rarely used
+
+    reader = fact_reader()
+
+    def read() -> FactsRead:
+        facts = read_owed(engine, writer, reader)
+        engine.index_cache.wrote(writer.tenant, len(facts.ids))
+        return facts
+
+    return read
 
 
 def _written(
@@ -118,7 +143,7 @@ def _written(
     options: MessagesKwargs,
     tries: int = _TRIES,
 ) -> tuple[tuple[str, ...], tuple[RefusedMessage, ...]]:
-    """Write the turns that the log lacks; returns their ids and the messages that hold secrets."""
+    """Write the turns that the log lacks, at once; returns their ids and what holds secrets."""
     known = engine.log.keys(writer.tenant, [turn.key for turn in turns])
     new, refused = _new(turns, set(known))
     drafts = [_draft(turn, options) for turn in new]
@@ -192,6 +217,12 @@ def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_
         message = message._replace(text=without_blocks(message.text).strip())
         if not message.text:
             continue
+        if message.time is not None and parse_time(message.time) is None:
+            raise BadRecord(
+                f"messages[{at}].time: {json.dumps(message.time, default=str)} is not a time",
+                hint="give an ISO 8601 text or seconds since 1970, or leave the time out",
+                field="messages",
+            )
         named: list[object] = ["id", message.id]
         if message.id is None:
             # Without an id it is known by what it says; a repeat in the list is another message.
@@ -211,12 +242,6 @@ def _encodable(message: Message) -> Message:
 def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
     """The draft of a turn, as `remember` takes it."""
     message = turn.message
-    if message.time is not None and parse_time(message.time) is None:
-        raise BadRecord(
-            f"messages[{turn.at}].time: {json.dumps(message.time, default=str)} is not a time",
-            hint="give an ISO 8601 text or seconds since 1970, or leave the time out",
-            field="messages",
-        )
     trust = "external" if message.role in FOREIGN_ROLES else options.get("trust")
     source = Source(message.speaker, options.get("channel"))
     draft: dict[str, object] = {
@@ -230,23 +255,10 @@ def _draft(turn: _Turn, options: MessagesKwargs) -> dict[str, object]:
         "key": turn.key,
         **{name: options.get(name) for name in ("session", "agent", "user", "tags")},
     }
-    return {name: value for name, value in draft.items() if value is not None}
+    given = {name: value for name, value in draft.items() if value is not None}
+    return owing(given) if options.get("facts") else given
 
 
 def _quiet(done: int) -> None:
     """Show no progress."""
     del done
-
-
-def _facts(
-    writer: Writer, reader: FactReader | None, ids: Sequence[str]
-) -> tuple[tuple[str, ...], str | None]:
-    """(the records of the facts in new turns, why there are none)."""
-    if reader is None or not ids:
-        return (), None
-    try:
-        drafts = reader.drafts([writer.current(each) for each in ids])
-    except Unavailable as error:
-        return (), f"{error.message}; the turns are stored, but will not be sent for facts again"
-    clean = [draft for draft in drafts if not secret_kinds(str(draft["text"]))]
-    return (writer.remember_many(clean, _quiet).ids if clean else ()), None

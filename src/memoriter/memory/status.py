@@ -23,6 +23,7 @@ from memoriter.index.view import View
 from memoriter.kernel.library import kernel_choice
 from memoriter.memory.embedding import fill_vectors
 from memoriter.memory.engine import Engine
+from memoriter.memory.facts_owed import owed_turns
 from memoriter.memory.spaces import SpaceCalibration, space_calibration
 from memoriter.text.analyzers import all_analyzers
 from memoriter.text.copies import copy_groups
@@ -52,6 +53,8 @@ class Status(Hinting):
     """The time of the last commit; None before the first."""
     debt: int
     """Vectors that are missing because an embedder failed."""
+    facts_owed: int
+    """Turns that lack facts because a language model failed; counted up to a thousand."""
     segments: int
     """Published index segments."""
     tail: int
@@ -140,6 +143,7 @@ def status_of(
         seq=view.seq,
         time=to_datetime(head.time) if head.seq else None,
         debt=len(engine.log.debts(tenant, DEBTS_COUNTED)),
+        facts_owed=len(owed_turns(engine, Scope.of(tenant))),
         segments=len(index.manifest.segments),
         tail=sum(map(len, index.tail)),
         unerased=unerased.count,

@@ -57,6 +57,10 @@ class _Answer(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
 
 
+class UnusableReply(Unavailable):
+    """The model answered, but not with what was asked for."""
+
+
 class LanguageModel:
     """A client of one model on one server. Thread-safe.
 
@@ -125,8 +129,8 @@ class LanguageModel:
             )
         return first.message.content.strip()
 
-    def _unusable(self, why: str, hint: str = "") -> Unavailable:
-        return Unavailable(
+    def _unusable(self, why: str, hint: str = "") -> UnusableReply:
+        return UnusableReply(
             f"{self._server}: the answer of the server is not usable: {why}",
             hint=hint or f"check that {self._model!r} is a chat model on this server",
         )

@@ -12,8 +12,10 @@ names left aside. Then one of these makes a change:
   "cancelled" and "takes over" name themselves what changes: "cancelled the gym" is about the gym.
 
 A shared name is not enough: people do more than one thing. Nor is a shared word that another word
-or a size before it makes another thing: a door code, an alarm code; tubes of 20 and 28 inches. The
-rule reads English.
+or a size beside it makes another thing: a door code, an alarm code; the torque for stems and for
+posts; tubes of 20 and 28 inches. A month or a year says when, so it needs more in common than the
+first word; and where the new text gives a day or a price, only one in the older text is changed by
+it. The rule reads English.
 """
 
 from __future__ import annotations
@@ -31,6 +33,10 @@ _TOPIC: Final = 3.0
 _MOST: Final = 0.5
 _SOME: Final = 0.2
 _ALIKE: Final = 0.75
+_WHEN: Final = ("month", "year")
+"""Kinds of values that say when something happens, more often than what it is."""
+_SHAPED: Final = frozenset({"day", "month", "year", "time", "price", "percentage"})
+"""Kinds that are known by the shape of a value, not by the noun beside it."""
 
 
 _HOLDER: Final = re.compile(
@@ -115,7 +121,7 @@ def _other_value(
     if kind is None:
         return None
     part, head = _part(one, two, things), _same_head(one, two, both)
-    near = part >= _MOST or (head and part >= _SOME)
+    near = part >= _MOST or (head and part >= _SOME and kind not in _WHEN)
     announced = bool(one.cue) and head
     numbered = kind.startswith(NUMBER_BEHIND)
     matter = weight(things) >= _TOPIC or numbered or (announced and part >= _MOST)
@@ -129,11 +135,20 @@ def _announced(
 ) -> tuple[str, str] | None:
     """The words that announce that what both are about changes."""
     moved = weight(one.objects & both) >= _TOPIC
+    renamed = bool(one.names - set(two.topics)) and bool(two.names - set(one.topics))
+    mostly = renamed and _part(one, two, things) >= _MOST
     least = min(weight(one.topics), weight(two.topics))  # with names: much else may be said of one
-    matter = weight(things) >= _TOPIC and weight(both) >= _MOST * least
-    if moved or (one.cue and matter and _same_head(one, two, both)):
+    matter = weight(things) >= _TOPIC and (mostly or weight(both) >= _MOST * least)
+    headed = bool(one.cue) and matter and _same_head(one, two, both)
+    if moved or (headed and not _of_other_kind(one, two)):
         return one.cue, ""
     return None
+
+
+def _of_other_kind(one: Clause, two: Clause) -> bool:
+    """Whether the new clause gives a day, a price or the like, and the older one other values."""
+    kinds = _SHAPED & one.values.keys()
+    return bool(kinds and two.values) and kinds.isdisjoint(two.values)
 
 
 def _is_taken(one: Clause, two: Clause, things: set[str]) -> bool:
@@ -158,10 +173,12 @@ def _shared_names(one: Clause, two: Clause) -> set[str]:
 
 
 def _other_thing(stem: str, one: Clause, two: Clause) -> bool:
-    """Whether a word before it says that another one is meant: a door code, an alarm code."""
+    """Whether another one is meant: a door code, an alarm code; the torque for stems, for posts."""
     left, right = one.qualifiers.get(stem), two.qualifiers.get(stem)
-    both = left is not None and right is not None
-    return both and left not in two.topics and right not in one.topics
+    if left is not None and right is not None:
+        return left not in two.topics and right not in one.topics
+    here, there = one.complements.get(stem), two.complements.get(stem)
+    return bool(here and there) and here not in two.topics and there not in one.topics
 
 
 def _other_subject(one: Clause, two: Clause) -> bool:

@@ -69,6 +69,8 @@ _OBJECT: Final = word_table(
 )
 """What follows one of these is what changes."""
 _LINKS: Final = word_table("the our my his her their of using from")
+_OF: Final = word_table("of for")
+"""What stands before one of these is a thing: "Supplier for chains"."""
 _EARLY: Final = 3
 """It is among the first words of its clause."""
 _ENDED: Final = word_table("dead gone closed over")
@@ -94,6 +96,8 @@ class Clause:
     """Kind of a value → the values, as they are written."""
     qualifiers: dict[str, str] = field(default_factory=dict[str, str])
     """Stem → the stem of the word right before it, which says which one is meant."""
+    complements: dict[str, str] = field(default_factory=dict[str, str])
+    """Stem → the stem of what follows it behind `for` or `of`: the torque for stems."""
     capitals: set[str] = field(default_factory=set[str])
     """The stems whose word has a capital, like a name."""
     names: set[str] = field(default_factory=set[str])
@@ -122,6 +126,7 @@ class Clause:
             self,
             topics={same[stem]: word for stem, word in self.topics.items()},
             qualifiers={same[stem]: same[before] for stem, before in self.qualifiers.items()},
+            complements={same[stem]: same[after] for stem, after in self.complements.items()},
             capitals={same[stem] for stem in self.capitals},
             names={same[stem] for stem in self.names},
         )
@@ -146,8 +151,10 @@ def _clause(text: str) -> Clause:
     taken_from = len(_WORD.findall(plain[: over.end()])) if over else len(words)
     clause = Clause(cue[0] if cue else "")
     clause.sizes.update(word for word, unit in pairwise(words) if fold(unit) in _SIZES)
-    unit, last = -1, ""
+    unit, last, of = -1, "", ""
     for at, word in enumerate(words):
+        if fold(word) in _OF:
+            of = last
         before, last = last, ""
         kind = _kind(words, at)
         if kind is not None:
@@ -162,6 +169,8 @@ def _clause(text: str) -> Clause:
         clause.topics.setdefault(stem, word)
         if before:
             clause.qualifiers.setdefault(stem, before)
+        if of:
+            clause.complements.setdefault(of, stem)
         if at >= taken_from:
             clause.taken.add(stem)
         _note_names(clause, words, at, stem)
@@ -172,8 +181,9 @@ def _note_names(clause: Clause, words: list[str], at: int, stem: str) -> None:
     """Note whether a word is a name, and whether it is what changes."""
     if _is_capital(words[at]):
         clause.capitals.add(stem)
-        inside = at > 0 or _is_capital("".join(words[at + 1 : at + 2]))
-        if inside or background_idf(stem) >= _RARE:
+        after = "".join(words[at + 1 : at + 2])
+        inside = at > 0 or _is_capital(after)
+        if inside or (background_idf(stem) >= _RARE and after not in _OF):
             clause.names.add(stem)
     if _changes(words, at):
         clause.objects.add(stem)
@@ -238,6 +248,8 @@ def _kind_of_number(words: list[str], at: int, counted: str) -> str | None:
     number = words[at]
     if number[0] in "£$€" or counted in _MONEY:
         return "price"
+    if counted in ("am", "pm"):
+        return "time"
     shaped = next((kind for kind, shape in _KINDS if shape.fullmatch(number)), None)
     if shaped is not None:
         return shaped

@@ -123,7 +123,8 @@ def _other_value(one: Sequence[str], two: Sequence[str]) -> Likeness | None:
     if not shared or len(counted) != 1 or not _same_subject(one, two):
         return None
     here, there, at = counted[0]
-    if not _is_value(here, there) or not _behind_verb(one, two, at):
+    behind = _behind_verb(one, two, at) and not _says_otherwise(one[:at], here, there)
+    if not _is_value(here, there) or not behind:
         return None
     if len(shared) < _LEAST and not (_has_verb(one, two) and _of_one_kind(here, there)):
         return None
@@ -184,6 +185,15 @@ def _behind_verb(one: Sequence[str], two: Sequence[str], at: int) -> bool:
     """Whether a stretch stands behind the verb, where both texts have one."""
     first = next((n for n, word in enumerate(one) if word in _VERBS), 0)
     return not _has_verb(one, two) or at > first
+
+
+def _says_otherwise(before: Sequence[str], here: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether stretches right behind the subject are verbs of their own: "Ann asked for the list".
+
+    One word that matters in each, or a negation, is a value: "Ann drinks tea", "Ann never drinks".
+    """
+    matter = [[word for word in words if _matters(word)] for words in (before, here, there)]
+    return len(matter[0]) == 1 and not _VERBS & set(before) and min(map(len, matter[1:])) > 1
 
 
 def _has_verb(one: Sequence[str], two: Sequence[str]) -> bool:

@@ -18,7 +18,13 @@ _CLOSE: Final = "</memoriter-memories>"
 _CLOSE_INSIDE: Final = "[/memoriter-memories]"
 """What stands for a closing tag in a memory: taken out, its neighbours could form another one."""
 _BEGINNING: Final = re.escape(HEAD.split(". ", 1)[0])
-_TAGGED: Final = re.compile(rf"{_OPEN}\s*{_BEGINNING}.*?(?:{_CLOSE}|\Z)", re.DOTALL)
+_TAGGED: Final = re.compile(
+    rf"(?:^[ \t>]+)?{_OPEN}(?:[\s>]|\\[nr])*{_BEGINNING}.*?(?:{_CLOSE}|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+"""Also one that somebody quoted, or whose line ends are escaped, as in JSON."""
+_QUOTED: Final = re.compile(rf"^[ \t]*>.*{_BEGINNING}.*(?:\n[ \t]*>.*)*", re.MULTILINE)
+"""A quoted block without tags: all lines of the quotation."""
 _LINE_ENDS: Final = re.compile(r"\r\n?")
 _ENTRY: Final = re.compile(
     r"\s*\[\d+\] (?:system|learned|external \(untrusted\)), \d{4}-\d\d-\d\d(?:, superseded)?\n"
@@ -45,7 +51,7 @@ def without_blocks(text: str) -> str:
     plain = _LINE_ENDS.sub("\n", text)
     if HEAD not in plain and not _TAGGED.search(plain):
         return text
-    text = _TAGGED.sub("", plain)
+    text = _QUOTED.sub("", _TAGGED.sub("", plain))
     while (start := text.find(HEAD)) >= 0:
         text = text[:start].rstrip() + "\n\n" + text[_block_end(text, start + len(HEAD)) :].lstrip()
     return _GAPS.sub("\n\n", text).strip()

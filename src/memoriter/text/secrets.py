@@ -24,6 +24,11 @@ SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
         "authorization header",
         r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|bearer|token)\s[\w.~+/=-]{12,}",
     ),
+    (
+        "session cookie",
+        r"(?i)\bcookie[\"']?: [^\n]{0,200}?(?:sess|sid|auth|token)\w{0,20}"
+        r"=(?=\D{0,40}\d)[\w.%+/-]{20,}",
+    ),
 )  # fmt: skip
 """(the kind, its pattern) of what may have a space in it."""
 WORD_SHAPES: Final[tuple[tuple[str, str], ...]] = (
@@ -105,25 +110,37 @@ _CONNECTION: Final = re.compile(
 )
 """Settings in one line: `Server=…;Password=…`, `host=… password=…`, `?user=…&password=…`."""
 _COMMANDS: Final = tuple(
-    re.compile(shape)
-    for shape in (
-        r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,60}:([^\s\"']{4,200})",
-        r"\bdocker login\b[^\n]{0,100}?\s(?:-p|--password)[ =][\"']?([^\s\"']{4,200})",
-        r"\bmysql(?:dump)?\b[^\n]{0,100}?\s-p([^\s\"']{4,200})",
-        r"\bsshpass\s+-p\s*[\"']?([^\s\"']{4,200})",
-        r"\bredis-cli\b[^\n]{0,200}?\s(?:-a|--pass)[ =]?[\"']?([^\s\"']{4,200})",
-        r"\bmongo(?:sh|dump|restore)?\b[^\n]{0,200}?\s-p[ =]?[\"']?([^\s\"']{4,200})",
-        r"\bldap(?:search|add|modify|delete|whoami)\b[^\n]{0,200}?\s-w[ ]?[\"']?([^\s\"']{4,200})",
-        r"\bopenssl\b[^\n]{0,200}?\s-pass(?:in|out)?\s+[\"']?pass:([^\s\"']{4,200})",
-        r"\blogin\s+\S{1,100}\s+password\s+(\S{4,200})",
+    (word, re.compile(shape))
+    for word, shape in (
+        (
+            "curl",
+            r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,60}:([^\s\"']{4,200})",
+        ),
+        (
+            "docker login",
+            r"\bdocker login\b[^\n]{0,100}?\s(?:-p|--password)[ =][\"']?([^\s\"']{4,200})",
+        ),
+        ("mysql", r"\bmysql(?:dump)?\b[^\n]{0,100}?\s-p([^\s\"']{4,200})"),
+        ("sshpass", r"\bsshpass\s+-p\s*[\"']?([^\s\"']{4,200})"),
+        ("redis-cli", r"\bredis-cli\b[^\n]{0,200}?\s(?:-a|--pass)[ =]?[\"']?([^\s\"']{4,200})"),
+        ("mongo", r"\bmongo(?:sh|dump|restore)?\b[^\n]{0,200}?\s-p[ =]?[\"']?([^\s\"']{4,200})"),
+        (
+            "ldap",
+            r"\bldap(?:search|add|modify|delete|whoami)\b[^\n]{0,200}?\s-w"
+            r" ?[\"']?([^\s\"']{4,200})",
+        ),
+        ("openssl", r"\bopenssl\b[^\n]{0,200}?\s-pass(?:in|out)?\s+[\"']?pass:([^\s\"']{4,200})"),
+        ("login", r"\blogin\s+\S{1,100}\s+password\s+(\S{4,200})"),
     )
 )
-"""Commands that take a password as an option, and lines of a `.netrc`."""
+"""(its first word, the pattern) of commands that take a password, and of lines of a `.netrc`."""
 _NAMES: Final = (
-    r"passw(?:or)?d|passphrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
+    r"passw(?:or)?d|pass[ _-]?phrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
     r"|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token"
     r"|refresh[ _-]?token|client[ _-]?secret|token|(?<=_)pat(?![a-z])"
 )
+_PARTS_OF_NAMES: Final = ("pass", "pw", "secret", "key", "token", "_pat", "auth")
+"""Whatever is called a secret has one of these in its name; most texts have none."""
 _SUFFIX: Final = r"(?:_(?:base|prod|production|staging|stage|dev|test|live|main|old|new|\d))?"
 """What may follow the name of a secret: SECRET_KEY_BASE, DB_PASSWORD_PROD."""
 _VALUE: Final = r"([\"'`]?)([^\s\"'`,;(){}\[\]<>]{6,200})\2"
@@ -180,6 +197,8 @@ _SPOKEN: Final = re.compile(
     rf"(?i)\b({_NAMES})(?!\s(?:hash|policy|manager|field|file|reset|format|type|limit|budget|count))"
     rf"(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
 )
+_ADDRESS: Final = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
+"""Where a link to a password was sent to."""
 _PLACEHOLDER: Final = re.compile(
     r"(?i)^(?:\$|%|\{|[~.]?/[\w./-]*$|\*+$|\.+$|x{3,}|<|your|my[-_]|example|changeme|change-me|placeholder|dummy|test$"
     r"|redacted|none|null|true|false|process\.env|os\.environ|env\.|config\.|settings\."
@@ -209,12 +228,15 @@ def secret_kinds(text: str) -> tuple[str, ...]:
     kinds += [kind for kind, pattern in _IN_WORDS if _has_real(pattern, words)]
     if any(_is_secret(match[1]) for match in _URL.finditer(text)):
         kinds.append("password in a URL")
-    if any(_is_secret(match[1]) for match in _CONNECTION.finditer(text)):
+    folded = text.casefold()
+    named = any(part in folded for part in _PARTS_OF_NAMES)
+    if named and any(_is_secret(match[1]) for match in _CONNECTION.finditer(text)):
         kinds.append("password in the settings of a connection")
-    commands = (match[1] for shape in _COMMANDS for match in shape.finditer(text))
+    shapes = [shape for word, shape in _COMMANDS if word in text]
+    commands = (match[1] for shape in shapes for match in shape.finditer(text))
     if any(map(_is_secret, commands)) or any(map(_is_option, _OPTION.finditer(text))):
         kinds.append("password in a command")
-    if not kinds and (_is_assigned(text) or _is_short_named(text)):
+    if named and not kinds and (_is_assigned(text) or _is_short_named(text)):
         kinds.append("password or key")
     return tuple(kinds)
 
@@ -232,6 +254,8 @@ def _is_assigned(text: str) -> bool:
         for match in pattern.finditer(text):
             quoted, value = match[2] in ("'", '"'), match[3].rstrip(".!?")
             named = quoted or not _IDENTIFIER.match(value) or _is_phrase(match[1], value)
+            if pattern is _SPOKEN and _ADDRESS.fullmatch(value):
+                continue
             if named and _is_secret(value) and any(not c.isalpha() for c in value):
                 return True
     return False

@@ -268,7 +268,8 @@ def _batches(messages: list[dict[str, Any]]) -> Iterator[tuple[int, list[dict[st
 def _joined(reports: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     """One report of those of several requests, each with the place of its first message.
 
-    Counts and lists are added up; of the problems, the first is kept, of the entries the last.
+    Counts and lists are added up; of the problems the first is kept, of the entries and of what is
+    owed the last.
     """
     whole: dict[str, Any] = {}
     for first, report in reports:
@@ -276,7 +277,7 @@ def _joined(reports: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
             for entry in cast("list[Any]", value) if isinstance(value, list) else ():
                 if isinstance(entry, dict) and "message" in entry:
                     entry["message"] += first
-            if name not in whole or whole[name] is None or name == "seq":
+            if name not in whole or whole[name] is None or name in ("seq", "owed"):
                 whole[name] = value
             elif isinstance(value, int | list):
                 whole[name] += value

@@ -11,6 +11,7 @@ const ROWS = 12;
 /** @type {Record<string, string>} */
 const WORDS = {
   records: "memories", expired: "expired, hidden from answers", seq: "entries in the log", time: "the last commit", debt: "vectors still to compute",
+  facts_owed: "turns whose facts are still to be read",
   segments: "index segments on disk", tail: "rows indexed in memory only", tenant: "tenant", unerased: "forgotten, still to be erased from files",
   unerased_since: "waiting for erasure since", compared: "memories compared for copies", repeat_groups: "groups of near-copies",
 };

@@ -125,7 +125,7 @@ def status_report(
             **counts,
             "sequence": status.seq,
             "last commit": time_text(status.time) if status.time else "never",
-            "debt": f"{status.debt} vectors owed" if status.debt else "none",
+            "debt": _debts(status),
             **{f"calibration {each.embedder}": each.summary for each in status.calibrations},
             "forgotten": _erasing(status),
             **({} if status.repeats is None else {"repeats": _repeats(status)}),
@@ -134,6 +134,13 @@ def status_report(
             **({"size": _listed_bytes(sizes)} if sizes else {}),
         }
     )
+
+
+def _debts(status: Status) -> str:
+    """What is still to be computed or asked for."""
+    vectors = f"{status.debt} vectors owed" if status.debt else ""
+    facts = f"facts of {counted(status.facts_owed, 'turn')} owed" if status.facts_owed else ""
+    return ", ".join(filter(None, (vectors, facts))) or "none"
 
 
 def _repeats(status: Status) -> str:
