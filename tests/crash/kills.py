@@ -23,6 +23,7 @@ from typing import Any
 
 import apsw
 from tests.crash import images, lab, plan, plant, work
+from tests.night import NIGHT
 
 import memoriter.index.erase
 import memoriter.index.upkeep
@@ -216,7 +217,7 @@ class Loop:
         for n in range(max(kills, len(names))):
             name = names[n % len(names)]
             at = self.rng.randint(1, counts[name])
-            self._once(Reach(name, at).install, name)
+            self._once(Reach(name, at).install, name, to_end=NIGHT or n % 3 == 0)
 
     def _all_names(self) -> dict[str, int]:
         reach = Reach()
@@ -240,15 +241,16 @@ class Loop:
         work.live(str(self.path), str(self.acks), self.seed, str(self.steps))
         return faults.disarm()
 
-    def _once(self, before: Callable[[], None], name: str) -> None:
-        """One life, killed where `before` says, then lived to the end."""
+    def _once(self, before: Callable[[], None], name: str, *, to_end: bool = True) -> None:
+        """One life, killed where `before` says, then looked at, then lived to the end."""
         self.fresh()
         self.held = -1
         try:
             answer = answer_of(*self.start(before))
             self.counts["kills" if answer is None else "not reached"] += 1
             self.look()
-            self.finish()
+            if to_end:
+                self.finish()
         except images.Wrong as wrong:
             raise images.Wrong(f"{wrong} (killed at {name})") from wrong
 
