@@ -168,8 +168,8 @@ class Loop:
     held = -1
     """The last step that the log held when we looked."""
 
-    def look(self) -> None:
-        """Everything acknowledged is there, at most one step more, nothing twice."""
+    def look(self) -> bool:
+        """Everything acknowledged is there, nothing twice; whether there is one step more."""
         acked = self.acked()
         self.held = answer_of(*child(functools.partial(self._check, acked)))
         self.counts["acknowledged"] = max(self.counts["acknowledged"], acked + 1)
@@ -179,6 +179,7 @@ class Loop:
             following = self.expected.after(min(acked + 1, self.steps - 1))
             if now.seq > following.seq:
                 raise images.Wrong(f"torn: acknowledged {acked}, holds {self.held}")
+        return now.seq > state.seq
 
     def _check(self, acked: int) -> int:
         return images.check(self.path, acked, self.expected)
@@ -248,8 +249,7 @@ class Loop:
         try:
             answer = answer_of(*self.start(before))
             self.counts["kills" if answer is None else "not reached"] += 1
-            self.look()
-            if to_end:
+            if self.look() or to_end:  # a step that nobody was told of is retried
                 self.finish()
         except images.Wrong as wrong:
             raise images.Wrong(f"{wrong} (killed at {name})") from wrong
