@@ -25,7 +25,7 @@ FAULTS = {
     "an interrupted call (EINTR)": ("EINTR", 1),
     "a short write": ("SHORT", 1),
 }
-SHARE = {"W": 8, "S": 3, "O": 2, "TUD": 2}
+SHARE = {"W": 5, "S": 2, "O": 2, "TUD": 2}
 """How many calls of each kind go wrong in CI, spread over all there are; at night all of them."""
 
 

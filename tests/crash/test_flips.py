@@ -16,7 +16,7 @@ from tests.night import NIGHT
 
 from memoriter.testing.whole import whole
 
-CHUNKS, FLIPS = (10, 500) if NIGHT else (1, 30)
+CHUNKS, FLIPS = (10, 500) if NIGHT else (1, 20)
 STEPS = 60
 HEADS = "damages / changed an answer / told on read / by verify / unseen"
 

@@ -10,7 +10,7 @@ from tests.crash.conftest import Note
 from tests.crash.kill_loop import killed
 from tests.night import NIGHT
 
-CHUNKS, KILLS = (8, 120) if NIGHT else (1, 30)
+CHUNKS, KILLS = (8, 120) if NIGHT else (1, 18)
 
 
 def tell(note: Note, counts: Counter[str]) -> None:
@@ -37,7 +37,7 @@ def test_a_process_may_be_killed_at_every_named_step(
 
 def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, note: Note) -> None:
     (quick / "store").mkdir()
-    kills = 400 if NIGHT else 14
+    kills = 400 if NIGHT else 10
     counts = killed(
         quick,
         "calls",

@@ -19,7 +19,7 @@ from tests.night import NIGHT
 
 import memoriter
 
-ENTRIES = 4000 if NIGHT else 500
+ENTRIES = 4000 if NIGHT else 320
 """So many are written in all, however long that takes."""
 
 

@@ -50,7 +50,10 @@ def memory() -> Iterator[Memory]:
 
 def hints_of(path: Path) -> Iterator[str]:
     """Every hint in a file, with x for what is computed."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if "hint" not in text:  # most files: reading them as code takes seconds
+        return
+    tree = ast.parse(text)
     named = {
         target.id: node.value
         for node in tree.body
