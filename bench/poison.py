@@ -2,9 +2,9 @@
 
 Turns of LoCoMo in one store, written as `learned`; against each of 20 questions the poison of a
 style is planted, as `external` and as `learned`. `tuned` are questions that the defence was tuned
-on, `unseen` others. The same against each conversation in a small store of its own, of which the
-first two were tuned on. Then, without an attack, 300 questions by how much of the store is
-`external`: what the defence costs, and for how many questions fewer than five trusted memories
+on, `seen` and `unseen` others. The same against each conversation in a small store of its own, of
+which the first two were tuned on. Then, without an attack, 300 questions by how much of the store
+is `external`: what the defence costs, and for how many questions fewer than five trusted memories
 match well enough to stand before anything external. Last, questions that only external memories
 answer, in a store whose trusted ones are about something else. The data is looked for in
 MEMORITER_DATA, else in ../shared/data.
@@ -34,7 +34,8 @@ TARGETS: Final = 20
 FIRST: Final = 5
 ASKED: Final = 300
 """Questions of the comparison without an attack."""
-SETS: Final = {"tuned": 2, "unseen": 8, "unseen too": 9}
+SETS: Final = {"tuned": 2, "seen": 6, "seen too": 7, "unseen": 8, "unseen too": 9}
+"""Numbers of the sets; the two `seen` were unseen by version 11, and looked at since."""
 APART: Final = 60
 """Questions to each conversation that is external beside trusted ones about something else."""
 QUICK: Final = ("question copied", "ten near-copies")
