@@ -245,9 +245,10 @@ def slow_close(place: Path) -> Finding:
     with memoriter.open(place / "m.db", embedder=None, flush_rows=1000) as memory:
         for start in range(0, 24_000, 4000):
             memory.remember_many([f"note {n} of port {n % 97}" for n in range(start, start + 4000)])
-        began = time.perf_counter()
-    spent = time.perf_counter() - began
-    return Finding(f"close after a load of 24,000: {spent:.1f} s", spent > 2.0)  # it waits one
+        began, worked = time.perf_counter(), time.process_time()
+    spent, cpu = time.perf_counter() - began, time.process_time() - worked
+    figure = f"close after a load of 24,000: {spent:.2f} s, of which {cpu:.2f} s CPU"
+    return Finding(figure, spent > 2.0)  # it takes one at most, on a machine with nothing else
 
 
 PROBES: dict[str, Probe] = {

@@ -2,10 +2,12 @@
 
 Turns of LoCoMo in one store, written as `learned`; against each of 20 questions the poison of a
 style is planted, as `external` and as `learned`. `tuned` are questions that the defence was tuned
-on, `unseen` others. Then, without an attack, 300 questions by how much of the store is `external`:
-what the defence costs, and for how many questions fewer than five trusted memories match well
-enough to stand before anything external. The data is looked for in MEMORITER_DATA, else in
-../shared/data.
+on, `seen` and `unseen` others. The same against each conversation in a small store of its own, of
+which the first two were tuned on. Then, without an attack, 300 questions by how much of the store
+is `external`: what the defence costs, and for how many questions fewer than five trusted memories
+match well enough to stand before anything external. Last, questions that only external memories
+answer, in a store whose trusted ones are about something else. The data is looked for in
+MEMORITER_DATA, else in ../shared/data.
 """
 
 from __future__ import annotations
@@ -32,7 +34,12 @@ TARGETS: Final = 20
 FIRST: Final = 5
 ASKED: Final = 300
 """Questions of the comparison without an attack."""
-SETS: Final = {"tuned": 2, "unseen": 6, "unseen too": 7}
+SETS: Final = {"tuned": 2, "seen": 6, "seen too": 7, "unseen": 8, "unseen too": 9}
+"""Numbers of the sets; the two `seen` were unseen by version 11, and looked at since."""
+APART: Final = 60
+"""Questions to each conversation that is external beside trusted ones about something else."""
+QUICK: Final = ("question copied", "ten near-copies")
+"""The styles of a small run."""
 
 
 class Reached(NamedTuple):
@@ -48,11 +55,15 @@ def run(options: Options) -> None:
     if not place.exists():
         print("no data here: MEMORITER_DATA names a folder with locomo/")
         return
-    records, targets = _world(find_datasets(place)[0].cases, 400 if options.small else TURNS)
+    cases = find_datasets(place)[0].cases
+    records, targets = _world(cases, 400 if options.small else TURNS)
     chosen = {name: _some(targets, seed) for name, seed in SETS.items()}
     for name, some in chosen.items():
         _attacked(name, some, records, options)
+    _small_stores(cases[:1] if options.small else cases, options)
     _unlabelled(records, _some(targets, 3, ASKED if not options.small else 40))
+    if not options.small:
+        _apart(cases)
 
 
 def _world(cases: Sequence[EvalCase], turns: int) -> tuple[list[EvalRecord], list[Target]]:
@@ -96,9 +107,7 @@ def _attacked(
         print("|---|---|---|---|---|")
         for trust in ("external", "learned"):
             every: list[Reached] = []
-            for style in STYLES:
-                if options.small and style not in ("question copied", "ten near-copies"):
-                    continue
+            for style in QUICK if options.small else STYLES:
                 planted = _planted(style, targets, texts, trust)
                 memory.remember_many(cast("Any", planted))
                 every.append(_asked(memory, targets))
@@ -111,6 +120,31 @@ def _attacked(
             kept = sum(each.evidence for each in every) / len(every)
             print(f"| all | {trust} | {share:.1%} of {count} | "
                   f"{sum(each.on_top for each in every)} | {kept:.1f} |")  # fmt: skip
+    print()
+
+
+def _small_stores(cases: Sequence[EvalCase], options: Options) -> None:
+    """What external poison reaches where a conversation is all that is trusted."""
+    print(f"external poison, each conversation in a store of its own, {TARGETS} questions\n")
+    print("| turns | poison in first 5 | on top | evidence in first 5, without and with poison |")
+    print("|---|---|---|---|")
+    styles = QUICK if options.small else tuple(STYLES)
+    for case in cases:
+        records, every = _world([case], 1)
+        targets, texts = _some(every, SETS["tuned"]), [record.text for record in records]
+        with memoriter.open(":memory:") as memory:
+            memory.remember_many(cast("Any", [_draft(record) for record in records]))
+            clean, reached = _asked(memory, targets).evidence, list[Reached]()
+            for style in styles:
+                planted = _planted(style, targets, texts, "external")
+                memory.remember_many(cast("Any", planted))
+                reached.append(_asked(memory, targets))
+                memory.forget([draft["id"] for draft in planted])
+        count = len(reached) * len(targets)
+        share = sum(each.poisoned for each in reached) / count
+        kept = sum(each.evidence for each in reached) / len(reached)
+        print(f"| {len(records)} | {share:.1%} of {count} | {sum(each.on_top for each in reached)} "
+              f"| {clean}, {kept:.1f} |", flush=True)  # fmt: skip
     print()
 
 
@@ -161,6 +195,33 @@ def _unlabelled(records: Sequence[EvalRecord], targets: Sequence[Target]) -> Non
         print(f"| {name} | {shares} |", flush=True)
     print(f"\nquestions with fewer than {FIRST} trusted memories that match well enough to stand "
           f"before any external one: {few / len(targets):.1%}")  # fmt: skip
+
+
+def _apart(cases: Sequence[EvalCase]) -> None:
+    """What the defence costs where only external memories know of the question."""
+    found: dict[bool, list[float]] = {False: [], True: []}
+    for case in cases:
+        own, _ = _world([each for each in cases if each is not case], 10**9)
+        others, every = _world([case], 1)
+        drafts = [_draft(record) for record in own]
+        for record in others:
+            renamed = record._replace(id=f"page {record.id}", session=f"page {record.session}")
+            drafts.append(_draft(renamed, "external"))
+        with memoriter.open(":memory:") as memory:
+            memory.remember_many(cast("Any", drafts))
+            for target in _some(every, 1, APART):
+                gold = frozenset(f"page {one}" for one in target.gold)
+                for moved in found:
+                    overrides = {"order.2.enabled": moved}
+                    hits = [hit.id for hit in memory.recall(target.question, overrides=overrides)]
+                    found[moved] += [hit_at(3, hits, gold), hit_at(10, hits, gold)]
+    print(f"\nevidence that is external beside trusted memories about something else, "
+          f"{len(found[True]) // 2} questions\n")  # fmt: skip
+    print("| `by_trust` | hit@3 | hit@10 |")
+    print("|---|---|---|")
+    for moved, every in found.items():
+        three, ten = (sum(every[k::2]) / len(every[k::2]) for k in (0, 1))
+        print(f"| {'on' if moved else 'off'} | {three:.1%} | {ten:.1%} |")
 
 
 def _few(result: memoriter.Result) -> bool:

@@ -193,7 +193,7 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
         """Wait for running methods, then close the store.
 
         Args:
-            wait: How many seconds upkeep gets at most.
+            wait: How many seconds closing may take after that; upkeep gets three quarters of them.
         """
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._inner.close, wait=wait)

@@ -16,6 +16,10 @@ from tests.unit.processes import is_free
 import memoriter
 from memoriter import Unavailable, Unsupported
 from memoriter.aio import aopen
+from memoriter.index.background import Background
+from memoriter.index.pace import Pace
+from memoriter.memory import engine
+from memoriter.memory.tenants import Tenants
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a POSIX system is needed")
 
@@ -87,3 +91,114 @@ def test_what_one_command_after_another_writes_is_published_in_the_end(tmp_path:
         assert len(segments) == (n + 1) // 4  # 256 records at least, two entries of the log each
     with memoriter.open(path, embedder=None) as memory:
         assert memory.count() == 560
+
+
+class FakeTime:
+    """A clock that only waiting moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.waited: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+        self.now += max(seconds, 0.0)
+
+
+def of_two_embedders(path: Path) -> Tenants:
+    """A store with two tenants, each with an engine of its own and something to publish."""
+    with memoriter.open(path, tenant="y", embedder="hash") as memory:
+        memory.embedding.migrate("hash")
+        memory.embedding.promote("hash")
+    tenants = Tenants(path, flush_rows=2)
+    for tenant in ("x", "y"):
+        tenants.memory(tenant).remember("one note")
+    return tenants
+
+
+def test_upkeep_of_all_engines_together_gets_less_than_a_second_of_close(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenants, fake = of_two_embedders(tmp_path / "m.db"), FakeTime()
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "time", fake)
+        patch.setattr("memoriter.index.cache.time", fake)
+        patch.setattr(Background, "close", fake.wait)
+        tenants.close()
+    assert fake.waited == [0.75, 0.0]
+
+
+def test_every_engine_is_given_its_turn_before_their_store_is_closed(tmp_path: Path) -> None:
+    tenants = of_two_embedders(tmp_path / "m.db")
+    for tenant in ("x", "y"):
+        memory = tenants.memory(tenant)
+        memory.forget(memory.browse().records[0].id)
+    tenants.close()
+    for tenant in ("x", "y"):
+        with memoriter.open(tmp_path / "m.db", tenant, read_only=True) as memory:
+            assert memory.status().unerased == 0, tenant
+
+
+class Slices:
+    """Thread time of which every look takes a slice, and the rests between."""
+
+    def __init__(self) -> None:
+        self.taken = 0.0
+        self.rests: list[float] = []
+
+    def thread_time(self) -> float:
+        self.taken += 1.0
+        return self.taken
+
+    def sleep(self, seconds: float) -> None:
+        self.rests.append(seconds)
+
+
+def test_upkeep_does_not_rest_while_close_waits_and_ends_at_its_next_slice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slices, steps, ended = Slices(), list[str](), threading.Event()
+    begun = threading.Event()
+    monkeypatch.setattr("memoriter.index.pace.time", slices)
+
+    def work(job: str) -> None:
+        pace = Pace(lambda: background.over, lambda: background.awaited)
+        pace()
+        begun.set()
+        while not background.awaited:
+            time.sleep(0.001)
+        try:
+            while True:
+                steps.append("over" if background.over else job)
+                pace()
+        except Unavailable:
+            ended.set()
+
+    background = Background(work)
+    background.ask("a")
+    begun.wait(30)
+    background.close(0.01)
+    assert ended.wait(30)
+    assert slices.rests[0] == 1.0, "as long as it had worked"
+    assert not any(slices.rests[1:])
+    assert steps.count("over") <= 1
+
+
+def test_closing_once_more_waits_for_nothing() -> None:
+    begun, go_on, done = threading.Event(), threading.Event(), list[str]()
+
+    def work(job: str) -> None:
+        begun.set()
+        go_on.wait(5)
+        done.append(job)
+
+    background = Background(work)
+    background.ask("a")
+    begun.wait(30)
+    background.close(0.01)
+    background.close(3600)
+    assert not done, "it came back while the job was still running"
+    go_on.set()

@@ -347,6 +347,16 @@ def test_no_score_however_high_gets_past_what_is_trusted_and_matches(mixed: Memo
     assert _ordered(mixed, {**scores, "web0": 0.7}, kind="by_trust", most=1.0)[-1] == "web0"
 
 
+def test_in_the_default_recipe_what_is_trusted_and_scores_three_tenths_goes_first(
+    mixed: Memory,
+) -> None:
+    (rule,) = (
+        each for each in recipe_of("memoriter").to_data()["order"] if each["kind"] == "by_trust"
+    )
+    scores = {"web0": 9.0, "own0": 0.31, "own1": 0.29}
+    assert _ordered(mixed, scores, **rule) == ["own0", "web0", "own1"]
+
+
 def test_where_nothing_trusted_competes_or_all_is_external_nothing_moves(mixed: Memory) -> None:
     scores = {"web0": 1.0, "web1": 0.9, "own0": 0.1}
     assert _ordered(mixed, scores, kind="by_trust") == ["web0", "web1", "own0"]

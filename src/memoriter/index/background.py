@@ -88,10 +88,16 @@ class Background:
         return self._running == job or self._due.get(job, math.inf) <= time.monotonic()
 
     def close(self, seconds: float) -> None:
-        """Do at once what is due later, for at most so many seconds; the rest is dropped."""
+        """Do at once what is due later, for at most so many seconds; the rest is dropped.
+
+        Once closed, nothing is waited for any more.
+        """
         with self._state:
+            if self.over:
+                return
             self.closed = True
+            self._waiting += 1
             self._state.notify_all()
-            self._state.wait_for(lambda: self._thread is None, seconds)
+            self._state.wait_for(lambda: self._thread is None, max(seconds, 0.0))
             self._due.clear()
             self.over = True

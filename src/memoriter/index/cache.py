@@ -48,7 +48,7 @@ SMALL: Final = 4
 CLOSE_ROWS: Final = 256
 """A tail of this many rows is published when the store is closed."""
 CLOSE_S: Final = 1.0
-"""How long `close` waits for upkeep, unless the caller says another time."""
+"""How long closing a store may take, unless the caller says another time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +356,7 @@ class IndexCache:
         """How many rows are worth a segment where nobody waits for an answer."""
         return min(CLOSE_ROWS, self._upkeep.flush_rows)
 
-    def _publish_small(self) -> None:
+    def _publish_small(self, until: float) -> None:
         """Have published what the next process would have to build again from the log."""
         least = self.worth_publishing
         with self._lock:
@@ -367,9 +367,11 @@ class IndexCache:
                 for index in self._indexes.values()
                 if index.home is not None and sum(map(len, index.tail)) >= least
             }
-        tenants |= {each for each in written - tenants if self._backlog(each) >= least}
-        for tenant in sorted(tenants):
-            self._start(tenant)
+        for tenant in sorted(tenants | written):
+            if time.monotonic() >= until:
+                return
+            if tenant in tenants or self._backlog(tenant) >= least:
+                self._start(tenant)
 
     def _backlog(self, tenant: str) -> int:
         """About how many records were written since segments of a tenant were last published."""
@@ -379,15 +381,15 @@ class IndexCache:
             return unread_records(last, self._log.head(tenant).seq)
         return 0
 
-    def close(self, wait: float = CLOSE_S) -> None:
+    def close(self, until: float) -> None:
         """Publish what is worth it, erase what was forgotten, drop all indexes. Idempotent.
 
-        Waits for upkeep at most `wait` seconds; the rest is left to the next process.
+        Waits for upkeep until a time of `time.monotonic`; the rest is left to the next process.
         """
         if self._upkeep.follower is not None:
-            self._upkeep.follower.close(wait)
-        self._publish_small()
-        self._background.close(wait)
+            self._upkeep.follower.close(until - time.monotonic())
+        self._publish_small(until)
+        self._background.close(until - time.monotonic())
         self._written.clear()
         self._indexes.clear()
         self._sizes.clear()

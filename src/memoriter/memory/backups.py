@@ -14,7 +14,7 @@ from memoriter.memory.opening import open_memory
 from memoriter.memory.places import is_address
 from memoriter.store.fsync import fsync_folder
 from memoriter.store.io_errors import os_errors
-from memoriter.store.sqlite.backup import copy_store, remove_copy, remove_sides, replace_store
+from memoriter.store.sqlite.backup import copy_store, remove_copy, replace_store
 from memoriter.store.sqlite.store import Sqlite
 from memoriter.write.doctor import Checkup
 from memoriter.write.progress import ProgressCallback, show_progress
@@ -151,11 +151,8 @@ def _copied(source: Path, part: Path, show: bool | ProgressCallback) -> None:  #
 
 def verified_copy(path: Path) -> Checkup:
     """The checkup of a copy; raises Corrupt if a record is damaged."""
-    try:
-        with open_memory(path, read_only=True, embedder=None) as memory:
-            checkup = memory.verify_store()
-    finally:
-        remove_sides(path)
+    with open_memory(path, read_only=True, embedder=None) as memory:
+        checkup = memory.verify_store()
     if checkup.problems:
         raise Corrupt(
             f"the copy of the store is damaged and was not kept: {checkup.problems[0]}",

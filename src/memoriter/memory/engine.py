@@ -45,6 +45,8 @@ class AnswerHome(Protocol):
         ...
 
 
+UPKEEP_PART: Final = 0.75
+"""How much of the time for closing a store upkeep gets."""
 IN_MEMORY: Final = 20_000
 """The most records that are analysed in memory for an analyzer whose words are not stored."""
 
@@ -142,13 +144,24 @@ class Engine:
             time.sleep(0.01)
 
     def close(self, wait: float = CLOSE_S) -> None:
-        """Give upkeep so many seconds, then close the store."""
+        """Close the store within about so many seconds; see `close_together`."""
+        close_together((self,), wait)
+
+
+def close_together(engines: Sequence[Engine], wait: float = CLOSE_S) -> None:
+    """Give the upkeep of engines of one store most of so many seconds, then close the store.
+
+    The rest of the time is for the file: its write-ahead log is written back.
+    """
+    until = time.monotonic() + UPKEEP_PART * wait
+    for engine in engines:
         # After a fork the child has a copy of this object, but upkeep threads run in the parent.
-        if self.pid == os.getpid():
-            caches = (self.index_cache, *(each.index_cache for each in self.other_spaces))
-            for index_cache in caches:
-                index_cache.close(wait)
-        self.log.close()
+        if engine.pid == os.getpid():
+            engine.index_cache.close(until)
+            for each in engine.other_spaces:
+                each.index_cache.close(until)
+    for engine in engines:
+        engine.log.close()
 
 
 def again_if_damaged(work: Callable[[], T]) -> T:

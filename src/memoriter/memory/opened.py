@@ -66,8 +66,8 @@ class OpenedMemory(NotAContainer):
         """Publish and erase what upkeep has to, then close the store; twice is fine.
 
         Args:
-            wait: How many seconds upkeep gets at most; what it does not finish is left to the next
-                process.
+            wait: How many seconds closing may take. Upkeep gets three quarters of them at most;
+                what it does not finish is left to the next process.
         """
         self._engine.close(wait)
 

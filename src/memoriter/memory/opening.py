@@ -53,9 +53,13 @@ def open_memory(
     """Open a memory, or create it if the file does not exist; a context manager."""
     scope = Scope.of(tenant)
     store = open_store(place, options)
-    engine = open_engine(store, store.embedder(tenant))
-    engine.index_cache.resume(tenant)
-    return Memory(engine, write_context_for(store, engine, tenant), scope)
+    try:
+        engine = open_engine(store, store.embedder(tenant))
+        engine.index_cache.resume(tenant)
+        return Memory(engine, write_context_for(store, engine, tenant), scope)
+    except BaseException:
+        store.log.close()
+        raise
 
 
 # Inside the package `open` would hide the builtin; `help()` shows the name that callers know.

@@ -10,7 +10,7 @@ from typing import Final, Self, Unpack
 
 from memoriter.core.errors import Unavailable
 from memoriter.core.scope import Scope
-from memoriter.memory.engine import Engine
+from memoriter.memory.engine import Engine, close_together
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_engine, open_store, write_context_for
 from memoriter.memory.options import OpenOptions
@@ -56,8 +56,7 @@ class Tenants:
         """Let running upkeep finish and close the store; closing twice is fine."""
         with self._lock:
             self._closed = True
-            for engine in self._engines.values():
-                engine.close()
+            close_together(tuple(self._engines.values()))
             self._store.log.close()
 
     def __enter__(self) -> Self:

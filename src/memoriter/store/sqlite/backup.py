@@ -25,6 +25,7 @@ from memoriter.store.lease import Lease
 from memoriter.store.sqlite.connect import close, connect, needed_setup
 from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
 from memoriter.store.sqlite.openers import OPENERS
+from memoriter.store.sqlite.thread_connection import ThreadConnection, file_state
 from memoriter.store.sqlite.witness import Witness
 
 PAGES: Final = 512
@@ -58,7 +59,6 @@ def copy_store(source: Path, target: Path, copied: Copied) -> None:
             out.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         if (setup := needed_setup(target)) is not None:
             setup(target)
-        remove_sides(target)
         with os_errors(target):
             fsync_file(target)
             fsync_folder(target.parent)
@@ -69,18 +69,15 @@ def copy_store(source: Path, target: Path, copied: Copied) -> None:
 
 @contextlib.contextmanager
 def _opened(source: Path) -> Generator[apsw.Connection]:
-    """A connection to read from; of a store that nobody has open, it leaves no files behind."""
-    alone = not any(side.exists() for side in _sides(source))
-    try:
-        with sqlite_errors(source):
-            reader = connect(source, read_only=True, earlier=True)
-            try:
-                yield reader
-            finally:
-                close(source, reader)
-    finally:
-        if alone and not any(OPENERS.holds(side) for side in _sides(source)):
-            remove_sides(source)
+    """A connection to read from; raises Unavailable if the file was written to without its log."""
+    seen = file_state(source)
+    with sqlite_errors(source):
+        reader = connect(source, read_only=True, earlier=True)
+        try:
+            yield reader
+            ThreadConnection.of(reader, seen).check(source)
+        finally:
+            close(source, reader)
 
 
 @contextlib.contextmanager
@@ -166,17 +163,7 @@ def _put_aside(path: Path) -> None:
             part.rename(aside.with_name(aside.name + end))
 
 
-def _sides(path: Path) -> list[Path]:
-    return [path.with_name(path.name + end) for end in _SIDES]
-
-
-def remove_sides(path: Path) -> None:
-    """Remove the empty log and the shared memory that a reader left beside a copy."""
-    for side in _sides(path):
-        side.unlink(missing_ok=True)
-
-
 def remove_copy(path: Path) -> None:
-    """Remove an unfinished copy."""
-    path.unlink(missing_ok=True)
-    remove_sides(path)
+    """Remove an unfinished copy, which no other process knows of."""
+    for end in ("", *_SIDES):
+        path.with_name(path.name + end).unlink(missing_ok=True)

@@ -210,22 +210,32 @@ def close(path: Path, connection: apsw.Connection) -> None:
 
 def _open_read_only(path: Path) -> apsw.Connection:
     """A connection without write access: through the WAL if possible, else `immutable`."""
+    sides = [path.with_name(path.name + end) for end in ("-wal", "-shm")]
+    if not os.access(path, os.W_OK) and not any(side.exists() for side in sides):
+        return _open_immutable(path)  # a log that this user made might be closed to the writer
     connection = _open(path, apsw.SQLITE_OPEN_READONLY)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  # the read is the test
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         close(path, connection)
-        wal = path.with_name(path.name + "-wal")
+        wal = sides[0]
         if wal.exists() and wal.stat().st_size:
             raise Unavailable(
                 f"{path.name} cannot be read: its write-ahead log needs write access to the folder",
                 hint="let the writer close the store, or make the folder writable",
             ) from None
-        # Immutable means no locks: `ThreadConnection` checks whether the file changed meanwhile.
-        place, flags = f"file:{quote(str(path))}?immutable=1", apsw.SQLITE_OPEN_URI
-        flags |= apsw.SQLITE_OPEN_READONLY
-        connection = OPENERS.open(path, lambda: apsw.Connection(place, flags=flags))
+        connection = _open_immutable(path)
+    except BaseException:
+        close(path, connection)
+        raise
     return connection
+
+
+def _open_immutable(path: Path) -> apsw.Connection:
+    """A connection without locks: whoever reads by it checks whether the file changed meanwhile."""
+    place, flags = f"file:{quote(str(path))}?immutable=1", apsw.SQLITE_OPEN_URI
+    flags |= apsw.SQLITE_OPEN_READONLY
+    return OPENERS.open(path, lambda: apsw.Connection(place, flags=flags))
 
 
 class _BusyHandler:

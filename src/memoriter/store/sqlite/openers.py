@@ -89,7 +89,7 @@ class Openers:
             held.ready.add(connection)
 
     def close(self, path: Path, connection: apsw.Connection) -> None:
-        """Close a connection that `open` returned."""
+        """Close a connection that `open` returned; the last one removes an empty log."""
         with self.lock:
             held = self._held.get(path)
             if held is not None and connection in held.alive and not self.intact(path):
@@ -101,6 +101,7 @@ class Openers:
                 held.ready.discard(connection)
                 if not held.alive:
                     del self._held[path]
+                    _remove_empty_log(path)
 
     @contextlib.contextmanager
     def beside(self, path: Path) -> Generator[apsw.VFSFile]:
@@ -188,6 +189,20 @@ class Openers:
                 self._inherited.setdefault(held.file, []).extend(held.alive)
         self._held.clear()
         self.lock.release()
+
+
+def _remove_empty_log(path: Path) -> None:
+    """Have SQLite remove an empty write-ahead log, and its shared memory, unless others use them.
+
+    It does so when the last connection to a file closes, but not if that one may only read.
+    """
+    wal = path.with_name(path.name + "-wal")
+    with contextlib.suppress(apsw.Error, OSError):
+        if wal.stat().st_size or not os.access(path, os.W_OK):
+            return
+        writer = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        with contextlib.closing(writer):  # which removes them, under an exclusive lock
+            writer.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  # opens the log
 
 
 def file_replaced(path: Path) -> Unavailable:
