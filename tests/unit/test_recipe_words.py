@@ -62,8 +62,8 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
-        "the share (0 to 1) that a record of this priority has (see `weight`): P1 1, P2 0.6, P3 0.3,"
-        " P4 0; weight in the fusion: 0.05"
+        "the share (0 to 1) that a record of this priority has (see `weight`): P1 1, P2 0.6,"
+        " P3 0.3, P4 0; weight in the fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
     assert shown["Order"]["1."][1].endswith("the newest ones, which take the group's best places")
