@@ -381,7 +381,7 @@ class IndexCache:
         Waits for upkeep at most `wait` seconds; the rest is left to the next process.
         """
         if self._upkeep.follower is not None:
-            self._upkeep.follower.close(wait)
+            self._upkeep.follower.close()
         self._publish_small()
         self._background.close(wait)
         self._written.clear()

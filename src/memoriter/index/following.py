@@ -62,7 +62,6 @@ class Follower:
             with self._state:
                 if self._thread is threading.current_thread():  # after an unexpected error
                     self._thread = None
-                self._state.notify_all()
 
     def _rest(self, seconds: float) -> bool:
         """Wait; False, and the thread ends, if the store was closed or nothing was asked lately."""
@@ -97,9 +96,8 @@ class Follower:
             return True
         return False
 
-    def close(self, seconds: float) -> None:
-        """End the thread, and wait for it so many seconds at most. Idempotent."""
+    def close(self) -> None:
+        """End the thread, soon; what it still reads of a closed store fails. Idempotent."""
         with self._state:
             self._closed = True
             self._state.notify_all()
-            self._state.wait_for(lambda: self._thread is None, seconds)
