@@ -34,7 +34,7 @@ def run(options: Options) -> None:
     with folder() as place:
         os.environ["MEMORITER_CACHE"] = str(place / "cache")
         _heads(server, 100 if options.small else 500)
-        _late(server, (10, 100) if options.small else (10, 100, 1_000, 5_000))
+        _late(server, *(((10, 100), 4.0) if options.small else ((10, 100, 1_000, 5_000), 20.0)))
         _writes(server, place, 40 if options.small else 200)
         for count in (2_000,) if options.small else (10_000, 100_000, *options.more):
             _reads(server, place / f"m{count}.db", count, 20 if options.small else 40)
@@ -91,7 +91,7 @@ def _heads(server: Server, asked: int) -> None:
     log.close()
 
 
-def _late(server: Server, sizes: Sequence[int]) -> None:
+def _late(server: Server, sizes: Sequence[int], rest: float) -> None:
     """The first recall after another process wrote: what it costs if nobody read it in advance."""
     url, rows, texts = server.database(), [], Corpus().records(10_000 + 3 * sum(sizes))
     writer = _opened(url)
@@ -116,11 +116,11 @@ def _late(server: Server, sizes: Sequence[int]) -> None:
         followed.recall("port of the cache")
         time.sleep(1)
         before = time.process_time(), server_cpu(server)
-        time.sleep(20)
+        time.sleep(rest)
         idle = (time.process_time() - before[0], server_cpu(server) - before[1])
     table(["others wrote", "first recall, CPU ms", "if it was followed", "one more recall"], rows)
-    print(f"following one tenant: {_ms(idle[0] / 20)} ms of CPU a second, "
-          f"server {_ms(idle[1] / 20)} ms\n")  # fmt: skip
+    print(f"following one tenant: {_ms(idle[0] / rest)} ms of CPU a second, "
+          f"server {_ms(idle[1] / rest)} ms\n")  # fmt: skip
 
 
 # -- one write ---------------------------------------------------------------------------------

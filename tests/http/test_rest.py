@@ -14,7 +14,7 @@ from tests.http.live import JSON, TENANT, Live, live
 from tests.night import NIGHT
 
 from memoriter.core import errors
-from memoriter.core.errors import Corrupt, MemoriterError, StorageFull, Unavailable
+from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, StorageFull, Unavailable
 from memoriter.doors.http.openapi import document
 from memoriter.doors.http.problems import problem
 from memoriter.doors.operations import BY_NAME, OPERATIONS
@@ -247,6 +247,14 @@ def test_errors_of_the_machine_are_told_without_names_of_files(error: type[Memor
     assert "srv" not in json.dumps(shown.to_dict())
     about = error("the reranker returned no scores", field="rerank")
     assert public(about) is about
+
+
+def test_what_the_database_forbids_the_server_is_told_without_its_address() -> None:
+    refused = Forbidden("postgresql://keeper@db/agents: permission denied for heads")
+    assert public(refused) is refused, "what we refuse a caller is said"
+    refused.__cause__ = PermissionError()
+    hidden = public(refused)
+    assert (hidden.status, "keeper" in str(hidden)) == (500, False), "the server was refused"
 
 
 def test_a_bug_of_ours_is_a_500_without_a_trace(

@@ -77,7 +77,10 @@ def test_all_tenants_are_looked_at_in_one_query_and_old_ones_in_none(
         monkeypatch.setattr(following, "LATELY_S", -1.0)
         until(lambda: followers() == [])
         monkeypatch.setattr(following, "LATELY_S", 60.0)
-        tenants.memory("bob").count()
+        monkeypatch.setattr(following, "MOST", 1)
+        for name in ("ann", "bob"):
+            tenants.memory(name).count()
+        until(lambda: asked[-1] == ["bob"])
         assert len(followers()) == 1
 
 

@@ -103,9 +103,11 @@ def use_the_log(log: Postgres) -> None:
     log.mend("ann", part.words, part.vectors[:1])
     log.publish("ann", "i", Manifest(), Manifest((SegmentRef("x", 0, 1, 1),), 0))
     commit = Commit("ann", 1, to_datetime(0), ())
-    for kind in ({"chain": part.chain}, {"vectors": part.vectors}):
-        trace = Trace.of("ann", [SequencedBatch(part.head, commit, **kind)])
-        was_written(log.sessions, "ann", trace)
+    for new in (
+        SequencedBatch(part.head, commit, chain=part.chain),
+        SequencedBatch(part.head, commit, vectors=part.vectors),
+    ):
+        assert was_written(log.sessions, "ann", Trace.of("ann", [new]))
     log.commit(batch(Embed(1, "late/1", vector(0, 1, space="late/1")), tenant="ann"))
     log.append("copy3", log.stretch("ann", 0, 99), Head())
     log.commit(batch(forget_act("a"), tenant="ann"))

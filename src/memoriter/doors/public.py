@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from memoriter.core.errors import MemoriterError
+from memoriter.core.errors import Forbidden, MemoriterError
 from memoriter.doors.hints import in_fields
 
 _LOG: Final = logging.getLogger("memoriter.doors")
@@ -25,6 +25,14 @@ def public(error: Exception) -> MemoriterError:
         _LOG.debug("unexpected error", exc_info=error)
         return MemoriterError(
             "internal error", hint="the log of the server at level debug has the details"
+        )
+    if isinstance(error, Forbidden) and error.__cause__ is not None:
+        # The file system or the database refused the server, and not the server its caller.
+        _LOG.warning("the store does not allow the server to do this")
+        _LOG.debug("error of the server", exc_info=error)
+        return MemoriterError(
+            "the store does not allow the server to do this",
+            hint="the log of the server at level debug has the details",
         )
     if error.status < _MACHINE or error.field is not None:
         error.hint = in_fields(error.hint)

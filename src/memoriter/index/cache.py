@@ -387,7 +387,7 @@ class IndexCache:
         Waits for upkeep until a time of `time.monotonic`; the rest is left to the next process.
         """
         if self._upkeep.follower is not None:
-            self._upkeep.follower.close(until - time.monotonic())
+            self._upkeep.follower.close()
         self._publish_small(until)
         self._background.close(until - time.monotonic())
         self._written.clear()

@@ -8,6 +8,7 @@ that were asked lately are looked at together, in one query.
 from __future__ import annotations
 
 import contextlib
+import heapq
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,9 @@ AGAIN_S: Final = 5.0
 """When it looks again after an error, of which the next search tells its caller."""
 LATELY_S: Final = 60.0
 """How long a tenant is followed after it was last asked."""
+
+MOST: Final = 256
+"""How many indexes are followed at a time: those that were asked last."""
 
 LogEnds = Callable[[Sequence[str]], Mapping[str, tuple[int, int]]]
 """By tenant: the last entry of its log, and how often segments of it were published."""
@@ -58,7 +62,6 @@ class Follower:
             with self._state:
                 if self._thread is threading.current_thread():  # after an unexpected error
                     self._thread = None
-                self._state.notify_all()
 
     def _rest(self, seconds: float) -> bool:
         """Wait; False, and the thread ends, if the store was closed or nothing was asked lately."""
@@ -72,7 +75,9 @@ class Follower:
     def _lately(self) -> list[TenantIndex]:
         """The indexes to follow; the caller holds the lock."""
         since = time.monotonic() - LATELY_S
-        return [index for index, asked in self._used.items() if asked >= since]
+        for index in [index for index, asked in self._used.items() if asked < since]:
+            del self._used[index]
+        return heapq.nlargest(MOST, self._used, key=self._used.__getitem__)
 
     def _follow(self) -> bool:
         """Have the indexes read what they lack; False if that failed."""
@@ -91,9 +96,8 @@ class Follower:
             return True
         return False
 
-    def close(self, seconds: float) -> None:
-        """End the thread, and wait for it so many seconds at most. Idempotent."""
+    def close(self) -> None:
+        """End the thread, soon; what it still reads of a closed store fails. Idempotent."""
         with self._state:
             self._closed = True
             self._state.notify_all()
-            self._state.wait_for(lambda: self._thread is None, seconds)
