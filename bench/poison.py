@@ -199,7 +199,7 @@ def _unlabelled(records: Sequence[EvalRecord], targets: Sequence[Target]) -> Non
 
 def _apart(cases: Sequence[EvalCase]) -> None:
     """What the defence costs where only external memories know of the question."""
-    found: dict[bool, list[float]] = {False: [], True: []}
+    shares: dict[bool, list[float]] = {False: [], True: []}
     for case in cases:
         own, _ = _world([each for each in cases if each is not case], 10**9)
         others, every = _world([case], 1)
@@ -211,15 +211,15 @@ def _apart(cases: Sequence[EvalCase]) -> None:
             memory.remember_many(cast("Any", drafts))
             for target in _some(every, 1, APART):
                 gold = frozenset(f"page {one}" for one in target.gold)
-                for moved in found:
+                for moved in shares:
                     overrides = {"order.2.enabled": moved}
                     hits = [hit.id for hit in memory.recall(target.question, overrides=overrides)]
-                    found[moved] += [hit_at(3, hits, gold), hit_at(10, hits, gold)]
+                    shares[moved] += [hit_at(3, hits, gold), hit_at(10, hits, gold)]
     print(f"\nevidence that is external beside trusted memories about something else, "
-          f"{len(found[True]) // 2} questions\n")  # fmt: skip
+          f"{len(shares[True]) // 2} questions\n")  # fmt: skip
     print("| `by_trust` | hit@3 | hit@10 |")
     print("|---|---|---|")
-    for moved, every in found.items():
+    for moved, every in shares.items():
         three, ten = (sum(every[k::2]) / len(every[k::2]) for k in (0, 1))
         print(f"| {'on' if moved else 'off'} | {three:.1%} | {ten:.1%} |")
 

@@ -6,6 +6,10 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from typing import Final
+
+ENDS_S: Final = 0.1
+"""How much of its time `close` leaves a running job to notice that it shall end."""
 
 
 class Background:
@@ -98,6 +102,8 @@ class Background:
             self.closed = True
             self._waiting += 1
             self._state.notify_all()
-            self._state.wait_for(lambda: self._thread is None, max(seconds, 0.0))
+            grace = min(ENDS_S, max(seconds, 0.0))
+            self._state.wait_for(lambda: self._thread is None, max(seconds - grace, 0.0))
             self._due.clear()
             self.over = True
+            self._state.wait_for(lambda: self._thread is None, grace)
