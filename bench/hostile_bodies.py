@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -46,6 +47,7 @@ def _sealed(body: dict[str, Any]) -> dict[str, Any]:
     return sealed({key: value for key, value in body.items() if key != "digest"}).to_dict()
 
 
+@functools.cache
 def bodies() -> dict[str, tuple[str, bytes]]:
     """By name: the path and the body of a hostile request, each below four mebibytes."""
     of: dict[str, tuple[str, Any]] = {

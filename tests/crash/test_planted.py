@@ -19,8 +19,11 @@ from tests.crash.fault_bench import bench
 from tests.crash.flips import answers_and_mends
 from tests.crash.kill_loop import killed
 from tests.crash.power import retried, survey, traced
+from tests.night import NIGHT
 
 from memoriter.store import rows, sequence
+
+IMAGES = 120 if NIGHT else 50
 
 
 @pytest.mark.parametrize("bug", ["unsynced", "lazily_synced"])
@@ -28,8 +31,8 @@ def test_a_commit_that_is_not_synced_fails_the_power_cut(
     bug: str, tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
     run = traced(tracer, tmp_path, lab.SEED, 60, MEMORITER_PLANT=bug)
-    counts, _ = survey(run, 120, lab.SEED, quick)
-    note(f"planted {bug}: images that fail", f"{120 - counts['sound']} of 120")
+    counts, _ = survey(run, IMAGES, lab.SEED, quick)
+    note(f"planted {bug}: images that fail", f"{IMAGES - counts['sound']} of {IMAGES}")
     assert counts["lost"] or counts["corrupt"]
 
 
@@ -42,7 +45,7 @@ def test_a_segment_published_unsynced_is_damaged_after_a_power_cut(
     One may be gone, which was swept after a later manifest; none is damaged.
     """
     run = traced(tracer, tmp_path, lab.SEED, 100, MEMORITER_PLANT=plant)
-    for cut in images.cuts(run.events, run.root, 100, random.Random(lab.SEED)):
+    for cut in images.cuts(run.events, run.root, IMAGES, random.Random(lab.SEED)):
         images.lay(cut.files, quick / "image")
         images.check(quick / "image" / "m.db", int(cut.acks[-1]) if cut.acks else -1, run.expected)
     logged = [each.getMessage() for each in caplog.records]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.inside import clock_of, engine_of, log_of
+from tests.night import NIGHT
 from tests.oracle.graph import Land, Link
 from tests.oracle.lanes.walk import reach
 from tests.property.strategies import EXAMPLES, MOMENTS, fields, wheres
@@ -307,7 +308,7 @@ def lane(dice: Random, seeds: list[str]) -> dict[str, Any]:
             return {**spec, **bounds, **cost, "kind": kind, "max_cost": dice.choice([None, 0.8])}
 
 
-@pytest.mark.parametrize("seed", range(EXAMPLES // 5))
+@pytest.mark.parametrize("seed", range(EXAMPLES // (5 if NIGHT else 4)))
 def test_on_dense_graphs_too(seed: int) -> None:
     dice = Random(seed)  # a test
     memory = dense(dice)
@@ -334,7 +335,7 @@ def test_on_dense_graphs_too(seed: int) -> None:
         check_facts(own, result, oracle)
 
 
-@pytest.mark.parametrize("seed", range(EXAMPLES // 5))
+@pytest.mark.parametrize("seed", range(EXAMPLES // (5 if NIGHT else 4)))
 def test_bundles_hold_what_a_naive_walk_from_each_hit_reaches(seed: int) -> None:
     dice = Random(100 + seed)  # a test
     memory = dense(dice)

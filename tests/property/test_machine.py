@@ -389,6 +389,6 @@ class Histories(RuleBasedStateMachine):
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
-    max_examples=EXAMPLES // (2 if NIGHT else 5), stateful_step_count=25
+    max_examples=EXAMPLES // (2 if NIGHT else 4), stateful_step_count=25
 )
 # A history costs seconds, so a run has half as many of them as of other examples.

@@ -16,6 +16,7 @@ import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.night import NIGHT
 from tests.property.worlds import open_toy
 
 from memoriter.memory.facade import Memory
@@ -224,12 +225,15 @@ def test_okapi_is_scored_as_bm25s_scores_it(
 # -- one larger corpus -----------------------------------------------------------------------------
 
 
+TEXTS, QUERIES = (1500, 12) if NIGHT else (600, 6)
+
+
 def test_a_larger_corpus_with_common_and_rare_words_is_scored_as_both_score_it() -> None:
     bm25s = pytest.importorskip("bm25s", reason="bm25s is not installed; the extra dev has it")
     chance = random.Random(20)
     vocabulary = [f"w{nth}" for nth in range(2000)]
     shares = [1.0 / (nth + 1) for nth in range(2000)]
-    corpus = [chance.choices(vocabulary, shares, k=chance.randint(1, 60)) for _ in range(1500)]
+    corpus = [chance.choices(vocabulary, shares, k=chance.randint(1, 60)) for _ in range(TEXTS)]
     memory = open_toy(embedder=None, flush_rows=200)
     memory.remember_many({"text": " ".join(t), "id": f"r{nth}"} for nth, t in enumerate(corpus))
     shape = {"expert": False, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0}}
@@ -239,7 +243,7 @@ def test_a_larger_corpus_with_common_and_rare_words_is_scored_as_both_score_it()
     lucene.index(corpus, show_progress=False)
     fts5 = Fts5("porter unicode61", ("content",)).of([(" ".join(text),) for text in corpus])
     known = set(chain.from_iterable(corpus))
-    for _ in range(12):
+    for _ in range(QUERIES):
         drawn = chance.choices(vocabulary, shares, k=8)
         asked = [word for word in dict.fromkeys(drawn) if word in known]
         text = " ".join(asked)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.inside import engine_of, log_of
+from tests.night import NIGHT
 from tests.oracle.answer import answer
 from tests.oracle.world import Ask, World
 from tests.property.worlds import OWN, asked, query_vector
@@ -106,7 +107,7 @@ def check(path: Path, workers: int, count: int) -> None:
 
 
 def test_two_processes_on_one_file(tmp_path: Path) -> None:
-    check(tmp_path / "m.db", 2, 200)
+    check(tmp_path / "m.db", 2, 200 if NIGHT else 100)
 
 
 @pytest.mark.night
