@@ -17,7 +17,7 @@ BLOCK: Final = 1 << 20
 """How many entries are dealt at a time."""
 
 
-class Block(NamedTuple):
+class ListBlock(NamedTuple):
     """Some entries of the lists of a segment."""
 
     at: slice
@@ -48,7 +48,7 @@ class Lists:
         self._starts, self._owners, self._entries, self._keep = starts, owners, entries, keep
         self._new = (np.cumsum(keep, dtype=np.int64) - 1 + before).astype(np.int32)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[ListBlock]:
         """The entries, in blocks."""
         for low in range(0, self._entries.size, BLOCK):
             high = min(low + BLOCK, self._entries.size)
@@ -58,7 +58,7 @@ class Lists:
             places = self._entries[low:high]
             alive = self._keep[places]
             owners = np.repeat(self._owners[first:last], sizes)[alive]
-            yield Block(slice(low, high), alive, owners, self._new[places[alive]])
+            yield ListBlock(slice(low, high), alive, owners, self._new[places[alive]])
 
     def counts(self, owners: int) -> NDArray[np.int64]:
         """How many entries that are kept each of so many owners has."""

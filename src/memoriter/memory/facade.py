@@ -294,9 +294,8 @@ class Memory(OpenedMemory):
         """Records by date, in stable pages over one view, with the total count."""
         from memoriter.memory.browsing import browse_page  # noqa: PLC0415  # no search needs it
 
-        return browse_page(
-            self._engine, self._scope, options=options, sort=sort, cursor=cursor, limit=limit
-        )
+        at = (self._engine, self._scope)
+        return browse_page(*at, options=options, sort=sort, cursor=cursor, limit=limit)
 
     @takes(BrowseKwargs)
     def count(self, **options: Unpack[BrowseKwargs]) -> int:

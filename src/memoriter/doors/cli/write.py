@@ -92,8 +92,7 @@ def remember(
         with opened_memory(at, "read") as memory:
             near = memory.similar(content)
         data = {"similar": [each.to_dict() for each in near]}
-        show(data, lambda: _near_text(near) or "nothing is near", as_json=at.json)
-        return
+        return show(data, lambda: _near_text(near) or "nothing is near", as_json=at.json)
     with opened_memory(at, "make") as memory:
         commit = memory.remember(content, on_similar=cast("OnSimilar", on_similar), **fields)
     if commit.near and not at.json:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -172,7 +172,7 @@ class CopiesOrdering(Ordering):
         """
         if self.alike < INDEXED_ALIKE:
             return list(range(rows.size))
-        firsts, lasts = text_ends(ctx.view, rows).tolist()
+        firsts, lasts = cast("list[list[int]]", text_ends(ctx.view, rows).tolist())
         often_first, often_last = Counter(firsts), Counter(lasts)
         ends = enumerate(zip(firsts, lasts, strict=True))
         return [at for at, (a, b) in ends if often_first[a] > 1 or often_last[b] > 1]
