@@ -89,6 +89,16 @@ def test_scopes_filter_and_stamp(memory: Memory) -> None:
         theirs.link(one, one)
 
 
+def test_a_scoped_batch_may_link_to_its_own_earlier_records(memory: Memory) -> None:
+    scoped = memory.scoped("agent-a", "ann")
+    new = {"id": "new", "text": "The port is 23", "supersedes": "old"}
+    scoped.remember_many([{"id": "old", "text": "The port is 22"}, new])
+    assert [hit.id for hit in scoped.recall("port")] == ["new"]
+    memory.remember("The port is 24", id="theirs")
+    with pytest.raises(memoriter.NotFound, match="theirs"):
+        scoped.remember_many([{"text": "The port is 25", "supersedes": "theirs"}])
+
+
 def test_a_scope_cannot_reach_out_by_ties(tmp_path: Path) -> None:
     with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember("theirs", id="b1", agent="b")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -115,14 +115,14 @@ class Writer:
     def _salt(self) -> bytes:
         return self._context.entropy.draw(SALT_BYTES)
 
-    def stamped(self, data: object) -> Draft:
-        """A draft with the agent, user and session of the scope; BadRecord if it has others."""
+    def stamped(self, data: object, beside: Container[str] = ()) -> Draft:
+        """A draft with the fields of the scope, which may link to ids `beside`; or BadRecord."""
         if isinstance(data, Draft):
-            return self._inside(data)
+            return self._inside(data, beside)
         if isinstance(data, str) and self._filters:
             data = {"text": data}
         if not isinstance(data, Mapping):
-            return self._inside(Draft.of(data, self._context.clock.now))
+            return self._inside(Draft.of(data, self._context.clock.now), beside)
         fields = cast("Mapping[str, object]", data)
         for key, value in self._filters.items():
             if fields.get(key, value) != value:
@@ -131,9 +131,9 @@ class Writer:
                     hint=f"leave {key} out, or write through a memory of that {key}",
                     field=key,
                 )
-        return self._inside(Draft.of({**fields, **self._filters}, self._context.clock.now))
+        return self._inside(Draft.of({**fields, **self._filters}, self._context.clock.now), beside)
 
-    def _inside(self, draft: Draft) -> Draft:
+    def _inside(self, draft: Draft, beside: Container[str]) -> Draft:
         """Check that a draft stays in scope: its fields, and the records that it links to."""
         for key, value in self._filters.items():
             if draft.fields.get(key) != value:
@@ -142,12 +142,11 @@ class Writer:
                     f" {key}",
                     field=key,
                 )
-        if self._filters:
-            for edge in draft.edges:
-                try:
-                    self.current(edge.target)
-                except NotFound as gone:
-                    self._again(draft.key, gone, draft.id or "")
+        for edge in draft.edges if self._filters else ():
+            try:
+                _ = edge.target in beside or self.current(edge.target)
+            except NotFound as gone:
+                self._again(draft.key, gone, draft.id or "")
         return limited_draft(draft, self._context.ceiling, self.current)
 
     def remember(self, data: object) -> Commit:
@@ -195,9 +194,11 @@ class Writer:
 
     def _checked(self, drafts: Iterable[object], before: int) -> list[Draft]:
         out: list[Draft] = []
+        ids: set[str] = set()
         for at, data in enumerate(drafts, before):
             try:
-                out.append(self.stamped(data))
+                out.append(draft := self.stamped(data, ids))
+                ids.add(draft.id or "")
             except BadRecord as error:
                 raise BadRecord(
                     f"memories[{at}]: {error.message}", hint=error.hint, field=error.field

@@ -91,8 +91,9 @@ def remember(
     if check:
         with opened_memory(at, "read") as memory:
             near = memory.similar(content)
-        data = {"similar": [each.to_dict() for each in near]}
-        return show(data, lambda: _near_text(near) or "nothing is near", as_json=at.json)
+        shown = {"similar": [each.to_dict() for each in near]}
+        show(shown, lambda: _near_text(near) or "nothing is near", as_json=at.json)
+        return
     with opened_memory(at, "make") as memory:
         commit = memory.remember(content, on_similar=cast("OnSimilar", on_similar), **fields)
     if commit.near and not at.json:
@@ -102,9 +103,8 @@ def remember(
 
 def _near_text(near: Sequence[SimilarRecord]) -> str:
     """A line for each memory near to a new one."""
-    return "\n".join(
-        f"{each.id}  {each.relation}: {each.why}: {one_line(each.record.essence)}" for each in near
-    )
+    whys = ((f"{each.id}  {each.relation}: {each.why}", each.record.essence) for each in near)
+    return "\n".join(f"{why}: {one_line(essence)}" for why, essence in whys)
 
 
 def _stdin() -> str:
