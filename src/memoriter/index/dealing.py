@@ -30,7 +30,7 @@ class ListBlock(NamedTuple):
     """Of each that is kept the new place of what it is about."""
 
 
-class Lists:
+class SegmentLists:
     """The lists of one segment. An entry names something by its place: a row, or a window."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Dealt:
             self.arrays[name][at] = array
 
 
-def deal(lists: Sequence[Lists], owners: int, pace: Callable[[], None]) -> Dealt:
+def deal(lists: Sequence[SegmentLists], owners: int, pace: Callable[[], None]) -> Dealt:
     """The lists of several segments as one: `places` has the new places, by owner."""
     counts = np.sum([each.counts(owners) for each in lists], axis=0)
     dealt = Dealt(counts, {"places": np.int32})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memoriter.index.checked import VECTORS
 from memoriter.index.columns import Arrays, dictionary_of, merged_columns
-from memoriter.index.dealing import Dealt, Lists, deal
+from memoriter.index.dealing import Dealt, SegmentLists, deal
 from memoriter.index.dictionary import Dictionary, union
 from memoriter.index.pace import unpaced
 from memoriter.index.segment import GONE, Segment
@@ -141,13 +141,13 @@ def _lists(
     keeps: Sequence[NDArray[np.bool_]],
     maps: Sequence[NDArray[np.integer]],
     name: str,
-) -> list[Lists]:
+) -> list[SegmentLists]:
     """The posting lists, or those of surface words, of each segment."""
-    out: list[Lists] = []
+    out: list[SegmentLists] = []
     before = 0
     for segment, keep, new in zip(segments, keeps, maps, strict=True):
         starts, docs = segment.arrays[f"{name}.starts"], segment.arrays[f"{name}.docs"]
-        out.append(Lists(starts, new, docs, keep, before))
+        out.append(SegmentLists(starts, new, docs, keep, before))
         before += int(keep.sum())
     return out
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.index.columns import Arrays
-from memoriter.index.dealing import Lists, deal
+from memoriter.index.dealing import SegmentLists, deal
 from memoriter.kernel.calls import WindowIndex
 
 WINDOW: Final = 64
@@ -122,13 +122,13 @@ def merged_windows(
     parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]], pace: Callable[[], None]
 ) -> Arrays:
     """The window index of several segments as one, with only the rows under `keeps`."""
-    lists: list[Lists] = []
+    lists: list[SegmentLists] = []
     counts: list[NDArray[np.int64]] = []
     before = 0
     for part, keep in zip(parts, keeps, strict=True):
         sizes = np.diff(part["kin.begins"]).astype(np.int64)
         tokens, stays = part["kin.tokens"].astype(np.int32), np.repeat(keep, sizes)
-        lists.append(Lists(part["kin.starts"], tokens, part["kin.windows"], stays, before))
+        lists.append(SegmentLists(part["kin.starts"], tokens, part["kin.windows"], stays, before))
         counts.append(sizes[keep])
         before += int(stays.sum())
     dealt = deal(lists, _TOKENS, pace)
