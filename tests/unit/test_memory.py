@@ -91,8 +91,12 @@ def test_scopes_filter_and_stamp(memory: Memory) -> None:
 
 def test_a_scoped_batch_may_link_to_its_own_earlier_records(memory: Memory) -> None:
     scoped = memory.scoped("agent-a", "ann")
-    old = {"id": "old", "text": "The port is 22"}
-    scoped.remember_many([old, {"id": "new", "text": "The port is 23", "supersedes": "old"}])
+    scoped.remember_many(
+        [
+            {"id": "old", "text": "The port is 22"},
+            {"id": "new", "text": "The port is 23", "supersedes": "old"},
+        ]
+    )
     assert [hit.id for hit in scoped.recall("port")] == ["new"]
     memory.remember("The port is 24", id="theirs")
     with pytest.raises(memoriter.NotFound, match="theirs"):
