@@ -118,7 +118,7 @@ def _refs(value: object, field: str) -> tuple[int, ...]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         got = type(cast("object", value)).__name__
         raise BadRecord(
-            f"{field}: expected a list of whole numbers (positions of memories), got {got}",
+            f"{field}: expected a list of whole numbers (the `position` of each memory), got {got}",
             field=field,
         )
     items = list(cast("Iterable[object]", value))

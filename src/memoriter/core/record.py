@@ -110,7 +110,7 @@ class Content(Hinting):
     pinned: Annotated[bool, Field(FLAG, "A flag for your own use; filters can test it.")] = False
     refs: Annotated[
         tuple[int, ...],
-        Field(REFS, "Positions of memories it refers to (0: the first that was written).", None),
+        Field(REFS, "Memories it refers to, by `position` (order of writing, from 0).", None),
     ] = ()
 
     @property

@@ -46,7 +46,8 @@ class ByLane(Lane):
             raise ValueError(f"by: {self.by!r} is not one of {', '.join(known)}")
         if self.then and not self.flat:
             raise ValueError(
-                "then: needs `flat = true`; without it, `ties` of the recipe orders equal scores"
+                "then: is allowed only if `flat` is true: set `flat = true`, or remove `then` and"
+                " order equal scores by the recipe's `ties`"
             )
         if unknown := [name for name in self.then if name.removeprefix("-") not in ATTRIBUTES]:
             raise ValueError(f"then: {unknown[0]!r} is not one of {', '.join(ATTRIBUTES)}")

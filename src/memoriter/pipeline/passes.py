@@ -52,11 +52,11 @@ class Unanimity(Spec):
         le=100,
     )
     by: Literal["positional", "overlap"] = option(
-        "when the two lanes agree on a hit",
+        "what counts as agreement of the two lanes on a hit",
         "positional",
         values={
-            "positional": "if it has the same rank in both lanes",
-            "overlap": "if it is among the compared hits of both lanes",
+            "positional": "the hit has the same rank in both lanes",
+            "overlap": "the hit is among the compared hits of both lanes",
         },
     )
 

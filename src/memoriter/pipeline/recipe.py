@@ -83,7 +83,9 @@ class Select(Spec):
         values={"validity": "when it is valid", "append": "when it was written"},
     )
     reflections: Literal["show", "hide", "only"] = option(
-        "whether reflections are shown", "show", values={**_SHOWN, "only": "nothing else is shown"}
+        "whether reflections (memories made from others) are shown",
+        "show",
+        values={**_SHOWN, "only": "shown, and all other records are hidden"},
     )
 
 
@@ -132,10 +134,7 @@ class Recipe(Spec):
         "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
     )
     window: int = option(
-        "number of hits from which the ordering `cap` computes its limit: `window` · `share`",
-        10,
-        ge=1,
-        le=10_000,
+        "number of hits of which the ordering `cap` computes its `share`", 10, ge=1, le=10_000
     )
     ties: tuple[Tie, ...] = option(
         "attributes and columns that break ties, in this order (inside a lane: attributes only)",

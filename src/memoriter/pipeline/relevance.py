@@ -92,8 +92,8 @@ class Relevance(Spec):
         0.05,
     )
     mass: float = option(
-        "how much short questions lose (larger: more); evidence is multiplied by m / (m +"
-        " mass); m is the summed idf of the question's informative words",
+        "how much evidence a short question loses (larger: more); with m = the summed idf of its"
+        " informative words in general English, evidence is multiplied by m / (m + `mass`)",
         16.0,
         ge=0.0,
         le=1000.0,
