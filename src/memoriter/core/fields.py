@@ -86,7 +86,9 @@ def _entities(value: object, field: str) -> tuple[str, ...]:
     clean = names(value, field)
     if any(not one.strip() for one in clean):
         raise BadRecord(
-            f"{field}: one of the names is empty or only spaces", hint="leave it out", field=field
+            f"{field}: one of the names is empty or only spaces",
+            hint="remove this name from the list",
+            field=field,
         )
     return clean
 
