@@ -149,7 +149,7 @@ class Case:
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
             raise BadQuery(
-                "receipt: it was altered: its view and its query belong to different tenants",
+                "receipt: its view and its query belong to different tenants, so it was changed",
                 field="view",
             )
         recorded = outcomes.get("recorded")
