@@ -42,9 +42,14 @@ class Unanimity(Spec):
     """Skips the reranker if two lanes agree on the best rows."""
 
     lanes: tuple[Label, Label] = option(
-        "two lanes; if their best hits agree, the reranker is skipped"
+        "two lanes whose best hits are compared; if the lanes agree, the reranker is skipped"
     )
-    depth: int = option("how many of the best hits of the two lanes are compared", 3, ge=1, le=100)
+    depth: int = option(
+        "how many of each lane's best hits are compared; a lane with fewer hits never agrees",
+        3,
+        ge=1,
+        le=100,
+    )
     agree: int = option(
         "how many of the compared hits the two lanes must agree on for the reranker to be skipped",
         2,

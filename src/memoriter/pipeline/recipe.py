@@ -73,14 +73,14 @@ class Select(Spec):
         values={**_SHOWN, "past": "shown only if the question asks about the past"},
     )
     replaced_by: ReplacedBy = option(
-        "what may supersede a record",
+        "which records may supersede a record",
         "as_trusted",
-        values={"any": "any other record", "as_trusted": "one that is trusted as much or more"},
+        values={"any": "every other record", "as_trusted": "only records trusted as much or more"},
     )
     as_of: Literal["validity", "append"] = option(
-        "what decides whether a record existed at the time `as_of` of a call",
+        "how a call with `as_of` decides whether a record existed at that time",
         "validity",
-        values={"validity": "when it is valid", "append": "when it was written"},
+        values={"validity": "by its time of validity", "append": "by its time of writing"},
     )
     reflections: Literal["show", "hide", "only"] = option(
         "whether reflections (memories made from others) are shown",
@@ -96,7 +96,7 @@ class Mode(Spec):
     may_miss: tuple[Label, ...] = option(
         "optional lanes: if one of them cannot run, the answer still counts as complete", ()
     )
-    otherwise: Label | None = option("lane that runs if no lane of the mode can", None)
+    otherwise: Label | None = option("lane that runs if no lane of the mode can run", None)
     rerank: bool = option("whether the recipe's reranker is asked in this mode", default=True)
 
 
@@ -141,12 +141,12 @@ class Recipe(Spec):
         ("row",),
         values={"row": "older records first", "-row": "newer records first"},
     )
-    otherwise: Label | None = option("lane that runs only if no other lane can", None)
+    otherwise: Label | None = option("lane that runs only if no other lane can run", None)
     missing: Literal["skip", "refuse"] = option(
         "what happens if a lane cannot run",
         "skip",
         values={
-            "skip": "the other lanes run, and the answer names this one",
+            "skip": "the other lanes run, and the answer names the missing lane",
             "refuse": "the search fails (also if the call has a text or vector that no lane uses)",
         },
     )
@@ -229,7 +229,7 @@ class Recipe(Spec):
     def _relevance_known(self) -> None:
         if self.relevance is None:
             if self.final.min_relevance is not None:
-                raise ValueError("final.min_relevance needs a table [relevance]")
+                raise ValueError("final.min_relevance needs a table [relevance]: add one")
             return
         fuse = self.passes[0].fuse
         if not isinstance(fuse, Weighted) or fuse.scale != "coverage" or fuse.absent != "fixed":
@@ -288,7 +288,7 @@ class Recipe(Spec):
                 )
             if label in self.fused:
                 raise ValueError(
-                    f"pass.{at}.boosts: {label!r} also has a weight in pass.0: remove one"
+                    f"pass.{at}.boosts: {label!r} also has a weight in pass.0: remove either"
                 )
 
     def _columns(self, where: str, names: tuple[str, ...]) -> None:
