@@ -92,14 +92,14 @@ class Query:
         parts = _object(data, "query")
         if unknown := set(parts) - _WRITTEN:
             raise BadQuery(
-                f"query: the receipt's query has an unknown field {min(unknown)!r}; it was"
-                " changed, or another version wrote it",
+                f"query: the receipt's query has an unknown field {min(unknown)!r}; the receipt"
+                " was changed, or another version wrote it",
                 field="query",
             )
         if missing := _ALWAYS - set(parts):
             raise BadQuery(
-                f"query: the receipt's query lacks the field {min(missing)!r}; it was changed, or"
-                " another version wrote it",
+                f"query: the receipt's query lacks the field {min(missing)!r}; the receipt was"
+                " changed, or another version wrote it",
                 field="query",
             )
         more = {key: _READ[key](value) for key, value in parts.items() if key in _READ}

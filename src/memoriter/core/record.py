@@ -107,7 +107,7 @@ class Content(Hinting):
     ] = None
     cycle: Annotated[
         int | None,
-        Field(WHOLE, "Its time by your own counter, for recipes that count age in cycles."),
+        Field(WHOLE, "Its time by your own cycle counter, for recipes that count age in cycles."),
     ] = None
     metadata: Annotated[dict[str, Json], Field(OBJECT, "Fields of your own.")] = field(
         default_factory=dict[str, Json]

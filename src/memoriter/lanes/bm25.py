@@ -122,8 +122,8 @@ class Bm25Lane(Lane):
         "searched fields, each with a weight; the larger the weight, the more the field counts"
     )
     least_mean: float = option(
-        "lower limit, in words, of the mean field length that BM25 divides by; a smaller mean"
-        " counts as this limit",
+        "lower limit, in words, of the mean length that BM25 divides by; a smaller mean counts as"
+        " this limit",
         1.0,
         ge=0.0,
         le=1000.0,

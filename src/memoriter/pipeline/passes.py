@@ -45,7 +45,8 @@ class Unanimity(Spec):
         "two lanes whose best hits are compared; if the lanes agree, the reranker is skipped"
     )
     depth: int = option(
-        "how many of each lane's best hits are compared; a lane with fewer hits never agrees",
+        "how many of each lane's best hits are compared; if a lane has fewer hits, the lanes do"
+        " not agree",
         3,
         ge=1,
         le=100,

@@ -87,8 +87,8 @@ class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
     seen: UnitShare = option(
-        "weight (0 to 1) of the known words in the evidence; these are informative words of the"
-        " question that occur in any record",
+        "weight (0 to 1) of the share of the question's informative words that any record has; the"
+        " lanes' scores have the rest of the weight",
         0.05,
     )
     mass: float = option(

@@ -149,7 +149,8 @@ class Case:
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
             raise BadQuery(
-                "receipt: its view and its query belong to different tenants, so it was changed",
+                "receipt: its view and its query belong to different tenants, so the receipt was"
+                " changed",
                 field="view",
             )
         recorded = outcomes.get("recorded")

@@ -54,7 +54,7 @@ class CrowdOrdering(Ordering):
         le=1000,
     )
     alike: float = option(
-        "two texts are nearly the same if at least this share of their different words is in both"
+        "two texts are nearly the same if at least this share of their distinct words is in both"
         " texts",
         0.6,
         ge=0.1,
