@@ -212,7 +212,7 @@ def _pairs(value: object, field: str) -> ScoredIds:
     out: list[tuple[str, float]] = []
     for pair in cast("Sequence[object]", value):
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:  # pyright: ignore[reportUnknownArgumentType]  # noqa: PLR2004  # a pair
-            raise BadQuery(f"{field}: expected pairs of (id, score), got {pair!r}", field=field)
+            raise BadQuery(f"{field}: expected pairs (id, score), got {pair!r}", field=field)
         record_id, score = cast("Sequence[object]", pair)
         if not _is_score(score):
             raise BadQuery(

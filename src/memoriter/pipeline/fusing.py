@@ -127,8 +127,8 @@ class Weighted(Fusion):
         "weight of each lane in the sum; a boost named here is added like a lane"
     )
     model_weights: dict[Label, Weight] = option(
-        "weights that replace those in `weights` if vectors come from a model; with the packaged"
-        " table of words they are not used",
+        "weights that replace those in `weights` if vectors come from an embedding model; they are"
+        " not used with the packaged table of words",
         make=dict[str, float],
     )
 

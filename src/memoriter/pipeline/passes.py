@@ -52,7 +52,8 @@ class Unanimity(Spec):
         le=100,
     )
     agree: int = option(
-        "how many of the compared hits the two lanes must agree on for the reranker to be skipped",
+        "smallest number of compared hits that the two lanes must agree on, so that the reranker"
+        " is skipped",
         2,
         ge=1,
         le=100,
@@ -88,8 +89,8 @@ class Rerank(Spec):
         },
     )
     unless: Unanimity | None = option(
-        "table with two `lanes`; the reranker is skipped if their best hits agree; None: the"
-        " reranker is always asked",
+        "condition for skipping the reranker, a table with two `lanes`; it is met if their best"
+        " hits agree; None: the reranker is always asked",
         None,
     )
 
@@ -101,8 +102,8 @@ class Pass(Spec):
         "whether the pass runs; only the second pass can be switched off", default=True
     )
     head: Annotated[PassHead | None, Before(_head_table)] = option(
-        "how many of the best candidates are scored again, or a table with `count` and `by`;"
-        " none: all",
+        "how many of the best candidates are scored again, or a table with `count` and `by`; none:"
+        " all candidates",
         None,
     )
     fuse: AnyFusion | None = option(

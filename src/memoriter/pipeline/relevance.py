@@ -144,8 +144,8 @@ class Relevance(Spec):
         max_length=32,
     )
     model_knots: tuple[Knot, ...] = option(
-        "points used instead of `knots` if vectors come from a model; empty: `knots` are used"
-        " with a model too",
+        "points used instead of `knots` if vectors come from an embedding model; empty: `knots`"
+        " are used with a model too",
         (),
         max_length=32,
     )
