@@ -253,7 +253,7 @@ def test_an_importer_a_dialect_an_analyzer_and_tools_from_outside_are_used_like_
         "dialect 'gone' cannot be loaded: memoriter_desk:DESK is not an "
         in (out["lanes.words.dialect"])
     )
-    assert "analyzer 'gone' cannot be loaded: the analyzer of the entry point" in out["analyzer"]
+    assert "analyzer 'gone' cannot be loaded: the entry point 'gone' has" in out["analyzer"]
     assert out["tools"] == [{"notes": 2}, True]
     assert out["methods"] == [{"notes": 2}, True]
     assert out["shadowed"] == "engrava"

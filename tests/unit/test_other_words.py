@@ -195,7 +195,7 @@ def test_async_for_over_an_answer_is_led_to_for(memory: Any) -> None:
             pass
 
     for what in (memory.recall("port"), memory.browse()):
-        with pytest.raises(TypeError, match="write `for`, not `async for`"):
+        with pytest.raises(TypeError, match="complete already: write `for`"):
             asyncio.run(main(what))
 
 

@@ -58,7 +58,7 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
     assert shown["Lanes"]["listing"] == (
         "all records, ordered by an attribute; attribute to order by, smallest value first: "
         "cycle, largest first; whether every record scores 0, so that only the order counts: yes; "
-        "attributes that order records whose `by` is equal: position, largest first",
+        "attributes that order records with the same value of `by`: position, largest first",
         "—",
     )
     assert shown["Boosts"]["priority"][0].endswith(
@@ -99,10 +99,7 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
     shown = _compared("mentisdb", "jeffs-brain")["Fusion"]
-    lifting = (
-        "lane that decides how much `lifted` counts: the lower a record scores in `base`, the more"
-        " (base)"
-    )
+    lifting = "lane that decides how much the lane `lifted` counts (base)"
     assert shown[lifting] == ("words", "—")
     assert shown["number of the first rank in 1 / (k + rank): 1 or 0 (base)"] == ("—", "1")
 

@@ -112,9 +112,9 @@ def test_it_stays_on_its_view(stored: Memory) -> None:
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        ({"select.archived": "show"}, "select cannot be changed after"),
+        ({"select.archived": "show"}, "`select` of the recipe cannot be changed after"),
         ({"analyzer": "code"}, "analyzer|there is no"),
-        ({"ties": ["id"]}, "ties cannot be changed after"),
+        ({"ties": ["id"]}, "`ties` of the recipe cannot be changed after"),
         ({"lanes.nothing.k1": 1}, "the recipe has no"),
         ({"lanes.words.k1": "many"}, "k1"),
     ],

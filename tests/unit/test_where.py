@@ -60,7 +60,7 @@ MISTAKES: list[tuple[object, str, str]] = [
     ({"metadata.a..b": 1}, "where.metadata.a..b", "the path 'metadata.a..b' has an empty key"),
     ({"metadata": {"": 1}}, "where.metadata.", "the path 'metadata.' has an empty key"),
     ({"metadata": {5: 1}}, "where.metadata key", "expected text, got int"),
-    ({"metadata": {"a\\": {"b": 1}}}, "where.metadata.a\\", "the backslash before a dot"),
+    ({"metadata": {"a\\": {"b": 1}}}, "where.metadata.a\\", "a backslash before a dot"),
     ({"metadata": {"n": {"gte": 3, "x": 1}}}, "where.metadata.n", "'x' is a key"),
     ({"metadata": {"n": {"$gte": 3, "x": 1}}}, "where.metadata.n", "'$gte' is an operator"),
     ({"metadata": {"in": "a", "x": 1}}, "where.metadata", "'in' is an operator"),

@@ -86,7 +86,9 @@ def _entities(value: object, field: str) -> tuple[str, ...]:
     clean = names(value, field)
     if any(not one.strip() for one in clean):
         raise BadRecord(
-            f"{field}: one of the names is empty or only spaces", hint="leave it out", field=field
+            f"{field}: one of the names is empty or only spaces",
+            hint="remove this name from the list",
+            field=field,
         )
     return clean
 
@@ -118,7 +120,7 @@ def _refs(value: object, field: str) -> tuple[int, ...]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         got = type(cast("object", value)).__name__
         raise BadRecord(
-            f"{field}: expected a list of whole numbers (positions of memories), got {got}",
+            f"{field}: expected a list of whole numbers (the `position` of each memory), got {got}",
             field=field,
         )
     items = list(cast("Iterable[object]", value))

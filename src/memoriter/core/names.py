@@ -66,7 +66,7 @@ def name(value: object, field: str, error: Error = BadRecord, limit: int = NAME_
     if any(unicodedata.category(char) == "Cc" for char in clean):
         raise error(
             f"{field}: {clean!r} has a control character, such as a line break or a tab",
-            hint="remove it",
+            hint="remove the control character",
             field=field,
         )
     return clean

@@ -142,7 +142,8 @@ class NotAsync:
 
         def __aiter__(self) -> None:
             raise TypeError(
-                f"a {type(self).__name__} is complete already: write `for`, not `async for`"
+                f"`async for` does not work with a {type(self).__name__}, because it is complete"
+                " already: write `for`"
             )
 
 

@@ -91,10 +91,16 @@ class Query:
         """Read what `to_dict` wrote and validate it again; raises BadQuery."""
         parts = _object(data, "query")
         if unknown := set(parts) - _WRITTEN:
-            raise BadQuery(f"query: a receipt's query has no field {min(unknown)!r}", field="query")
+            raise BadQuery(
+                f"query: the receipt's query has an unknown field {min(unknown)!r}; the receipt"
+                " was changed, or another version wrote it",
+                field="query",
+            )
         if missing := _ALWAYS - set(parts):
             raise BadQuery(
-                f"query: the receipt's query lacks the field {min(missing)!r}", field="query"
+                f"query: the receipt's query lacks the field {min(missing)!r}; the receipt was"
+                " changed, or another version wrote it",
+                field="query",
             )
         more = {key: _READ[key](value) for key, value in parts.items() if key in _READ}
         more["budget"] = Budget.of(parts.get("budget_tokens"), parts.get("budget_chars"))
@@ -206,7 +212,7 @@ def _pairs(value: object, field: str) -> ScoredIds:
     out: list[tuple[str, float]] = []
     for pair in cast("Sequence[object]", value):
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:  # pyright: ignore[reportUnknownArgumentType]  # noqa: PLR2004  # a pair
-            raise BadQuery(f"{field}: expected pairs of (id, score), got {pair!r}", field=field)
+            raise BadQuery(f"{field}: expected pairs (id, score), got {pair!r}", field=field)
         record_id, score = cast("Sequence[object]", pair)
         if not _is_score(score):
             raise BadQuery(
@@ -238,7 +244,7 @@ def _scope(tenant: object, filters: object) -> Scope:
     if unknown := set(parts) - {"agent", "user", "session"}:
         raise BadQuery(
             f"scope: there is no field {min(unknown)!r}",
-            hint="known: agent, user, session",
+            hint="a scope has the fields agent, user and session",
             field="scope",
         )
     clean = {key: name(value, key, BadQuery) for key, value in parts.items()}

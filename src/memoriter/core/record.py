@@ -63,7 +63,8 @@ class Content(Hinting):
         str, Field(NAME, "What kind of memory: note, fact, decision, task or your own word.")
     ] = "note"
     role: Annotated[
-        str, Field(NAME, "Its role: memory, reflection, user, assistant or your own word.")
+        str,
+        Field(NAME, "Role: user or assistant in a chat, else memory, reflection or your own word."),
     ] = "memory"
     memory_type: Annotated[
         str,
@@ -75,13 +76,15 @@ class Content(Hinting):
         tuple[str, ...], Field(ENTITIES, "People and things that it names.", "--entity")
     ] = ()
     entity_type: Annotated[
-        str | None, Field(NAME, "What its entities are: person, service and so on.")
+        str | None, Field(NAME, "Type of its entities, such as person or service.")
     ] = None
     source_episode: Annotated[
         str | None, Field(LABEL, "Your id of the conversation or event it came from.")
     ] = None
     importance: Annotated[float, Field(SHARE, "How important it is, from 0 to 1.")] = 0.5
-    confidence: Annotated[float | None, Field(SHARE, "How sure you are, from 0 to 1.")] = None
+    confidence: Annotated[
+        float | None, Field(SHARE, "How sure you are that it is true, from 0 to 1.")
+    ] = None
     priority: Annotated[str, Field(one_of(PRIORITIES), "Its priority: P1 (highest) to P4.")] = "P3"
     trust: Annotated[
         str,
@@ -94,14 +97,17 @@ class Content(Hinting):
     user: Annotated[str | None, Field(NAME, "The user it is about.")] = None
     session: Annotated[str | None, Field(NAME, "The conversation it belongs to.")] = None
     created: Annotated[datetime, Field(TIME, "When it was made (default: now).")]
-    occurred: Annotated[datetime | None, Field(TIME, "When it happened.")] = None
+    occurred: Annotated[
+        datetime | None, Field(TIME, "When the event that it describes happened.")
+    ] = None
     valid_from: Annotated[datetime | None, Field(TIME, "The time from which it is true.")] = None
     valid_until: Annotated[datetime | None, Field(LATER, "The time until which it is true.")] = None
     expires: Annotated[
-        datetime | None, Field(LATER, "When it expires: searches no longer return it.")
+        datetime | None, Field(LATER, "The time from which searches no longer return it.")
     ] = None
     cycle: Annotated[
-        int | None, Field(WHOLE, "Your own time counter, for recipes that count age in cycles.")
+        int | None,
+        Field(WHOLE, "Its time by your own cycle counter, for recipes that count age in cycles."),
     ] = None
     metadata: Annotated[dict[str, Json], Field(OBJECT, "Fields of your own.")] = field(
         default_factory=dict[str, Json]
@@ -110,7 +116,7 @@ class Content(Hinting):
     pinned: Annotated[bool, Field(FLAG, "A flag for your own use; filters can test it.")] = False
     refs: Annotated[
         tuple[int, ...],
-        Field(REFS, "Positions of memories it refers to (0: the first that was written).", None),
+        Field(REFS, "Memories it refers to, by `position` (order of writing, from 0).", None),
     ] = ()
 
     @property

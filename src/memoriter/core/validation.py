@@ -225,7 +225,9 @@ def _text(data: object) -> str:
     if not isinstance(data, str):
         return _refuse(data, "a text")
     if not data.isascii() and any("\ud800" <= each <= "\udfff" for each in data):
-        raise DataMistake(f"{given(data)} is not allowed here")
+        raise DataMistake(
+            f"{given(data)} has a lone surrogate (half a character), which is not allowed"
+        )
     return data
 
 

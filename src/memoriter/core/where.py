@@ -232,8 +232,9 @@ def _joined(path: str, key: object, at: str) -> str:
     joined = f"{path}.{name.replace('.', chr(92) + '.')}"
     if _path(joined) != (*_path(path), name):
         raise BadFilter(
-            f"{at}: the backslash before a dot makes the path {joined!r} ambiguous",
-            hint="rename the key with the backslash, or filter on a key above it",
+            f"{at}: a key with a backslash before a dot, or at its end, makes the path {joined!r}"
+            " ambiguous",
+            hint="rename this key in the metadata, or filter on a key above it",
             field=at,
         )
     return joined
@@ -273,7 +274,11 @@ def _type_of(attribute: str, spec: object, at: str) -> AttributeType:
         raise Mistake(partial(name_error, attribute, spec, at))
     if kind == "json":
         if not all(_path(attribute)):
-            raise BadFilter(f"{at}: the path {attribute!r} has an empty key", field=at)
+            raise BadFilter(
+                f"{at}: the path {attribute!r} has an empty key: two dots in a row, or a dot at"
+                " the end",
+                field=at,
+            )
         text(attribute, at, BadFilter)
     return kind
 

@@ -60,7 +60,7 @@ class Bm25Lane(Lane):
         values=lambda name: dialect(name).about,
     )
     expert: bool = option(
-        "whether quotes, AND, OR, NOT, field: and * in a question are read as operators",
+        "whether quotes, AND, OR, NOT, `field:` and `*` in a question are read as operators",
         default=True,
     )
     stop: Literal["none", "latin"] = option(
@@ -94,7 +94,10 @@ class Bm25Lane(Lane):
     records: Among = option(
         "which records are counted for word frequencies and mean lengths",
         "all",
-        values={"all": "every record", "worded": "records with a word in a searched field"},
+        values={
+            "all": "every record",
+            "worded": "only records with at least one word in a searched field",
+        },
     )
     agents: Named = option(
         "agents whose names and descriptions are searched; used only if `fields` has"
@@ -119,18 +122,23 @@ class Bm25Lane(Lane):
         "searched fields, each with a weight; the larger the weight, the more the field counts"
     )
     least_mean: float = option(
-        "smallest mean length of a field, in words, that BM25 divides by; a smaller mean is"
-        " raised to it",
+        "lower limit, in words, of the mean length that BM25 divides by; a smaller mean counts as"
+        " this limit",
         1.0,
         ge=0.0,
         le=1000.0,
     )
     gate: dict[TextField, Fraction] = option(
-        "for each field, the largest share of the records (0 to 1) that may contain a word; a"
+        "for each field, the share of all records (0 to 1) above which a word is too common; a"
         " word that more records contain is ignored in this field",
         make=dict[TextField, Fraction],
     )
-    gate_from: int = option("number of records from which `gate` applies", 20, ge=0)
+    gate_from: int = option(
+        "smallest number of records at which `gate` applies; with fewer records, no word is too"
+        " common",
+        20,
+        ge=0,
+    )
     wordless: Literal["skip", "empty"] = option(
         "what happens if a question has no words",
         "skip",
@@ -142,7 +150,7 @@ class Bm25Lane(Lane):
     )
     fuzzy: float = option(
         "minimum trigram similarity (0 to 1) of a misspelt word and a word that is tried instead;"
-        " used only with `ladder`",
+        " used only if `ladder` is true",
         0.3,
         gt=0.0,
         le=1.0,

@@ -24,13 +24,14 @@ class ByLane(Lane):
 
     kind: Literal["by"]
     by: Annotated[str, Bounds(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")] = option(
-        "attribute to order by, smallest value first; with a leading -, largest value first"
+        "attribute to order by, smallest value first; a leading `-` means largest value first"
     )
     flat: bool = option(
         "whether every record scores 0, so that only the order counts", default=False
     )
     then: tuple[str, ...] = option(
-        "attributes that order records whose `by` is equal; allowed only if `flat` is true", ()
+        "attributes that order records with the same value of `by`; allowed only if `flat` is true",
+        (),
     )
     blank: bool = option(
         "whether the lane answers only empty questions; it then finds nothing for a question with"
@@ -46,7 +47,8 @@ class ByLane(Lane):
             raise ValueError(f"by: {self.by!r} is not one of {', '.join(known)}")
         if self.then and not self.flat:
             raise ValueError(
-                "then: needs `flat = true`; without it, `ties` of the recipe orders equal scores"
+                "then: is allowed only if `flat` is true: set `flat = true`, or remove `then` and"
+                " order equal scores by the recipe's `ties`"
             )
         if unknown := [name for name in self.then if name.removeprefix("-") not in ATTRIBUTES]:
             raise ValueError(f"then: {unknown[0]!r} is not one of {', '.join(ATTRIBUTES)}")

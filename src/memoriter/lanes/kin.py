@@ -72,7 +72,7 @@ class KinLane(Lane):
     kind: Literal["kin"]
     pool: int = option("how many candidates the lane returns at most", ge=1, le=100_000)
     neighbours: int = option(
-        "how many words a query word matches, itself included; the others are the words most"
+        "how many words a query word matches, itself included; the other words are those most"
         " similar to it",
         32,
         ge=1,

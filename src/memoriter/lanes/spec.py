@@ -92,10 +92,16 @@ class Spec:
         """Raise ValueError if the options do not go together."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen: with_options makes a copy")
+        raise AttributeError(
+            f"{type(self).__name__} cannot be changed: use with_options(…), which returns a"
+            " changed copy"
+        )
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen: with_options makes a copy")
+        raise AttributeError(
+            f"{type(self).__name__} cannot be changed: use with_options(…), which returns a"
+            " changed copy"
+        )
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return ((name, getattr(self, name)) for name in fields_of(type(self)))

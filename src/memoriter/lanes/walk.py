@@ -57,17 +57,18 @@ class WalkLane(SeedWalkLane):
         default=True,
     )
     boosts: dict[str, LinkWorth] = option(
-        "score of each kind of link (0 for kinds not listed); a path adds the score of its best"
-        " link, divided by the number of links in the path",
+        "score of each kind of link (0 for kinds not listed); a record gains the score of the best"
+        " link on its path, divided by the path's number of links",
         make=lambda: dict(BOOSTS),
     )
     support: float = option(
-        "score that each seed with a path to the record adds, from the second seed on",
+        "score that a record gains for each further seed with a path to it; the first seed does"
+        " not count",
         0.2,
         ge=0.0,
         le=1000.0,
     )
-    support_most: int = option("how many seeds add `support` at most", 5, ge=0, le=1000)
+    support_most: int = option("how many further seeds at most add `support`", 5, ge=0, le=1000)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready: the seeds are known only when other lanes have run."""

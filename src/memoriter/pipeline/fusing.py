@@ -119,16 +119,16 @@ class Weighted(Fusion):
             "max": "divided by the lane's best score",
             "min_max": "the lane's lowest score becomes 0, its best 1",
             "none": "left as they are",
-            "coverage": "replaced by the share of the question that the record covers (as `max`"
-            " in a lane that does not know this share)",
+            "coverage": "replaced by the share of the question that the record covers (a lane"
+            " that cannot tell this share is scaled as by `max`)",
         },
     )
     weights: dict[Label, Weight] = option(
         "weight of each lane in the sum; a boost named here is added like a lane"
     )
     model_weights: dict[Label, Weight] = option(
-        "weights that replace those in `weights` if vectors come from a model; with the packaged"
-        " table of words they are not used",
+        "weights that replace those in `weights` if vectors come from an embedding model; they are"
+        " not used with the packaged table of words",
         make=dict[str, float],
     )
 
@@ -201,7 +201,8 @@ class Rrf(Fusion):
         """The best rank must not be divided by 0."""
         if self.k + self.base == 0:
             raise ValueError(
-                "`k` and `base` cannot both be 0, because the best rank would be divided by 0"
+                "`k` and `base` cannot both be 0, because 1 / (k + rank) of the best rank would"
+                " divide by 0"
             )
 
     @property
@@ -228,21 +229,23 @@ class Smooth(Fusion):
 
     kind: Literal["smooth"]
     base: Label = option(
-        "lane that decides how much `lifted` counts: the lower a record scores in `base`, the more"
+        "lane that decides how much the lane `lifted` counts; the lower a record scores in `base`,"
+        " the more `lifted` counts"
     )
     lifted: Label = option(
-        "lane whose score is raised; the lower a record scores in `base`, the more it is raised"
+        "lane whose score is raised; the lower a record scores in `base`, the more its score in"
+        " `lifted` is raised"
     )
     lift: float = option(
-        "how much the score in `lifted` is raised at most; it is multiplied by 1 + lift ·"
-        " e^(−b / fade); b is the score in `base`",
+        "how much the score in `lifted` is raised at most; with b = the score in `base`, the score"
+        " in `lifted` is multiplied by 1 + lift · e^(−b / fade)",
         35.0,
         ge=0.0,
         le=1e6,
     )
     fade: float = option(
-        "score in `base` at which lift · e^(−b / fade) has fallen to lift / e; the larger, the"
-        " slower it falls",
+        "score in `base` at which the raise has fallen to 1 / e (37 %) of its maximum; the larger"
+        " `fade`, the slower the raise falls",
         3.0,
         gt=0.0,
         le=1e6,

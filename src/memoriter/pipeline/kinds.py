@@ -122,7 +122,7 @@ def _loaded(point: EntryPoint, group: str, known: set[str]) -> type[RecipePart] 
                 f" {point.name!r}"
             )
         if point.name in known:
-            raise TypeError(f"the kind {point.name!r} is taken already")  # noqa: TRY301  # reported below
+            raise TypeError(f"there is already a kind {point.name!r}")  # noqa: TRY301  # reported below
     except Exception as error:  # whatever another package raises when it is loaded
         broken[point.name] = f"{type(error).__name__}: {message_of(error)}"
         _log.warning("%s %r cannot be loaded: %s", group, point.name, broken[point.name])

@@ -42,21 +42,28 @@ class Unanimity(Spec):
     """Skips the reranker if two lanes agree on the best rows."""
 
     lanes: tuple[Label, Label] = option(
-        "two lanes; if their best hits agree, the reranker is skipped"
+        "two lanes whose best hits are compared; if the lanes agree, the reranker is skipped"
     )
-    depth: int = option("how many of the best hits of the two lanes are compared", 3, ge=1, le=100)
+    depth: int = option(
+        "how many of each lane's best hits are compared; if a lane has fewer hits, the lanes do"
+        " not agree",
+        3,
+        ge=1,
+        le=100,
+    )
     agree: int = option(
-        "how many of the compared hits the two lanes must agree on for the reranker to be skipped",
+        "smallest number of compared hits that the two lanes must agree on, so that the reranker"
+        " is skipped",
         2,
         ge=1,
         le=100,
     )
     by: Literal["positional", "overlap"] = option(
-        "when the two lanes agree on a hit",
+        "what counts as agreement of the two lanes on a hit",
         "positional",
         values={
-            "positional": "if it has the same rank in both lanes",
-            "overlap": "if it is among the compared hits of both lanes",
+            "positional": "the hit has the same rank in both lanes",
+            "overlap": "the hit is among the compared hits of both lanes",
         },
     )
 
@@ -82,8 +89,8 @@ class Rerank(Spec):
         },
     )
     unless: Unanimity | None = option(
-        "table with two `lanes`; the reranker is skipped if their best hits agree; None: the"
-        " reranker is always asked",
+        "condition for skipping the reranker, a table with two `lanes`; it is met if their best"
+        " hits agree; None: the reranker is always asked",
         None,
     )
 
@@ -95,8 +102,8 @@ class Pass(Spec):
         "whether the pass runs; only the second pass can be switched off", default=True
     )
     head: Annotated[PassHead | None, Before(_head_table)] = option(
-        "how many of the best candidates are scored again, or a table with `count` and `by`;"
-        " none: all",
+        "how many of the best candidates are scored again, or a table with `count` and `by`; none:"
+        " all candidates",
         None,
     )
     fuse: AnyFusion | None = option(

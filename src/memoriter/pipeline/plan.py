@@ -384,7 +384,7 @@ def _must_run(made: Plan, query: Query) -> None:
         label = missing[0]
         raise Unavailable(
             f"lane {label!r} is required and cannot run: {reasons[label]}",
-            hint="leave it out of `require` to get the answer of the other lanes",
+            hint="leave this lane out of `require` to get the answer of the other lanes",
             field="require",
         )
     if not made.running and (made.missing or not made.skipped):

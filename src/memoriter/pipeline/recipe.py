@@ -73,17 +73,19 @@ class Select(Spec):
         values={**_SHOWN, "past": "shown only if the question asks about the past"},
     )
     replaced_by: ReplacedBy = option(
-        "what may supersede a record",
+        "which records may supersede a record",
         "as_trusted",
-        values={"any": "any other record", "as_trusted": "one that is trusted as much or more"},
+        values={"any": "every other record", "as_trusted": "only records trusted as much or more"},
     )
     as_of: Literal["validity", "append"] = option(
-        "what decides whether a record existed at the time `as_of` of a call",
+        "how a call with `as_of` decides whether a record existed at that time",
         "validity",
-        values={"validity": "when it is valid", "append": "when it was written"},
+        values={"validity": "by its time of validity", "append": "by its time of writing"},
     )
     reflections: Literal["show", "hide", "only"] = option(
-        "whether reflections are shown", "show", values={**_SHOWN, "only": "nothing else is shown"}
+        "whether reflections (memories made from others) are shown",
+        "show",
+        values={**_SHOWN, "only": "shown, and all other records are hidden"},
     )
 
 
@@ -94,7 +96,7 @@ class Mode(Spec):
     may_miss: tuple[Label, ...] = option(
         "optional lanes: if one of them cannot run, the answer still counts as complete", ()
     )
-    otherwise: Label | None = option("lane that runs if no lane of the mode can", None)
+    otherwise: Label | None = option("lane that runs if no lane of the mode can run", None)
     rerank: bool = option("whether the recipe's reranker is asked in this mode", default=True)
 
 
@@ -132,22 +134,19 @@ class Recipe(Spec):
         "analyzer: how texts are split into words", values=lambda name: analyzer(name).about
     )
     window: int = option(
-        "number of hits from which the ordering `cap` computes its limit: `window` · `share`",
-        10,
-        ge=1,
-        le=10_000,
+        "number of hits of which the ordering `cap` computes its `share`", 10, ge=1, le=10_000
     )
     ties: tuple[Tie, ...] = option(
         "attributes and columns that break ties, in this order (inside a lane: attributes only)",
         ("row",),
         values={"row": "older records first", "-row": "newer records first"},
     )
-    otherwise: Label | None = option("lane that runs only if no other lane can", None)
+    otherwise: Label | None = option("lane that runs only if no other lane can run", None)
     missing: Literal["skip", "refuse"] = option(
         "what happens if a lane cannot run",
         "skip",
         values={
-            "skip": "the other lanes run, and the answer names this one",
+            "skip": "the other lanes run, and the answer names the missing lane",
             "refuse": "the search fails (also if the call has a text or vector that no lane uses)",
         },
     )
@@ -230,7 +229,7 @@ class Recipe(Spec):
     def _relevance_known(self) -> None:
         if self.relevance is None:
             if self.final.min_relevance is not None:
-                raise ValueError("final.min_relevance needs a table [relevance]")
+                raise ValueError("final.min_relevance needs a table [relevance]: add one")
             return
         fuse = self.passes[0].fuse
         if not isinstance(fuse, Weighted) or fuse.scale != "coverage" or fuse.absent != "fixed":
@@ -289,7 +288,7 @@ class Recipe(Spec):
                 )
             if label in self.fused:
                 raise ValueError(
-                    f"pass.{at}.boosts: {label!r} also has a weight in pass.0: remove one"
+                    f"pass.{at}.boosts: {label!r} also has a weight in pass.0: remove either"
                 )
 
     def _columns(self, where: str, names: tuple[str, ...]) -> None:

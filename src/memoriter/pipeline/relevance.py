@@ -87,19 +87,20 @@ class Relevance(Spec):
     """How the relevance of a hit is computed."""
 
     seen: UnitShare = option(
-        "weight of the known words in the evidence; known words are the informative words of the"
-        " question that occur in any record",
+        "weight (0 to 1) of the share of the question's informative words that any record has; the"
+        " lanes' scores have the rest of the weight",
         0.05,
     )
     mass: float = option(
-        "how much short questions lose (larger: more); evidence is multiplied by m / (m +"
-        " mass); m is the summed idf of the question's informative words",
+        "how much evidence a short question loses (larger: more); with m = the summed idf of its"
+        " informative words in general English, evidence is multiplied by m / (m + `mass`)",
         16.0,
         ge=0.0,
         le=1000.0,
     )
     unseen_name: UnitShare = option(
-        "evidence is multiplied by this factor if the question has a name that no record has", 0.4
+        "evidence is multiplied by this factor if the question has a name that occurs in no record",
+        0.4,
     )
     words: int = option(
         "length in words above which a record loses evidence; the evidence of a longer record is"
@@ -112,28 +113,28 @@ class Relevance(Spec):
         0.16,
     )
     few: float | None = option(
-        "how slowly evidence falls as the store grows (larger: slower); evidence is multiplied"
-        " by (few + ln `records`) / (few + ln n); n is the number of records in the store;"
-        " None: evidence does not depend on the store's size",
+        "how slowly evidence falls as the store grows (larger: slower); with n = the number of"
+        " records that the caller can read, evidence is multiplied by (few + ln `records`) / (few"
+        " + ln n); None: evidence does not depend on n",
         None, gt=0.0, le=1000.0,
     )  # fmt: skip
     records: int = option(
         "number of records in the stores that `knots` were fitted on", 160, ge=1, le=10**9
     )
     stands_out: str | None = option(
-        "lane whose scores show how far a hit stands out from all other records; None: this is"
-        " not considered",
+        "lane whose scores show how far a hit stands out from all other records; None: it does not"
+        " matter how far a hit stands out",
         None,
     )
     deviations: float = option(
-        "by how many standard deviations a hit should stand out in the lane `stands_out`;"
-        " evidence beyond that of a weak hit is multiplied by z / deviations (0.25 to 2); z is"
-        " the standard score of the hit in this lane",
+        "how many standard deviations a hit should be above the mean in the lane `stands_out`;"
+        " with z = the hit's standard score there, evidence beyond that of a weak hit is"
+        " multiplied by z / deviations (0.25 to 2)",
         6.0, gt=0.0, le=1000.0,
     )  # fmt: skip
     prior: tuple[Prior, UnitShare, UnitShare] = option(
-        "imaginary records added to the mean and deviation of the lane `stands_out`, which matter"
-        " in small stores: (their number, mean score, standard deviation)",
+        "imaginary records (their number, mean score, standard deviation) that count in the mean"
+        " and deviation of the lane `stands_out`; they matter only in small stores",
         (20.0, 0.04, 0.05),
     )
     knots: tuple[Knot, ...] = option(
@@ -143,8 +144,8 @@ class Relevance(Spec):
         max_length=32,
     )
     model_knots: tuple[Knot, ...] = option(
-        "points used instead of `knots` if vectors come from a model; empty: `knots` are used"
-        " with a model too",
+        "points used instead of `knots` if vectors come from an embedding model; empty: `knots`"
+        " are used with a model too",
         (),
         max_length=32,
     )

@@ -33,8 +33,8 @@ def waves_of(lanes: Mapping[str, object]) -> list[tuple[str, ...]]:
         if not wave:
             left = ", ".join(sorted(set(lanes) - done))
             raise ValueError(
-                f"`seeds` form a cycle among the lanes {left}: remove one of them from the `seeds`"
-                " of another"
+                f"the lanes {left} take their seeds from each other in a cycle: remove one of"
+                " these lanes from the `seeds` of another"
             )
         waves.append(wave)
         done |= set(wave)

@@ -133,13 +133,13 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     if ctx.query.budget:
         raise BadQuery(
             "budget: `bundles` does not use a budget",
-            hint="leave it out, or use recall",
+            hint="leave the budget out, or use recall",
             field="budget",
         )
     if ctx.query.cycle is not None:
         raise BadQuery(
             "cycle: `bundles` does not use the option `cycle`",
-            hint="leave it out, or use recall",
+            hint="leave `cycle` out, or use recall",
             field="cycle",
         )
     skipped = {} if ctx.effects.reranker is None else {"rerank": not_asked("bundles")}

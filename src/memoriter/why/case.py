@@ -31,6 +31,10 @@ from memoriter.why.result import Result
 ReceiptLike = Receipt | Result | str | Path | Mapping[str, object]
 """A receipt, the result it belongs to, the path of a saved one, or its data."""
 _HINT: Final = "give a receipt that recall(…).receipt.save(path) wrote"
+_DAMAGED: Final = (
+    "give the receipt as it was saved; the command `memoriter verify` shows what is wrong in this"
+    " one"
+)
 
 
 def receipt_from(what: ReceiptLike) -> Receipt:
@@ -145,7 +149,8 @@ class Case:
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
             raise BadQuery(
-                "receipt: it was altered: its view and its query belong to different tenants",
+                "receipt: its view and its query belong to different tenants, so the receipt was"
+                " changed",
                 field="view",
             )
         recorded = outcomes.get("recorded")
@@ -199,7 +204,7 @@ def _beside(outcomes: Mapping[str, object]) -> dict[str, NDArray[np.float32] | S
     if not isinstance(spaces, list):
         raise BadQuery(
             "receipt: its part outcomes.beside (the other vector spaces) is damaged",
-            hint="use the receipt as it was saved; verify names what was changed",
+            hint=_HINT,
             field="beside",
         )
     vectors: Mapping[str, object] = _part(outcomes, "vectors") if "vectors" in outcomes else {}
@@ -222,7 +227,7 @@ def _decoded(value: object) -> NDArray[np.float32]:
     if not np.isfinite(vector).all():
         raise BadQuery(
             "receipt: the vector of its question is damaged",
-            hint="use the receipt as it was saved; verify names what was changed",
+            hint=_DAMAGED,
             field="vector",
         )
     return vector
@@ -243,7 +248,7 @@ def _judgement(outcomes: Mapping[str, object]) -> Judgement:
     if not isinstance(rows, Sequence) or not isinstance(scores, Sequence):
         raise BadQuery(
             "receipt: its part outcomes.rerank (the reranker's scores) is damaged",
-            hint="use the receipt as it was saved; verify names what was changed",
+            hint=_DAMAGED,
             field="rerank",
         )
     try:
@@ -252,6 +257,6 @@ def _judgement(outcomes: Mapping[str, object]) -> Judgement:
     except (TypeError, ValueError):
         raise BadQuery(
             "receipt: its part outcomes.rerank (the reranker's scores) is damaged",
-            hint="use the receipt as it was saved; verify names what was changed",
+            hint=_DAMAGED,
             field="rerank",
         ) from None

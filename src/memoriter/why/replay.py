@@ -112,5 +112,5 @@ def check_vectors(case: Case, receipt: Receipt, result: Result) -> None:
         raise Expired(
             f"lane {label} needs the vector space {case.generations.vectors}, which cannot be"
             f" searched any more: {result.skipped[label]}",
-            hint="check the receipt without the memory: memoriter verify",
+            hint="the command `memoriter verify` checks the receipt without the memory",
         )

@@ -39,7 +39,7 @@ def what_if(
     checked, tests = resolved_overrides(ran.plan.recipe, metadata(overrides, "overrides", BadQuery))
     if tests != EVERYTHING:
         raise BadQuery(
-            "overrides: the filter of an answer cannot be changed afterwards",
+            "overrides: the filter of a finished recall cannot be changed",
             hint=_HINT,
             field="where",
         )
@@ -62,7 +62,9 @@ def _check_same_reading(
     for part in _FIXED:
         if getattr(before, part) != getattr(after, part):
             raise BadQuery(
-                f"overrides: {part} cannot be changed after a recall", hint=_HINT, field=part
+                f"overrides: `{part}` of the recipe cannot be changed after a recall",
+                hint=_HINT,
+                field=part,
             )
     if asked_text(ctx.query, after) != ctx.asked:
         raise BadQuery(

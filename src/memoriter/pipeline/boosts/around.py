@@ -57,8 +57,8 @@ class AroundBoost(Boost):
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
-        "shares of other turns' scores that a record gains, for the turns 1, 2, … places away in"
-        " its session; of the turn before and the turn after, only the better one counts",
+        "shares that a record gains of the scores of turns 1, 2, … places away in its session; of"
+        " the two turns at the same distance, only the better one counts",
         (0.3, 0.2, 0.1),
         max_length=10,
     )

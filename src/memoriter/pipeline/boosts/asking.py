@@ -31,8 +31,8 @@ class AskingBoost(Boost):
 
     kind: Literal["asking"]
     weight: float = option(
-        "what a record loses if its text consists of questions only; a record with other text"
-        " that ends in a question loses less",
+        "score that a record loses if its text is only questions; a record that ends in a question"
+        " but has other text too loses less",
         0.05,
         ge=0.0,
         le=1000.0,

@@ -26,15 +26,15 @@ class CohesionBoost(Boost):
         "words",
     )
     radius: int = option(
-        "largest distance between a strong hit and a weak hit that gains from it, counted in"
-        " records in order of writing",
+        "distance from a strong hit at which a weak hit gains nothing any more, counted in records"
+        " in order of writing",
         12,
         ge=1,
         le=10_000,
     )
     most: float = option(
-        "what a weak hit gains at most; the gain falls with the distance from the strong hit, and"
-        " is 0 at `radius`",
+        "score that a weak hit gains at most; the gain falls with the distance from the strong"
+        " hit, and is 0 at `radius`",
         1.2,
         ge=0.0,
         le=1000.0,

@@ -32,8 +32,8 @@ class DatedBoost(Boost):
 
     kind: Literal["dated"]
     weight: float = option(
-        "what a record gains if it has words for a time, such as Monday or 7:30; applies only if"
-        " the question asks when or how long",
+        "score that a record gains if its text names a time, such as Monday or 7:30; applies only"
+        " if the question asks when or how long",
         0.1,
         ge=0.0,
         le=1000.0,

@@ -52,7 +52,7 @@ class EchoBoost(Boost):
         le=1.0,
     )
     words: int = option(
-        "number of different words in a question from which the boost runs",
+        "smallest number of distinct words in a question for which the boost runs",
         4,
         ge=1,
         le=1000,

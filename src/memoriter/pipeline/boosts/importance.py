@@ -24,7 +24,7 @@ class ImportanceBoost(Boost):
     )
 
     kind: Literal["importance"]
-    lane: Label = option("lane whose raw scores are used with `matched`", "words")
+    lane: Label = option("lane whose raw scores the option `matched` multiplies", "words")
     matched: float = option(
         "factor for records that `lane` found; such a record gains factor · (importance − ½) ·"
         " raw score",

@@ -39,7 +39,7 @@ class IntentBoost(Boost):
 
     kind: Literal["intent"]
     head: int = option(
-        "how many of the best candidates are examined; the others keep their score",
+        "how many of the best candidates the boost examines; the others keep their score",
         1000,
         ge=1,
         le=10_000,

@@ -38,7 +38,10 @@ class PastBoost(Boost):
 
     kind: Literal["past"]
     weight: float = option(
-        "what a superseded record gains if the question asks about the past", 0.1, ge=0.0, le=1000.0
+        "score that a superseded record gains if the question asks about the past",
+        0.1,
+        ge=0.0,
+        le=1000.0,
     )
     share: float = option(
         "a superseded record also gains this share of the score of the record that superseded it",

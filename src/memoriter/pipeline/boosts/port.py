@@ -105,13 +105,15 @@ class ShareBoost(Boost):
     """
 
     weight: float = option(
-        "what a record gains whose share is 1; this boost gives each record a share from 0 to 1",
+        "score that a record with the share 1 gains; the boost gives each record a share from 0 to"
+        " 1, and adds `weight` · share",
         1.0,
         ge=0.0,
         le=1000.0,
     )
     alpha: Annotated[float, Bounds(ge=0.0, le=1.0)] | None = option(
-        "if set, the score is multiplied by 1 + `alpha` · (share − ½), and `weight` is not used",
+        "strength of the boost as a factor: the score is multiplied by 1 + `alpha` · (share − ½);"
+        " if `alpha` is set, `weight` is not used",
         None,
     )
 

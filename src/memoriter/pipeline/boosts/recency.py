@@ -48,7 +48,8 @@ class RecencyBoost(ShareBoost):
         "created",
     )
     beside: Label | None = option(
-        "label of a lane: only records that this lane found gain; none: every record gains", None
+        "label of the lane whose hits gain; none: every record gains",
+        None,
     )
     rival: Label | None = option(
         "label of a boost that must not run with this one; if both would run, the search fails",

@@ -43,29 +43,29 @@ class SourcesBoost(Boost):
         le=10_000,
     )
     reflections: int = option(
-        "how many reflections, best first, lend a share of their score at most; the share goes to"
-        " the records that the reflection was made from",
+        "how many reflections at most, best first, lend a share of their score; the share goes to"
+        " the records that a reflection was made from",
         5,
         ge=1,
         le=1000,
     )
     ceiling: int = option(
-        "largest number of records that a reflection may be made from; one made from more records"
-        " lends nothing",
+        "largest number of records that a lending reflection may be made from; a reflection made"
+        " from more records lends nothing",
         50,
         ge=1,
         le=1_000_000,
     )
     sources: int = option(
-        "how many of the records that a reflection was made from gain at most; those with the"
-        " heaviest links gain",
+        "how many records at most gain from one reflection; of the records that it was made from,"
+        " those with the heaviest links gain",
         20,
         ge=1,
         le=1_000_000,
     )
     factor: float = option(
-        "share that a reflection lends; a record that it was made from scores at least share ·"
-        " the reflection's score · the weight of their link",
+        "share of its score that a reflection lends; a record that it was made from scores at"
+        " least `factor` · the reflection's score · the weight of their link",
         0.7,
         ge=0.0,
         le=1.0,

@@ -33,7 +33,7 @@ class WhoBoost(Boost):
 
     kind: Literal["who"]
     weight: float = option(
-        "what a record gains if its speaker is named in the question; a record of another speaker"
+        "score that a record gains if the question names its speaker; a record of another speaker"
         " loses as much",
         0.1,
         ge=0,

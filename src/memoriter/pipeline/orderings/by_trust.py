@@ -37,19 +37,20 @@ class ByTrustOrdering(Ordering):
 
     kind: Literal["by_trust"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "less trusted levels; their records go behind well-matching records of other levels"
-        " (see `share`)",
+        "trust levels that count as less trusted; their records go behind well-matching records of"
+        " other levels (see `share`)",
         ("external",),
     )
     share: float = option(
-        "minimum first-pass score of a record that goes before a less trusted one, as a share"
-        " of the less trusted record's score",
+        "share of a less trusted record's score that another record must reach to go before it;"
+        " first-pass scores are compared",
         0.4,
         ge=0.0,
         le=1.0,
     )
     most: float | None = option(
-        "upper limit of a less trusted record's score when it is compared; none: no limit",
+        "upper limit of the score with which a less trusted record is compared; a higher score"
+        " counts as this limit; none: no limit",
         None,
         ge=0.0,
         le=1000.0,

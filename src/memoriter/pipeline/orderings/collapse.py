@@ -55,8 +55,8 @@ class CollapseOrdering(Ordering):
         },
     )
     keys: tuple[str, ...] = option(
-        "attributes, or paths such as metadata.topic, that are compared; used only if `by` is"
-        " key; a record that lacks one has no duplicates",
+        "attributes, or paths such as metadata.topic, that are compared; required if `by` is key,"
+        " else not allowed; a record that lacks one of them has no duplicates",
         (),
     )
     cosine: float = option(

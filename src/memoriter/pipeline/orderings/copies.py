@@ -71,17 +71,17 @@ class CopiesOrdering(Ordering):
 
     kind: Literal["copies"]
     alike: float = option(
-        "two texts are copies if the shorter has at least this share of the words of the longer",
+        "minimum share of the longer text's words that a shorter copy has, in the same order",
         0.9,
         ge=0.5,
         le=1.0,
     )
     same: Annotated[tuple[str, ...], After(_attributes)] = option(
-        "attributes whose values must be equal too for two records to be copies",
+        "attributes that must also be equal for two records to be copies",
         ("user", "source.who", "occurred"),
     )
     head: int = option(
-        "how many candidates should be left after copies are dropped; up to ten times as many are"
+        "how many candidates without copies are wanted; up to ten times as many candidates are"
         " compared to find them",
         50,
         ge=1,

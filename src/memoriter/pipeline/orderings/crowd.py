@@ -47,14 +47,15 @@ class CrowdOrdering(Ordering):
         ("external",),
     )
     most: int = option(
-        "how many records of one source, or with nearly the same text, keep their places; all"
-        " others go to the end",
+        "how many records of one source, or with nearly the same text, keep their places; further"
+        " ones go to the end",
         2,
         ge=1,
         le=1000,
     )
     alike: float = option(
-        "two texts are nearly the same if they have at least this share of their words in common",
+        "two texts are nearly the same if at least this share of their distinct words is in both"
+        " texts",
         0.6,
         ge=0.1,
         le=1.0,

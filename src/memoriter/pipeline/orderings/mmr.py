@@ -37,8 +37,8 @@ class MmrOrdering(Ordering):
 
     kind: Literal["mmr"]
     trade: float = option(
-        "weight of relevance against variety; similarity to the candidates already picked has the"
-        " weight 1 − `trade`",
+        "weight of relevance (0 to 1); similarity to candidates already picked is subtracted with"
+        " the weight 1 − `trade`",
         0.5,
         ge=0.0,
         le=1.0,

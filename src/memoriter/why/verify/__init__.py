@@ -128,7 +128,7 @@ def _check_parts(s: Verification) -> None:
     """A recipe of many parts, or with long names, would multiply the work of every row."""
     for key in ("lanes", "boosts", "order", "pass", "modes"):
         if len(s.recipe[key]) > _PARTS:
-            raise ValueError(f"the recipe has more than {_PARTS} {key}")
+            raise ValueError(f"the part {key} of the recipe has more than {_PARTS} entries")
     if any(len(label) > _PARTS for key in ("lanes", "boosts") for label in s.recipe[key]):
         raise ValueError(f"a label of the recipe has more than {_PARTS} characters")
 
@@ -213,8 +213,8 @@ def parse_receipt(source: object) -> Data:
         raise NotAReceipt(f"expected a receipt, got {type(source).__name__}")
     if source.startswith(_STORE):
         raise NotAReceipt(
-            "this file is a store, not a receipt: check it with verify_store, on the command line"
-            " with memoriter verify-store"
+            "this file is a store, not a receipt: check it with verify_store(…) or the command"
+            " `memoriter verify-store`"
         )
     try:
         body = json.loads(source, parse_constant=_not_json, object_pairs_hook=_unique_keys)

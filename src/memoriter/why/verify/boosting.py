@@ -84,7 +84,10 @@ def _step_of(s: Verification, stage: str, label: str) -> Data:
             *step["inputs"]
         }:
             return step
-    raise ValueError(f"no step of {stage} applies {label}")
+    raise ValueError(
+        f"the recipe applies {label} in the stage {stage}, but slate/steps of the receipt has no"
+        " such step: the receipt is incomplete or was changed"
+    )
 
 
 def _column(s: Verification, label: str) -> str:

@@ -81,7 +81,9 @@ def decoded_vector(encoded: str) -> tuple[float, ...]:
 def dot_of(one: Sequence[float], other: Sequence[float]) -> float:
     """The dot product; exact in any order, as elements of unit vectors are multiples of 2^-23."""
     if len(one) != len(other):
-        raise ValueError(f"two vectors have different sizes: {len(one)} and {len(other)} numbers")
+        raise ValueError(
+            f"two vectors of the receipt have different sizes: {len(one)} and {len(other)} numbers"
+        )
     return sum(map(mul, one, other), 0.0)
 
 
