@@ -51,9 +51,7 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(
-        description="`brief`: texts, scores; `full`: also how scores add up; `drawn`: also charts."
-    ),
+    Field(description="`brief`: texts, scores; `full`: how scores add up; `drawn`: also charts."),
 ]
 
 
@@ -217,9 +215,7 @@ class DifferRequest(Request):
 class BrowseArguments(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
-    sort: Annotated[Literal["newest", "oldest"], Field(description="Order by creation date.")] = (
-        "newest"
-    )
+    sort: Annotated[Literal["newest", "oldest"], Field(description="By creation date.")] = "newest"
     cursor: Annotated[
         str | None,
         Field(description="Continue after this cursor, which the previous page returned."),
@@ -343,8 +339,7 @@ class DecideRequest(ScopedRequest):
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
     target: Annotated[
-        str | list[str],
-        Field(description="The id of the memory that the claim is against, or several ids."),
+        str | list[str], Field(description="The id of the more trusted memory, or several ids.")
     ]
     accept: Annotated[
         bool, Field(description="true: give the source the target's trust; false: end the link.")
@@ -380,9 +375,7 @@ class CalibrateRequest(Request):
 
     space: Annotated[
         str | None,
-        Field(
-            description="Name of a vector space, or of its embedder (default: the space in use)."
-        ),
+        Field(description="Name of a vector space, or of its embedder (default: the one in use)."),
     ] = None
 
 

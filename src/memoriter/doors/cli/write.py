@@ -343,9 +343,7 @@ def forget(
     """
     where, dry_run = how.declared.get("where"), how.declared.get("dry_run", False)
     if bool(ids) == (where is not None):
-        raise InputError(
-            "forget: give either ids of memories or --where", hint="see memoriter forget --help"
-        )
+        raise InputError("forget: give either ids or --where", hint="see memoriter forget --help")
     with opened_memory(at, "read" if dry_run else "change") as memory:
         chosen = ids or []
         if dry_run or not ids or (sys.stdin.isatty() and not how.yes):
