@@ -276,10 +276,11 @@ class LinkKwargs(TypedDict, total=False):
     ]
     valid_from: Annotated[
         "TimeLike | None",
-        Option("The time from which the link is true (default: always).", str, metavar="TIME"),
+        Option("The time from which the link is true (default: no start).", str, metavar="TIME"),
     ]
     valid_until: Annotated[
-        "TimeLike | None", Option("The time until which the link is true.", str, metavar="TIME")
+        "TimeLike | None",
+        Option("The time until which the link is true (default: no end).", str, metavar="TIME"),
     ]
     metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", JsonObject)]
     key: Annotated[str | None, _KEY]
@@ -340,8 +341,9 @@ class OpenOptions(TypedDict, total=False):
         Option(
             'What computes vectors: "static" (the packaged table), None (no vectors),'
             ' "given:<n>" (your own vectors), a local model, a server, a function, or an'
-            " object of yours (docs/embedders.md). In a list, the first is the main one; the"
-            ' others are searched too. Default: the embedder promoted last, else "static".',
+            " object of yours (docs/embedders.md). In a list, writes embed with the first,"
+            " `maintain` with the others; searches use all. Default: the embedder promoted last,"
+            ' else "static".',
             default="static",
         ),
     ]

@@ -57,7 +57,7 @@ class RecordOptions:
 )
 def remember(
     text: Annotated[
-        str, CliArgument(metavar="TEXT", help="What to remember; - reads it from stdin.")
+        str, CliArgument(metavar="TEXT", help="What to remember; `-` reads the text from stdin.")
     ],
     at: ScopedOptions,
     new: RecordOptions,
