@@ -100,8 +100,8 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
     ) -> None:
         if not isinstance(inner, Memory) or threads is None:
             raise InputError(
-                "an AsyncMemory cannot be constructed directly",
-                hint='open one: memory = await memoriter.aopen("agent.db")',
+                "an AsyncMemory cannot be constructed: open one instead",
+                hint='memory = await memoriter.aopen("agent.db")',
             )
         super().__init__(inner, threads)
 
