@@ -95,7 +95,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               "Say what kept a memory out of an answer, and what would let it in."),
     Operation("what_if", "read", "POST /v1/what-if",
               requests.WhatIfRequest, replies.WhatIfReply, handlers.what_if,
-              "Run the search of a receipt again, with other numbers in its recipe.",
+              "Show what the search of a receipt would find with other numbers in its recipe.",
               command="recall", brief=replies.BriefWhatIfReply),
     Operation("receipt", "read", "POST /v1/receipt",
               requests.OfReceiptRequest, replies.Reply, handlers.receipt,
