@@ -100,7 +100,7 @@ class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
     ) -> None:
         if not isinstance(inner, Memory) or threads is None:
             raise InputError(
-                "an AsyncMemory is opened, not constructed",
+                "an AsyncMemory cannot be constructed: open one instead",
                 hint='memory = await memoriter.aopen("agent.db")',
             )
         super().__init__(inner, threads)

@@ -80,7 +80,7 @@ def test_reading_makes_no_store(cli: Cli, tmp_path: Path) -> None:
         assert failed.exit_code == 3
         assert failed.stderr.splitlines() == [
             "error: there is no store at memoriter.db",
-            "hint: memoriter init makes one; --store FILE names another",
+            "hint: make a store with `memoriter init`, or name an existing one with --store FILE",
         ]
     assert list(tmp_path.iterdir()) == []
 

@@ -33,7 +33,7 @@ def test_a_token_opens_its_tenant_with_its_right_and_those_below(path: Path) -> 
     assert token == made
     assert (token.tenant, token.name, token.expires) == ("acme", "laptop", None)
     assert [token.allows(right) for right in ("read", "write", "admin")] == [True, True, False]
-    with pytest.raises(Forbidden, match="admin is needed"):
+    with pytest.raises(Forbidden, match="needs the right admin"):
         token.need("admin")
 
 

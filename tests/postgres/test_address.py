@@ -94,6 +94,6 @@ def test_a_number_of_connections_is_written_in_digits(count: str) -> None:
 def test_an_unknown_parameter_is_named() -> None:
     with pytest.raises(memoriter.InputError, match="nonsense"):
         Address.of("postgresql://ann:x@h/db?nonsense=1")
-    with pytest.raises(memoriter.InputError, match="parameter 2 is"):
+    with pytest.raises(memoriter.InputError, match="parameter 2 of the address"):
         Address.of("postgresql://ann@h/db?password=x&nonsense=1")
     assert shown_place("Postgres://ann:sesame@h/db") == "Postgres://ann@h/db"

@@ -155,7 +155,7 @@ def test_the_key_is_in_no_name_no_fingerprint_and_no_error(
     server.script = [says(401, f"Incorrect key: {KEY}\x1b[0m\n  see".encode())]
     error = raised(embedder, ["a"])
     assert error.message.endswith("answered 401: Incorrect key: (key) [0m see")
-    assert error.hint == "is the key right?"
+    assert error.hint == "check the API key"
     assert KEY not in caplog.text
 
 

@@ -143,7 +143,7 @@ def test_the_key_is_in_no_name_no_fingerprint_no_error_and_no_reason(
     assert KEY not in reranker.name + reranker.fingerprint + repr(reranker)
     assert reranker.fingerprint == Http("bge", server.base, key="other").fingerprint
     server.script = [says(401, f"Incorrect key: {KEY}".encode())] * 2
-    assert raised(reranker, ["a"]).hint == "is the key right?"
+    assert raised(reranker, ["a"]).hint == "check the API key"
     outcome = ask_reranker(reranker, "q", ["a"], PATIENT)
     assert isinstance(outcome, Failed)
     assert outcome.reason == f"rerank_failed: {server.base}: answered 401: Incorrect key: (key)"

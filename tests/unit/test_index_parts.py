@@ -122,7 +122,7 @@ def test_a_segment_survives_the_disk(published: Path) -> None:
         for wrong in (IndexOwner("bert", "an index"), IndexOwner("anna", "another")):
             with pytest.raises(Corrupt, match="another tenant or index"):
                 load_segment(home, copy, wrong)
-        with pytest.raises(Corrupt, match="but covers others"):
+        with pytest.raises(Corrupt, match="but contains other entries"):
             load_segment(home, replace(copy, last=copy.last + 1), other)
         (home.folder / ref.name).replace(home.folder / copy.name)
         with pytest.raises(Corrupt, match="does not match the hash in its name"):

@@ -231,7 +231,7 @@ def test_accepting_one_claim_puts_no_other_into_force_unnamed(memory: Memory) ->
     memory.remember(
         "The key moved to the vault", id="page", trust="external", supersedes=["rule1", "rule2"]
     )
-    with pytest.raises(Conflict, match="also speaks against 'rule2'"):
+    with pytest.raises(Conflict, match="also supersedes or contradicts 'rule2'"):
         memory.decide("page", "rule1", accept=True)
     assert [claim.target.id for claim in memory.review()] == ["rule1", "rule2"]
     with pytest.raises(NotFound, match="'nobody'"):

@@ -149,7 +149,7 @@ def _versus(hits: Mapping[str, Hit], id: str, hit: Hit) -> Versus:
     if id not in hits:
         raise NotFound(
             f"versus: {id!r} is not a hit of this answer",
-            hint="ask why_not for the reason",
+            hint="to see what kept it out, send it as `id`, without `versus`",
             field="versus",
         )
     return hit.versus(hits[id])

@@ -151,8 +151,8 @@ class Hook:
             HookAnswer.of(reply, "")  # only to check its shape here, where a failure has a cause
         except (TypeError, KeyError):
             raise Unavailable(
-                "the reply to the request `context` is not that of a Memoriter server",
-                hint="check the address, and that the server has the same version",
+                "the reply to the request `context` is not in the format of a Memoriter server",
+                hint="check the address, and that the server and this client have the same version",
             ) from None
         return reply
 

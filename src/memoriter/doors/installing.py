@@ -39,7 +39,8 @@ class FileChange:
         target = self.path.resolve()
         if target.exists() and not target.stat().st_mode & _WRITABLE:
             raise InputError(
-                f"{self.path} is read-only", hint=f"chmod u+w {target}, then run this again"
+                f"{self.path} is read-only",
+                hint=f"make it writable (chmod u+w {target}), then run the command again",
             )
         if _text(self.path) != self.before:
             raise InputError(
@@ -85,7 +86,7 @@ def store_for_hosts(place: str) -> str:
     if not path.parent.is_dir():
         raise InputError(
             f"store: there is no folder {path.parent}",
-            hint=f"mkdir -p {path.parent}",
+            hint=f"make it first: mkdir -p {path.parent}",
             field="store",
         )
     return str(path)

@@ -77,7 +77,9 @@ def unknown_field(
     path: str, name: str, known: Collection[str], value: object = None, otherwise: str = ""
 ) -> InputError:
     """The error for a field that a request does not have; its hint suggests a known one."""
-    hint = right_word(name, list(known), otherwise, value) if known else "it takes none"
+    hint = (
+        right_word(name, list(known), otherwise, value) if known else "this request takes no fields"
+    )
     return InputError(f"{path}: there is no such field", hint=hint, field=path)
 
 

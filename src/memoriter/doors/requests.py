@@ -51,7 +51,7 @@ _OWN: Final = ("query", "limit", "detail", "offset", "include")
 _OVERRIDES: Final = declared(options.SearchKwargs)["overrides"].option.about
 DetailField = Annotated[
     Literal["brief", "full", "drawn"],
-    Field(description="brief: texts and scores; full: also how scores add up; drawn: chart data."),
+    Field(description="`brief`: texts, scores; `full`: how scores add up; `drawn`: also charts."),
 ]
 
 
@@ -155,7 +155,7 @@ class ContextQuestion(QuestionRequest):
 
     include: Annotated[
         Literal["relevant", "all"],
-        Field(description="relevant: only hits that seem relevant; all: every hit."),
+        Field(description="Which hits: `relevant` (those that seem relevant) or `all`."),
     ] = "relevant"
 
 
@@ -187,7 +187,7 @@ class ExplainRequest(WhyNotRequest):
     """The same; and another hit of the answer to compare it with."""
 
     versus: Annotated[
-        str | None, Field(description="Another hit's id: show why one ranks above the other.")
+        str | None, Field(description="Another hit's id: show which ranks higher, and why.")
     ] = None
 
 
@@ -215,7 +215,7 @@ class DifferRequest(Request):
 class BrowseArguments(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
-    sort: Annotated[Literal["newest", "oldest"], Field(description="Order by date.")] = "newest"
+    sort: Annotated[Literal["newest", "oldest"], Field(description="By creation date.")] = "newest"
     cursor: Annotated[
         str | None,
         Field(description="Continue after this cursor, which the previous page returned."),
@@ -339,10 +339,10 @@ class DecideRequest(ScopedRequest):
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
     target: Annotated[
-        str | list[str], Field(description="The id of the contested memory, or several ids.")
+        str | list[str], Field(description="The id of the more trusted memory, or several ids.")
     ]
     accept: Annotated[
-        bool, Field(description="true: the source gets the target's trust; false: the link ends.")
+        bool, Field(description="true: give the source the target's trust; false: end the link.")
     ]
 
 

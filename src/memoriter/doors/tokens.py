@@ -74,8 +74,8 @@ class Credential:
         """Raise Forbidden unless its right includes this one."""
         if not self.allows(right):
             raise Forbidden(
-                f"this token has the right {self.right}; {right} is needed",
-                hint=f"make a token with: memoriter token create --right {right}",
+                f"this request needs the right {right}, but its token has only {self.right}",
+                hint=f"make a token that has it: memoriter token create --right {right}",
             )
 
     def to_dict(self) -> dict[str, object]:

@@ -162,7 +162,7 @@ class HttpEmbedder:
     def _unusable(self, why: str) -> Unavailable:
         return Unavailable(
             f"{self._server}: the answer is not usable: {why}",
-            hint=f"does {self._model!r} embed texts there?",
+            hint=f"check that {self._model!r} is an embedding model on this server",
         )
 
 

@@ -195,7 +195,7 @@ def _loaded(home: Segments, ref: SegmentRef, owner: IndexOwner, *, whole: bool) 
     if (ref.first, ref.last) != (segment.first, segment.last):
         raise Corrupt(
             f"index segment {ref.name} is listed for the log entries {ref.first} to {ref.last}, but"
-            " covers others",
+            " contains other entries",
             hint=_REBUILT,
         )
     if whose != (_hashed(owner.tenant), owner.index):

@@ -107,7 +107,7 @@ def restore(
     if is_address(store):
         raise Unsupported(
             "restore: this store is on a server, so a backup file cannot replace it",
-            hint="a backup is a store itself: `memoriter copy` copies it into an empty database",
+            hint="a backup is itself a store: `memoriter copy` can copy it into an empty database",
         )
     source, target = (Path(os.path.realpath(Path(each).expanduser())) for each in (backup, store))
     if not source.is_file():

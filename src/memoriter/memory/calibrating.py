@@ -86,7 +86,7 @@ def _looked_up(engine: Engine, tenant: str, wanted: str) -> VectorSpace:
                 return vectors
     raise NotFound(
         f"space: this memory has no vector space {wanted!r}",
-        hint="embedding.status() lists the vector spaces and their embedders",
+        hint="to see the vector spaces and their embedders, use embedding.status()",
         field="space",
     )
 

@@ -186,7 +186,7 @@ def _refuse_secret_names(writer: Writer, options: MessagesKwargs) -> None:
             if kinds:
                 raise BadRecord(
                     f"{name}: holds a secret ({', '.join(kinds)}); no message was stored",
-                    hint=f"give another {name.removesuffix('s')}",
+                    hint=f"leave the secret out of `{name}`",
                     field=name,
                 )
 

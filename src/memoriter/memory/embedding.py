@@ -185,7 +185,7 @@ class Embedding(Hinting):
                         why = message_of(portion.failed) if portion.failed else "no answer"
                         raise Unavailable(
                             f"embedder {name} fails: {why}; {done} records are embedded so far",
-                            hint="try again when it works; the vectors computed so far are kept",
+                            hint="try again when the embedder works; the vectors so far are kept",
                         )
                     done += len(portion.done)
                     report(done)
@@ -223,7 +223,7 @@ class Embedding(Hinting):
         lacking = len(rows) - sum(len(portion.done) for portion in few)
         if lacking and not partly:
             raise Conflict(
-                f"{embedder} was not promoted: {lacking} records have no vector of it yet",
+                f"embedder {embedder} was not promoted: {lacking} records have no vector of it yet",
                 hint="run `migrate` to compute these vectors first, or give `partly` to"
                 " promote without them",
                 field="embedder",
@@ -385,7 +385,7 @@ class BackgroundFill(Generic[Done]):
                 ("still runs", "wait longer") if self.running else ("was stopped", "start it again")
             )
             raise Unavailable(
-                f"the embedding of memories {why}; {self.rows} records have their vectors so far",
+                f"the embedding of all memories {why}; {self.rows} records have vectors so far",
                 hint=f"{then}; the vectors computed so far are kept",
             )
         if self._error is not None:

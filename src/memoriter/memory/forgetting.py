@@ -32,9 +32,7 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
     now = _wants_now(options.get("now", False))
     if (id is None) == (where is None):
         hint = 'forget(id), or forget(where={"session": "s-12"})'
-        raise InputError(
-            "forget: expected ids or the filter `where`, one of the two", hint=hint, field="id"
-        )
+        raise InputError("forget: expected either ids or the filter `where`", hint=hint, field="id")
     if id is None:
         if key is not None:
             raise InputError(
@@ -153,8 +151,8 @@ def _wants_now(now: object) -> bool:
     if not isinstance(now, bool):
         raise InputError(
             "now: expected True or False, not a time",
-            hint="now=True waits until the memories are erased from all files; use expire(id,"
-            " at) to hide a memory from a certain time on",
+            hint="to wait until the memories are erased from all files, pass now=True; to hide a"
+            " memory from a certain time on, use expire(id, at)",
             field="now",
         )
     return now

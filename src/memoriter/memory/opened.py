@@ -29,7 +29,8 @@ class OpenedMemory(NotAContainer):
     ) -> None:
         if not isinstance(engine, Engine) or context is None or scope is None:
             raise InputError(
-                "a Memory is opened, not constructed", hint='memory = memoriter.open("agent.db")'
+                "a Memory cannot be constructed: open one instead",
+                hint='memory = memoriter.open("agent.db")',
             )
         self._engine = engine
         self._scope = scope

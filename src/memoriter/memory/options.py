@@ -40,7 +40,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "session": "Only memories of this session.",
     "text": "What to remember.",
     "drafts": 'Texts, or mappings of fields such as {"text": "…", "tags": ["ops"]}.',
-    "on_similar": "Similar memories: keep (do not look), skip (no copy), supersede, or report.",
+    "on_similar": "Similar memories: keep (do not look), skip a copy, supersede or report them.",
     "similar.text": "What would be remembered.",
     "similar.limit": "How many memories at most.",
     "messages": 'Messages such as {"role": "user", "content": "…", "id": "m1", "name": "Ann"}.',
@@ -49,7 +49,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "forget.id": "The id of a memory, or a list of ids.",
     "at": "When it expires (default: now); a duration such as 30d counts from now.",
     "key": _ONCE,
-    "trust": "system, learned or external.",
+    "trust": "The trust: system, learned or external.",
     "accept": "True gives the source the trust of the target; False ends the link between them.",
     "review.limit": "How many claims at most.",
     "source": "The id of the memory that the link starts at.",
@@ -62,7 +62,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "browse.limit": "How many memories are on a page.",
     "maintain.limit": "How many memories without a vector are embedded at most.",
     "wait_for.seq": "The number of an entry of the log: `seq` of a Commit, or what `seq()` gave.",
-    "wait_for.timeout": "After how many seconds to give up with Unavailable.",
+    "wait_for.timeout": "How many seconds to wait; then Unavailable is raised.",
     "offset": "How many bundles to skip.",
     "receipt": "A result, its receipt, the path of a saved receipt, or a receipt as data.",
     "sort": '"newest" or "oldest" first.',
@@ -70,12 +70,12 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "known_at": "As the store was at this time (default: now).",
     "path": "The file.",
     "where": 'Only memories that pass this filter, for example {"tags": "ops"}.',
-    "format": 'The format of the file, for example jsonl; "auto" finds it out.',
+    "format": 'The format of the file, for example jsonl; "auto" detects it.',
     "verify": "Check every record of the copy before it is kept.",
     "dry_run": "Only report what would be written.",
     "by": "An attribute to count by, for example agent or kind.",
     "repeats": "Also list memories whose texts are nearly the same.",
-    "space": "The name of a vector space (default: the serving one).",
+    "space": "The name of a vector space (default: the space in use).",
 }
 """The arguments of the methods of `Memory` that are not declared below."""
 AGENT_ARGUMENTS: Final[Mapping[str, str]] = {
@@ -241,7 +241,9 @@ class WriteOptions(TypedDict, total=False):
     ]
     corrects: Annotated[
         "str | Iterable[str] | None",
-        Option("A memory (id) that this one corrects and replaces.", str | list[str], metavar="ID"),
+        Option(
+            "The id of a memory that this one corrects and replaces.", str | list[str], metavar="ID"
+        ),
     ]
     invalidates: Annotated[
         "str | Iterable[str] | None",
@@ -269,13 +271,16 @@ class UpdateKwargs(ChangeableFields, total=False):
 class LinkKwargs(TypedDict, total=False):
     """The keyword arguments of `link` besides the two memories and the kind."""
 
-    weight: Annotated[float, Option("The weight of the link in graph lanes.", float, 1.0)]
+    weight: Annotated[
+        float, Option("The weight of the link in graph lanes (docs/graph.md).", float, 1.0)
+    ]
     valid_from: Annotated[
         "TimeLike | None",
-        Option("The time from which the link is true (default: always).", str, metavar="TIME"),
+        Option("The time from which the link is true (default: no start).", str, metavar="TIME"),
     ]
     valid_until: Annotated[
-        "TimeLike | None", Option("The time until which the link is true.", str, metavar="TIME")
+        "TimeLike | None",
+        Option("The time until which the link is true (default: no end).", str, metavar="TIME"),
     ]
     metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", JsonObject)]
     key: Annotated[str | None, _KEY]
@@ -336,14 +341,18 @@ class OpenOptions(TypedDict, total=False):
         Option(
             'What computes vectors: "static" (the packaged table), None (no vectors),'
             ' "given:<n>" (your own vectors), a local model, a server, a function, or an'
-            " object of yours (docs/embedders.md). In a list, the first is the main one; the"
-            ' others are searched too. Default: the embedder promoted last, else "static".',
+            " object of yours (docs/embedders.md). In a list, writes embed with the first,"
+            " `maintain` with the others; searches use all. Default: the embedder promoted last,"
+            ' else "static".',
             default="static",
         ),
     ]
     embed_timeout: Annotated[
         float | tuple[float, float],
-        Option("Seconds to wait for your embedder, or a pair (writes, queries).", default=(30, 5)),
+        Option(
+            "Seconds to wait for your embedder; a pair gives those for writes and for queries.",
+            default=(30, 5),
+        ),
     ]
     reranker: Annotated[
         "str | Reranker | RerankFunction | None",
@@ -372,10 +381,14 @@ class OpenOptions(TypedDict, total=False):
         ),
     ]
     flush_rows: Annotated[
-        int, Option("After how many new memories the index is written to a file.", default=8192)
+        int,
+        Option(
+            "How many new memories to collect before the index is written to a file.", default=8192
+        ),
     ]
     horizon_days: Annotated[
-        float, Option("For how many days old versions of memories stay searchable.", default=30.0)
+        float,
+        Option("How many days the earlier versions of memories stay searchable.", default=30.0),
     ]
     memory_limit: Annotated[
         int, Option("How many bytes of the index may stay in memory.", default=2 * 1024**3)

@@ -95,8 +95,8 @@ def decide_claim(
         if all(claim.target.id != each for claim in chosen):
             raise NotFound(
                 f"memory {source!r} makes no open claim against memory {each!r}",
-                hint="review() lists the open claims: links by which a memory replaces or"
-                " contradicts a more trusted one",
+                hint="to see the open claims (links by which a memory replaces or contradicts a"
+                " more trusted one), use review()",
                 field="source",
             )
     if accept:

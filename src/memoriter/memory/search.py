@@ -74,7 +74,7 @@ def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
     if not reranks(recipe):
         raise BadQuery(
             f"recipe {recipe.name!r} would ignore the reranker of this memory",
-            hint="open the memory without a reranker, or use a recipe that asks a reranker, such"
+            hint="open the memory without a reranker, or use a recipe that uses a reranker, such"
             " as memoriter",
             field="recipe",
         )

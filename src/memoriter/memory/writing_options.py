@@ -46,13 +46,13 @@ class ReflectKwargs(TypedDict, total=False):
     algorithm: Annotated[
         "Algorithm",
         Option(
-            'How to cluster: "propagation", "agglomerative", "linked" (docs/reflection.md).', str
+            'How to cluster: "propagation", "agglomerative" or "linked" (docs/reflection.md).', str
         ),
     ]
     similarity: Annotated[
         float,
         Option(
-            "Minimum cosine of two similar memories (default: 0.7; lower if no cluster is"
+            "Minimum cosine of two similar memories (default: 0.7; give less if no cluster is"
             ' found). The algorithm "linked" does not use it.',
             float,
         ),

@@ -180,7 +180,7 @@ class Post:
 
     def declined(self, status: int, content: bytes) -> MemoriterError:
         """The error for a status that a retry cannot change; subclasses may return another."""
-        hint = "is the key right?" if status in {401, 403} else ""
+        hint = "check the API key" if status in {401, 403} else ""
         return self._failed(f"answered {status}: {self._excerpt(content)}", hint)
 
     def _excerpt(self, content: bytes) -> str:

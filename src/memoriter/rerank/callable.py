@@ -27,7 +27,7 @@ class FunctionReranker:
         if not callable(function):
             raise InputError(
                 f"reranker: expected a function, got {type(function).__name__}",
-                hint="def rerank(query: str, texts: list[str]) -> list[float]",
+                hint="write it as def rerank(query: str, texts: list[str]) -> list[float]",
                 field="reranker",
             )
         if iscoroutinefunction(function):
@@ -39,7 +39,7 @@ class FunctionReranker:
         if not _takes_two(function):
             raise InputError(
                 "reranker: the function must take two arguments, a question and a list of texts",
-                hint="def rerank(query: str, texts: list[str]) -> list[float]",
+                hint="write it as def rerank(query: str, texts: list[str]) -> list[float]",
                 field="reranker",
             )
         own = getattr(function, "__name__", type(function).__name__)

@@ -229,7 +229,7 @@ def check_bookkeeping(tenant: str, row: Bookkeeping, expected: bytes) -> Bookkee
     """The row of bookkeeping itself; Corrupt if it does not match its checksum."""
     if not _equal(lambda: bookkeeping_sum(tenant, row), expected):
         raise Corrupt(
-            f"bookkeeping of tenant {tenant!r} is damaged: {row}",
+            f"a row of the internal tables of tenant {tenant!r} is damaged: {row}",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return row

@@ -240,7 +240,7 @@ class _Settling:
             if current is not None:
                 raise Conflict(
                     f"there is a record with id {act.id!r} already",
-                    hint="use update to change it, or leave the id out",
+                    hint="to change that record, use update; for a new one, leave the id out",
                     field="id",
                 )
             position = self.positions
@@ -341,7 +341,7 @@ class _Settling:
         if current is None:
             raise NotFound(
                 f"there is no record {record_id!r}",
-                hint="browse lists the records that exist",
+                hint="use browse to see the records that exist",
                 field="id",
             )
         return current

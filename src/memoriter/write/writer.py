@@ -128,7 +128,7 @@ class Writer:
             if fields.get(key, value) != value:
                 raise BadRecord(
                     f"{key}: {fields[key]!r} is not the {key} of this memory ({value!r})",
-                    hint=f"leave {key} out, or write through a memory of that {key}",
+                    hint=f"leave {key} out, or open the memory for that {key}",
                     field=key,
                 )
         return self._inside(Draft.of({**fields, **self._filters}, self._context.clock.now), beside)
@@ -167,7 +167,7 @@ class Writer:
         if wrong or not isinstance(drafts, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
             raise BadRecord(
                 "drafts: expected a list of texts or objects",
-                hint="remember(text) writes a single memory",
+                hint="to write a single memory, use remember(text)",
                 field="drafts",
             )
         # A list is validated as a whole first: an error in its last draft must not leave half.

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 def maintain(at: PrintedOptions) -> None:
     """Do pending work: compute missing vectors, write and merge the index, finish erasing.
 
-    Needed after an embedder failed or was changed; otherwise it only makes later calls faster.
+    Run this command after an embedder failed or was changed. At other times it only makes later
+    calls faster.
     """
     with opened_memory(at, "change") as memory:
         report = memory.maintain()
@@ -52,10 +53,10 @@ def calibrate(
         ),
     ] = None,
 ) -> None:
-    """Measure the cosines of unrelated texts, so that answers can tell what is relevant.
+    """Measure the cosines of unrelated texts, so that searches can tell which hits are relevant.
 
     Your memories are compared with questions that come with memoriter. If the store has too few
-    memories, texts that come with memoriter take their place. Only the cosines are stored.
+    memories, texts that come with memoriter are used instead. Only the cosines are stored.
     """
     with opened_memory(at, "change") as memory:
         state = memory.calibrate(space)
@@ -74,9 +75,9 @@ def export(
     *,
     force: Annotated[bool, CliOption("--force", help="Replace an existing file.")] = False,
 ) -> None:
-    """Export a tenant to a file; import restores it exactly.
+    """Export a tenant to a file; `memoriter import` restores the tenant exactly.
 
-    With --where, or for one agent, user or session, the memories are written as plain JSON lines.
+    With --where, --agent, --user or --session, only matching memories are written, as JSON lines.
     """
     test = where_of(where)
     if file.exists() and not force:
@@ -99,13 +100,15 @@ def backup(
     *,
     verify: Annotated[
         bool,
-        CliOption("--verify", help="Check every record of the copy; keep no damaged copy."),
+        CliOption(
+            "--verify", help="Check every record of the copy; if one is damaged, delete the copy."
+        ),
     ] = False,
     force: Annotated[bool, CliOption("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Copy the whole store, all its tenants, to one file; others may use the store meanwhile.
 
-    The file appears when it is complete. `restore` makes a store of it again.
+    The file appears when it is complete. `memoriter restore` makes a store from it.
     """
     if file.exists() and not force:
         raise Conflict(
@@ -125,14 +128,16 @@ def restore(
 ) -> None:
     """Check every record of a backup, then restore it.
 
-    An existing store is replaced only with --force, and is kept if anything fails.
+    An existing store is replaced only with --force. If anything fails, that store stays as it is.
     """
     from memoriter.memory.backups import restore as restored  # noqa: PLC0415  # loads the engine
 
     try:
         made = restored(file, store_path(at), force=force, progress=not at.json)
     except Conflict as error:
-        raise Conflict(error.message, hint="name another --store, or give --force") from None
+        raise Conflict(
+            error.message, hint="name another file with --store, or replace the store with --force"
+        ) from None
     show(made.to_dict(), lambda: _backup_line("restored", made), as_json=at.json)
 
 
@@ -177,9 +182,9 @@ def _backup_line(done: str, made: Backup) -> str:
 
 @command("verify-store", "memoriter verify-store --json")
 def verify_store(at: PrintedOptions) -> None:
-    """Check every digest, link, checksum and segment of the store; changes nothing.
+    """Check every digest, link, checksum and segment of the store; nothing is changed.
 
-    Exit code 9 if something is damaged.
+    The exit code is 9 if something is damaged.
     """
     with opened_memory(at, "read") as memory:
         checkup = memory.verify_store()
@@ -188,9 +193,9 @@ def verify_store(at: PrintedOptions) -> None:
 
 @command("doctor", "memoriter doctor")
 def doctor(at: PrintedOptions) -> None:
-    """Check the store and repair its indexes, words and vectors; never changes a record.
+    """Check the store and repair its indexes, words and vectors; records are never changed.
 
-    Exit code 9 if a record is damaged; only a backup can restore it.
+    The exit code is 9 if a record is damaged: only a backup can bring that record back.
     """
     with opened_memory(at, "change") as memory:
         checkup = memory.doctor()
@@ -220,7 +225,10 @@ def _lines(checkup: Checkup) -> list[str]:
 # --- analyzers --------------------------------------------------------------------------------
 
 AnalyzerArgument = Annotated[
-    str, CliArgument(metavar="NAME", help="The name of an analyzer; `analyzer list` shows them.")
+    str,
+    CliArgument(
+        metavar="NAME", help="The name of an analyzer; `memoriter analyzer list` shows all names."
+    ),
 ]
 
 
@@ -239,8 +247,8 @@ def analyzer_list(at: PrintedOptions) -> None:
 def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
     """Split every memory, existing and future, into words with an analyzer, and store the words.
 
-    On a large store, recipes with this analyzer need these words. An interrupted run can be
-    continued.
+    On a large store, recipes that use this analyzer need the stored words. An interrupted run can
+    be continued.
     """
     with opened_memory(at, "change") as memory:
         kept = memory.analyzers.add(name, progress=True)
@@ -249,7 +257,7 @@ def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
 
 @command("remove", "memoriter analyzer remove fts5-porter")
 def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
-    """Delete the stored words of an analyzer; on small stores, recipes that use it still work."""
+    """Delete the stored words of an analyzer; on a small store, recipes still work without them."""
     with opened_memory(at, "change") as memory:
         memory.analyzers.remove(name)
     show({"removed": name}, lambda: f"removed {name}", as_json=at.json)
@@ -291,9 +299,9 @@ def embed_status(at: PrintedOptions) -> None:
 
 @command("migrate", "memoriter embed migrate minilm")
 def embed_migrate(model: EmbedderArgument, at: PrintedOptions) -> None:
-    """Embed every memory with another model; the current one stays in use meanwhile.
+    """Embed every memory with another model; the current model stays in use meanwhile.
 
-    An interrupted run can be continued. `embed promote` switches to the new model.
+    An interrupted run can be continued. `memoriter embed promote` then switches to the new model.
     """
     with opened_memory(at, "change") as memory:
         space = memory.embedding.migrate(model, progress=True)
@@ -307,7 +315,10 @@ def embed_promote(
     at: PrintedOptions,
     *,
     partly: Annotated[
-        bool, CliOption("--partly", help="Switch even if some memories lack a vector.")
+        bool,
+        CliOption(
+            "--partly", help="Switch even if some memories have no vector of this model yet."
+        ),
     ] = False,
 ) -> None:
     """Switch to a model: it is used from now on whenever the store is opened without --embedder."""

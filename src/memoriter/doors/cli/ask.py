@@ -93,7 +93,7 @@ def recall(
 def keywords(
     query: QueryArgument, ask: QueryOptions, at: ScopedOptions, answer: AnswerOptions
 ) -> None:
-    """Find memories by their words alone; no reranker is asked."""
+    """Find memories by their words alone; no reranker is used."""
     with opened_memory(at, "read") as memory:
         result = memory.keywords(query, ask.limit, **ask.declared)
     _print_answer(result, answer, as_json=at.json)
@@ -106,7 +106,7 @@ def bundles(
     at: ScopedOptions,
     offset: Annotated[int, CliOption("--offset", metavar="N", help="How many hits to skip.")] = 0,
 ) -> None:
-    """Find memories by their words, each with the memories linked to it; no reranker is asked."""
+    """Find memories by their words, each with the memories linked to it; no reranker is used."""
     with opened_memory(at, "read") as memory:
         page = memory.bundles(query, ask.limit, offset=offset, **ask.declared)
     show(page.to_dict(), lambda: render.hits.bundle_list(page), as_json=at.json)
@@ -122,7 +122,7 @@ def reflections(
 ) -> None:
     """Find reflections (summaries of memories) by meaning; without a query, list them.
 
-    No reranker is asked.
+    No reranker is used.
     """
     with opened_memory(at, "read") as memory:
         result = memory.reflections(query, ask.limit, **ask.declared)
@@ -172,11 +172,14 @@ def _save(path: Path, content: bytes) -> None:
 # --- proof of an answer ---------------------------------------------------------------------
 
 QueryOption = Annotated[
-    str | None, CliOption("--query", metavar="QUERY", help="A question to ask now.")
+    str | None,
+    CliOption("--query", metavar="QUERY", help="A question to ask now; give this or --receipt."),
 ]
 ReceiptOption = Annotated[
     Path | None,
-    CliOption("--receipt", metavar="FILE", help="The receipt of a search, instead of --query."),
+    CliOption(
+        "--receipt", metavar="FILE", help="The saved receipt of a search; give this or --query."
+    ),
 ]
 ReceiptArgument = Annotated[
     Path, CliArgument(metavar="RECEIPT", help="A receipt that `recall --receipt` saved.")
@@ -201,7 +204,7 @@ class WhichAnswer:
             return memory.replay(self.receipt).result
         if self.query is None or self.receipt is not None:
             raise InputError(
-                "expected either --query or --receipt, to say which answer is meant",
+                "give either --query or --receipt, to say which answer is meant",
                 hint='for example --query "which port for ssh?"',
                 field="query",
             )
@@ -224,7 +227,7 @@ def explain(
         CliOption(
             "--versus",
             metavar="ID",
-            help="The id of another hit: show why one ranks above the other.",
+            help="The id of another hit: show which of the two ranks higher, and why.",
         ),
     ] = None,
 ) -> None:
@@ -288,13 +291,13 @@ def verify(
     *,
     every: Annotated[
         bool,
-        CliOption("--all", help="List all parts that were checked, not only how many there are."),
+        CliOption("--all", help="List all parts that were checked, not only their number."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Recompute every number of a receipt, from the receipt alone; opens no store.
+    """Recompute every number of a receipt, from the receipt alone; no store is opened.
 
-    Exit code 9 if a recomputed number differs from the receipt.
+    The exit code is 9 if a recomputed number differs from the receipt.
     """
     verified = memoriter.verify(receipt)
     data = {"receipt": str(receipt), **verified.to_dict()}
@@ -317,9 +320,9 @@ def _lines(verified: Verified, *, every: bool) -> list[str]:
 
 @command("replay", "memoriter replay r.json")
 def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
-    """Run the search of a receipt again on the data of its time, and compare the answers.
+    """Run the search of a receipt again, on the data as it was then, and compare the answers.
 
-    If the answers differ, the exit code is 9, or 10 if memories were forgotten since.
+    If the answers differ, the exit code is 9, or 10 if memories were forgotten since then.
     """
     with opened_memory(at, "read") as memory:
         replayed = memory.replay(receipt)

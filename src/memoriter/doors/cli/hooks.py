@@ -121,8 +121,8 @@ def _stdin() -> str:
     text = sys.stdin.read(LONGEST_PROMPT + 1)
     if len(text) > LONGEST_PROMPT:
         raise InputError(
-            f"stdin: the input has more than {LONGEST_PROMPT // 2**20} million characters, which"
-            " is the limit"
+            "stdin: the input is too long: it has more than"
+            f" {LONGEST_PROMPT // 2**20} million characters"
         )
     return text
 
@@ -207,7 +207,7 @@ def hooks_capture(
     """Read the payload of a hook on stdin and store the turns of its conversation.
 
     Turns that are stored already stay as they are. Memories that a hook put into a prompt are left
-    out, and a turn that holds a secret is refused. No model is asked without --facts.
+    out, and a turn that holds a secret is refused. A language model is used only with --facts.
     """
     from memoriter.doors.transcripts import conversation_of  # noqa: PLC0415  # rarely used
 
@@ -294,7 +294,7 @@ def hooks_show(
     at: PrintedOptions,
     url: UrlOption = None,
 ) -> None:
-    """Print the hooks that make a coding agent recall before each reply and capture after it."""
+    """Print hooks with which a coding agent recalls before each reply and captures after it."""
     agent = host_of(host)
     from memoriter.doors.installing import store_for_hosts  # noqa: PLC0415  # the hooks need it not
 

@@ -168,9 +168,9 @@ class MemoryOptions(StoreOptions):
             "--embedder",
             metavar="NAMES",
             rich_help_panel=_PANEL,
-            help="Embedding models, comma-separated. The first embeds new memories; all are"
-            " searched. `none`: search by words only (MEMORITER_EMBEDDER; default: the"
-            " one that `embed promote` set).",
+            help="Embedding models, comma-separated; searches use all. A write embeds with the"
+            " first, `maintain` with the others. `none`: search by words only"
+            " (MEMORITER_EMBEDDER; default: the model that `embed promote` set).",
         ),
     ] = None
 
@@ -186,8 +186,8 @@ class PrintedOptions(MemoryOptions):
             "--after",
             metavar="SEQ",
             rich_help_panel=_PANEL,
-            help="See at least this entry of the log, the `seq` of an earlier write, though a "
-            "standby may not have it yet.",
+            help="Wait until the store has this log entry: the `seq` that an earlier write "
+            "printed. A standby may get entries late.",
         ),
     ] = None
 
@@ -197,7 +197,7 @@ def _scope(name: str) -> CliOption:
         f"--{name}",
         metavar="NAME",
         rich_help_panel=_PANEL,
-        help=f"Only memories of this {name}; new ones get this {name} ({variable(name)}).",
+        help=f"Only memories of this {name}; new memories get this {name} ({variable(name)}).",
     )
 
 
@@ -388,5 +388,5 @@ def must_exist(place: str) -> None:
     path = Path(place).expanduser()
     if place == ":memory:" or "://" in place or path.exists():
         return
-    hint = "memoriter init makes one; --store FILE names another"
+    hint = "make a store with `memoriter init`, or name an existing one with --store FILE"
     raise NotFound(f"there is no store at {path}", hint=hint, field="store")

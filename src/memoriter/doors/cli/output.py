@@ -254,7 +254,7 @@ def _check_arguments(argv: Sequence[str]) -> None:
         if "\0" in argument:
             raise InputError(
                 f"argument {at} contains a NUL character",
-                hint="pass the text on stdin, and - as the argument",
+                hint="pass the text on stdin, and `-` as the argument",
             )
 
 

@@ -45,7 +45,9 @@ class BrowseOptions:
     declared: Annotated[dict[str, Any], Flags(options.BrowseKwargs)]
     sort: Annotated[
         str,
-        CliOption("--sort", metavar="ORDER", help="By creation time: newest or oldest first."),
+        CliOption(
+            "--sort", metavar="ORDER", help="The order by creation time: newest or oldest first."
+        ),
     ] = "newest"
     cursor: Annotated[
         str | None,
@@ -56,7 +58,7 @@ class BrowseOptions:
         ),
     ] = None
     limit: Annotated[
-        int, CliOption("--limit", "-n", metavar="N", help="How many memories a page has.")
+        int, CliOption("--limit", "-n", metavar="N", help="How many memories are on a page.")
     ] = 20
 
 

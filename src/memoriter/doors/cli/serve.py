@@ -94,7 +94,7 @@ class NetworkOptions:
         bool,
         _network(
             "--behind-proxy",
-            help="A proxy in front of this server handles TLS: no certificate is needed here.",
+            help="No certificate is needed here: a proxy in front of this server handles TLS.",
         ),
     ] = False
     tls_cert: Annotated[
@@ -117,7 +117,7 @@ class NetworkOptions:
         _network(
             "--log",
             metavar="FORMAT",
-            help="Write a log to stderr: off, text or json. Texts of memories and "
+            help="The log on stderr: `off`, `text` or `json`. Texts of memories and "
             "questions are never logged.",
             autocompletion=complete_words("off", "text", "json"),
         ),
@@ -334,7 +334,7 @@ def token_create(
         CliOption(
             "--right",
             metavar="RIGHT",
-            help="The right: read, write or admin; each includes those before it.",
+            help="What the token allows: read, write or admin; each includes those before it.",
             autocompletion=complete_words("read", "write", "admin"),
         ),
     ] = "read",

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 @command("init", "memoriter init --store agent.db")
 def init(at: PrintedOptions) -> None:
-    """Make an empty store; an existing one is left as it is."""
+    """Make an empty store; a store that exists already is left as it is."""
     place, fresh = shown_store(store_path(at)), not store_exists(at)
     with opened_memory(at, "make"):
         pass

@@ -59,7 +59,7 @@ def recipe_list(*, as_json: JsonOption = False) -> None:
 
 @command("show", "memoriter recipe show memoriter > mine.toml")
 def recipe_show(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None:
-    """Print a recipe as TOML with its comments; --json prints it with every default filled in."""
+    """Print a recipe as TOML with its comments; --json prints every option, defaults too."""
     from memoriter.pipeline.load import source  # noqa: PLC0415  # loads the engine
 
     checked = _recipe(recipe)
@@ -250,7 +250,7 @@ class QuestionsOptions:
             "-n",
             metavar="N",
             min=1,
-            help="Ask only N questions of each data set, spread evenly.",
+            help="How many questions of each data set to ask, spread evenly (default: all).",
         ),
     ] = None
     protocol: Annotated[
@@ -258,7 +258,7 @@ class QuestionsOptions:
         CliOption(
             "--protocol",
             metavar="NAME",
-            help="How the data set is prepared; strict leaves it as it is.",
+            help="How the data set is prepared; `strict` leaves the data set as it is.",
             autocompletion=complete_protocol,
         ),
     ] = "strict"
@@ -267,24 +267,23 @@ class QuestionsOptions:
         CliOption(
             "--embedder",
             metavar="NAMES",
-            help="Embedding models, comma-separated. The first embeds the memories; all are"
-            " searched. `none`: search by words only (MEMORITER_EMBEDDER; default: the"
-            " packaged one).",
+            help="Embedding models, comma-separated; each searches by its own vectors. `none`:"
+            " search by words only (MEMORITER_EMBEDDER; default: the packaged model).",
         ),
     ] = None
     cross: Annotated[
         bool,
         CliOption(
             "--cross",
-            help="Also ask each store the questions of the other stores, which it cannot answer.",
+            help="Also ask each store the questions of other stores, to which it has no answer.",
         ),
     ] = False
     remove_gold: Annotated[
         bool,
         CliOption(
             "--remove-gold",
-            help="Ask a question again if one of the first ten hits answers it, this time"
-            " without the memories that answer it.",
+            help="If one of the first ten hits answers a question, ask the question once more, with"
+            " all memories that answer it left out.",
         ),
     ] = False
 
@@ -330,8 +329,8 @@ def eval_(
         bool,
         CliOption(
             "--reliability",
-            help="Also print how often answers of each relevance are right, and how often each"
-            " store finds nothing relevant.",
+            help="Also print how often the first hit is right, by the relevance of the answer, and"
+            " for each store how often nothing relevant is found.",
         ),
     ] = False,
     as_json: JsonOption = False,

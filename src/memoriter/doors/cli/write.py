@@ -57,7 +57,7 @@ class RecordOptions:
 )
 def remember(
     text: Annotated[
-        str, CliArgument(metavar="TEXT", help="What to remember; - reads it from stdin.")
+        str, CliArgument(metavar="TEXT", help="What to remember; `-` reads the text from stdin.")
     ],
     at: ScopedOptions,
     new: RecordOptions,
@@ -66,9 +66,9 @@ def remember(
         CliOption(
             "--on-similar",
             metavar="WHAT",
-            help="What to do about similar memories. keep: do not look for them; skip: store"
-            " nothing if the text is a copy of one; supersede: store the text and replace"
-            " them; report: store the text and list them.",
+            help="What to do about similar memories. `keep`: do not look for any, store the text."
+            " `skip`: store nothing if the text is a copy. `supersede`: store the text and replace"
+            " memories that it copies or contradicts. `report`: store the text and list them.",
             autocompletion=complete_words("keep", "skip", "supersede", "report"),
         ),
     ] = "keep",
@@ -77,11 +77,11 @@ def remember(
         bool,
         CliOption(
             "--check",
-            help="Store nothing; show which memories this one would copy, contradict or replace.",
+            help="Store nothing; show which memories the text copies, contradicts or may replace.",
         ),
     ] = False,
 ) -> None:
-    """Store one memory and print its id; makes the store if there is none."""
+    """Store one memory and print its id; the store is made if there is none."""
     content = _stdin() if text == "-" else text
     if not content.strip():
         raise BadRecord("text: must not be empty", hint="say what to remember", field="text")
@@ -138,7 +138,7 @@ def import_(
         CliOption(
             "--format",
             metavar="NAME",
-            help="The format of the files; auto recognises it.",
+            help="The format of the files; `auto` detects it.",
             autocompletion=complete_format,
         ),
     ] = "auto",
@@ -147,7 +147,7 @@ def import_(
         bool, CliOption("--dry-run", help="Show what would be imported; write nothing.")
     ] = False,
 ) -> None:
-    """Import memories from files; makes the store if there is none.
+    """Import memories from files; the store is made if there is none.
 
     The format is recognised by the content of a file: a database or an export of another system,
     chats, Markdown notes, JSON lines, plain lines, an export of memoriter. A bad row is reported
@@ -270,7 +270,7 @@ def expire(
         CliOption("--at", metavar="TIME", help="When the memory expires (default: now)."),
     ] = None,
 ) -> None:
-    """Make a memory expire: searches no longer return it. `update --clear expires` undoes it."""
+    """Make a memory expire: searches no longer return it. To undo: `update --clear expires`."""
     with opened_memory(at, "change") as memory:
         commit = memory.expire(id, when)
     show(commit.to_dict(), lambda: one_line(f"{id} expires"), as_json=at.json)
@@ -337,7 +337,7 @@ def forget(
 ) -> None:
     """Forget memories for good: hide them at once, then erase them from the files.
 
-    Searches of a past time no longer find them either. Reflections made from them are forgotten
+    Searches with --known-at no longer find them either. Reflections made from them are forgotten
     too. On a terminal the command lists the memories and asks first. Without a terminal, --where
     needs --yes.
     """
@@ -390,7 +390,7 @@ def _confirmed(records: list[Record], preview: Erasure, *, by_ids: bool) -> bool
         raise InputError(
             f"forget: --where matches {_counted(len(records))}, and there is no terminal to ask"
             " for confirmation",
-            hint="look with --dry-run, then run it with --yes",
+            hint="see the memories with --dry-run, then run the command again with --yes",
             field="where",
         )
     return True

@@ -173,7 +173,7 @@ class Guard:
                 body = await self._read(scope, receive, most)
         except TimeoutError:
             raise TooSlow(
-                f"the body did not arrive within {patience:g} s",
+                f"the body of the request did not arrive within {patience:g} s",
                 hint="send the whole body without pauses",
             ) from None
         self._server_state.heap.saw(len(body))

@@ -115,7 +115,10 @@ def require_json(headers: Headers) -> None:
     listed = list(headers)
     encodings = header_values(listed, b"content-encoding")
     if any(encoding.lower() != "identity" for encoding in encodings):
-        raise NotJson("the body is compressed", hint="send it without Content-Encoding")
+        raise NotJson(
+            "the body of the request is compressed",
+            hint="send it uncompressed, without the header Content-Encoding",
+        )
     kinds = header_values(listed, b"content-type")
     if len(kinds) != 1 or not _JSON.fullmatch(kinds[0].lower()):
         raise NotJson(
@@ -147,7 +150,7 @@ def entry_to_see(headers: Headers) -> int | None:
     if len(sent) != 1 or not re.fullmatch(r"[0-9]{1,18}", sent[0]):
         raise InputError(
             f"the {AFTER} header is not the number of a log entry",
-            hint="send the `seq` of the reply to a write, once",
+            hint="send this header once, with the `seq` from the reply to a write",
         )
     return int(sent[0])
 

@@ -87,7 +87,7 @@ def run_processes(count: int, work: Callable[[Siblings | None], None]) -> None:
         return
     if not hasattr(os, "fork"):
         raise Unsupported(
-            "processes: this system cannot start several (it has no fork)",
+            "processes: this system cannot start several processes, because it has no fork",
             hint="leave --processes out",
         )
     folder = Path(tempfile.mkdtemp(prefix="memoriter-"))

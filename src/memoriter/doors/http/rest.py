@@ -109,7 +109,7 @@ def request_fields(operation: Operation, request: Request, body: bytes, depth: i
     if operation.method == _URL_ONLY:
         if body:
             raise InputError(
-                "this request takes no body", hint="put the fields into the query of the URL"
+                "this request takes no body", hint="put the fields into the query string of the URL"
             )
         read = partial(_from_query, operation, depth=depth)
         return _joined(fields, [(name, read(name, value)) for name, value in query])

@@ -58,7 +58,7 @@ async def consent_question(
         if await _ids(ctx, ask, tool, arguments) != ids:
             raise Conflict(
                 "the filter now matches other memories than those that the user was asked"
-                " about; none was forgotten",
+                " about; nothing was forgotten",
                 hint="call forget again",
             )
         return None

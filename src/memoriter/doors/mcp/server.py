@@ -76,7 +76,7 @@ class LocalCaller:
         if not tool.allowed(self.may):
             raise Forbidden(
                 f"{tool.name}: is not allowed, because this server has only the right {self.may}",
-                hint="start it without --read-only",
+                hint="start the server without --read-only",
             )
         return await anyio.to_thread.run_sync(tool.run, self.tenant_session, arguments)
 

@@ -55,14 +55,14 @@ class Address:
         choice(prepares, "prepare", ("on", "off"), InputError)
         if not re.fullmatch("[0-9]{1,9}", most):
             raise InputError(
-                f"connections: expected a whole number in the address, got {most[:20]!r}",
+                f"connections: expected a whole number in the database address, got {most[:20]!r}",
                 hint="for example postgresql://user@host/database?connections=20",
                 field="place",
             )
         integer(int(most), "connections", 2, 10_000, InputError)
         if "options" in parameters and "synchronous_commit" in str(parameters["options"]):
             raise Unsupported(
-                "synchronous_commit cannot be set in the address",
+                "synchronous_commit cannot be set in the database address",
                 hint="commits always wait for the disk; to wait for standbys too, set"
                 " synchronous_commit for the database",
             )
@@ -77,11 +77,13 @@ def _read_by_libpq(parts: UrlParts) -> dict[str, Any]:
         if name not in known and name not in _OURS and name != "ssl":
             # Perhaps the rest of a password in which an & was not escaped: then it has no name.
             which = number if parts.has_secret_parameter else name
-            raise bad_url(f"parameter {which!r} is neither libpq's nor ours")
+            raise bad_url(
+                f"parameter {which!r} of the address is known neither to libpq nor to memoriter"
+            )
     try:
         return conninfo_to_dict(parts.without(*_OURS))
     except (ValueError, psycopg.Error):
-        raise bad_url("libpq cannot read it") from None
+        raise bad_url("libpq, the PostgreSQL client, cannot read the address") from None
 
 
 def _shown(scheme: str, parameters: dict[str, Any]) -> str:

@@ -217,6 +217,6 @@ def require_utf8(connection: PgConnection, at: str) -> None:
     kept = connection.info.parameter_status("server_encoding")
     if kept != "UTF8":
         raise Unsupported(
-            f"{at} keeps texts in the encoding {kept}, which cannot hold every text",
+            f"{at} keeps texts in the encoding {kept}, but the store needs UTF8",
             hint="make a database for the store with createdb --encoding=UTF8 --template=template0",
         )

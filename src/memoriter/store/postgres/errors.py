@@ -29,17 +29,25 @@ _MEANINGS: Final[dict[str, _Meaning]] = {
     "25006": (
         Forbidden,
         "{at} is a standby, or read-only",
-        "name the primary first in the address, or open it to read only",
+        "name the primary first in the address, or open the store with read_only",
     ),
     # Unavailable, and not Forbidden: a standby may be about to take over.
     _NO_PRIMARY: (
         Unavailable,
         "no server at {at} takes writes: what answers there is a standby, or read-only",
-        "name the primary in the address, or open the store to read only; while a standby takes"
+        "name the primary in the address, or open the store with read_only; while a standby takes"
         " over, try again",
     ),
-    "3F000": (Unsupported, "{at} holds no store", "open it once for writing, which makes one"),
-    "42P01": (Unsupported, "{at} holds no store", "open it once for writing, which makes one"),
+    "3F000": (
+        Unsupported,
+        "{at} holds no store",
+        "open it once without read_only: that creates a store",
+    ),
+    "42P01": (
+        Unsupported,
+        "{at} holds no store",
+        "open it once without read_only: that creates a store",
+    ),
     "42703": (Unsupported, "{at} has other tables than this version: {error}", "upgrade memoriter"),
     "3D000": (Unsupported, "there is no such database: {error}", "make it first, with createdb"),
     "55P03": (Unavailable, "{at} is busy: a write waited too long", "try again"),
@@ -49,12 +57,20 @@ _MEANINGS: Final[dict[str, _Meaning]] = {
     "53300": (
         Unavailable,
         "{at} has too many connections",
-        "allow more there, or fewer here: connections=… in the address",
+        "allow more on the server, or use fewer here: connections=N in the address",
     ),
     "42P05": (Unsupported, "a pooler mixes up statements: {error}", _NO_PREPARE),
     "26000": (Unsupported, "a pooler mixes up statements: {error}", _NO_PREPARE),
-    "28P01": (Forbidden, "{at} refuses the password", "check user and password of the address"),
-    "28000": (Forbidden, "{at} refuses the login: {error}", "check user and pg_hba.conf"),
+    "28P01": (
+        Forbidden,
+        "{at} refuses the password",
+        "check the user and the password in the address",
+    ),
+    "28000": (
+        Forbidden,
+        "{at} refuses the login: {error}",
+        "check the user in the address, and pg_hba.conf on the server",
+    ),
     "XX001": (Corrupt, "{at} is damaged: {error}", "restore a backup"),
     "XX002": (Corrupt, "{at} is damaged: {error}", "rebuild its indexes (REINDEX)"),
 }

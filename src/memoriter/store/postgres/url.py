@@ -15,8 +15,8 @@ from memoriter.core.errors import InputError
 from memoriter.core.lazy_dataclass import dataclass
 
 ESCAPES: Final = (
-    "write it like postgresql://user@host/database; in a password write % as %25, / as %2F,"
-    " @ as %40, ? as %3F, or keep it in ~/.pgpass"
+    "write the address like postgresql://user@host/database; in a password write % as %25,"
+    " / as %2F, @ as %40 and ? as %3F, or keep the password in ~/.pgpass"
 )
 _SECRET: Final = frozenset(
     ("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
@@ -70,16 +70,24 @@ def split_url(url: str) -> UrlParts:
     place, _, query = rest[len(before[0]) if before else 0 :].partition("?")
     user, _, password = login.partition(":")
     if "?" in login or "@" in f"{place}{query}":
-        raise bad_url("one of / @ ? is in a place where it must be escaped")
+        raise bad_url(
+            "a user name, password, database name or parameter in the address has an unescaped"
+            " / @ or ? (write %2F, %40 or %3F)"
+        )
     if _BAD_ESCAPE.search(rest):
-        raise bad_url("a % does not begin an escape such as %25")
+        raise bad_url("a % in the address begins no valid escape (write % itself as %25)")
     if _UNPRINTABLE.search(rest):
-        raise bad_url("it has a space or a character that cannot be printed")
+        raise bad_url(
+            "the address has a space or a character that cannot be printed (write a space as %20)"
+        )
     if _PORT.search(re.sub(r"\[[^\]/]*\]", "", place).partition("/")[0]):
-        raise bad_url("the port is not a number")
+        raise bad_url("the port of the address, after the host and a colon, is not a number")
     pairs = [each.split("=") for each in query.split("&")] if query else []
     if any(len(pair) != 2 for pair in pairs):  # noqa: PLR2004  # a name and a value
-        raise bad_url("a parameter is not name=value (in a value, write = as %3D and & as %26)")
+        raise bad_url(
+            "a parameter of the address does not have the form name=value; in a value, write = as"
+            " %3D and & as %26"
+        )
     named = tuple((unquote(name), value) for name, value in pairs)
     return UrlParts(scheme, user, password, place, named)
 

@@ -118,7 +118,7 @@ class MemoryInspect(Request):
 
     id: Annotated[
         str | None,
-        Field(description="The id of a memory; without it, statistics of all memories."),
+        Field(description="The id of a memory; leave it out for statistics of all memories."),
     ] = None
 
 
