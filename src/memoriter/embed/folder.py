@@ -187,8 +187,8 @@ def _pooling(folder: Folder, option: str | None) -> Pooling:
         # Neither is a safe guess: with the wrong one a model finds much less, and nobody notices.
         raise InputError(
             f"{folder.path} does not say how token vectors are pooled",
-            hint="the model card names the pooling; for cls, name the model"
-            " onnx:<folder>?pooling=cls; for mean, onnx:<folder>?pooling=mean",
+            hint="the model card names the pooling: write onnx:<folder>?pooling=cls or"
+            " onnx:<folder>?pooling=mean, or put the model's 1_Pooling/config.json into the folder",
             field="embedder",
         )
     where = "option pooling" if option is not None else str(folder.path / config)
