@@ -216,7 +216,8 @@ def due(sizes: Sequence[int], factor: int = FACTOR, small: int = 0) -> slice | N
 
     None if none is due. Sizes are row counts, oldest first. Each row is merged about
     log(n) / log(factor) times. Otherwise the newest that have at most `small` rows together are
-    merged: each segment costs a search some time, however few rows it has.
+    merged, unless the oldest of them has nearly all: each segment costs a search some time, however
+    few rows it has.
 
     >>> due([100, 1, 1, 1, 1], factor=4)
     slice(1, 5, None)
@@ -224,10 +225,14 @@ def due(sizes: Sequence[int], factor: int = FACTOR, small: int = 0) -> slice | N
     True
     >>> due([100, 8, 2], factor=4, small=10)
     slice(1, 3, None)
+    >>> due([100, 9, 1], factor=4, small=10) is None
+    True
     """
     for start in range(len(sizes) - factor + 1):
         run = sizes[start : start + factor]
         if run[0] <= sum(run[1:]):
             return slice(start, len(sizes))
     start = next((n for n in range(len(sizes)) if sum(sizes[n:]) <= small), len(sizes))
-    return slice(start, len(sizes)) if len(sizes) - start > 1 else None
+    # A few new rows are not worth writing many others again.
+    joins = sum(sizes[start + 1 :]) * FACTOR >= sum(sizes[start:])
+    return slice(start, len(sizes)) if len(sizes) - start > 1 and joins else None
