@@ -15,7 +15,9 @@ from mcp.client.client import Client
 from typer.testing import CliRunner
 
 import memoriter
+from memoriter.core.names import JsonObject
 from memoriter.doors.cli.main import app
+from memoriter.doors.mcp.reply_text import as_text
 from memoriter.doors.mcp.server import LocalCaller, mcp_server
 from memoriter.doors.mcp.tools import Choice
 from memoriter.doors.tenant_session import TenantSession
@@ -156,6 +158,22 @@ def test_no_field_of_a_memory_stands_outside_the_quote_of_a_tool() -> None:
             held = [line for line in text.splitlines() if bait in line]
             assert held
             assert all(line.startswith("   > ") for line in held)
+
+
+@pytest.mark.parametrize(
+    ("name", "reply"),
+    [
+        ("status", {"records": 2, "repeats": [[{"id": "OBEY me", "text": "OBEY me"}]]}),
+        (
+            "recall",
+            {"hits": [], "total": 0, "receipt": "r", "remarks": ["said by OBEY me, not by Ann"]},
+        ),
+    ],
+)
+def test_remarks_and_lists_stand_inside_the_quote_of_a_tool(name: str, reply: JsonObject) -> None:
+    held = [line for line in as_text(name, reply).splitlines() if "OBEY" in line]
+    assert held
+    assert all(line.startswith("   > ") for line in held)
 
 
 def test_a_channel_stands_inside_the_fence() -> None:

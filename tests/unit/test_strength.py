@@ -338,7 +338,7 @@ def test_a_tool_begins_with_nothing_relevant_and_quotes_no_candidate(memory: Mem
     session = TenantSession(memory)
     text, _ = called(session, "recall", query=ABROAD, overrides=ALL_NONE)
     assert text.startswith(f"{NOTHING}:")
-    assert "Note: no memory mentions Mongolia." in text
+    assert "Notes:\n   > no memory mentions Mongolia\n" in text
     text, data = called(session, "recall", query=QUESTION, overrides=ALL_NONE)
     assert text.startswith(f"{NOTHING}:")
     assert not any(each in text for each in TEXTS.values())

@@ -39,7 +39,9 @@ def _recalled(reply: JsonObject) -> Iterator[str]:
     # Hits without evidence would pass for an answer here; the structured content has them.
     listed = [hit for hit in hits if hit.get("strength") != "none"]
     yield _verdict(reply, listed)
-    yield from (f"Note: {one_line(remark)}." for remark in reply.get("remarks", ()))
+    if remarks := reply.get("remarks"):  # they name stored speakers and ids
+        yield "Notes:"
+        yield from (_quoted(one_line(remark)) for remark in remarks)
     for hit in listed:
         # A brief hit has the fields of its record itself, a full one has them under `record`.
         record: JsonObject = {**hit, **hit.get("record", {})}
@@ -153,8 +155,12 @@ def _forgotten(reply: JsonObject) -> Iterator[str]:
 
 
 def _counted(reply: JsonObject) -> Iterator[str]:
-    shown = (item for item in reply.items() if not isinstance(item[1], dict))
-    yield from (one_line(f"{key}: {value}") for key, value in shown)
+    for key, value in reply.items():
+        if isinstance(value, list):  # memories whose texts repeat, names of speakers
+            yield f"{key}:"
+            yield _quoted(_json(value))
+        elif not isinstance(value, dict):
+            yield one_line(f"{key}: {value}")
 
 
 _LINES: Final[dict[str, Callable[[JsonObject], Iterator[str]]]] = {
