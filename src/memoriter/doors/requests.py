@@ -339,10 +339,10 @@ class DecideRequest(ScopedRequest):
 
     source: Annotated[str, Field(description="The id of the memory that makes the claim.")]
     target: Annotated[
-        str | list[str], Field(description="The id of the more trusted memory, or several ids.")
+        str | list[str], Field(description="The id of the memory that it is about, or several.")
     ]
     accept: Annotated[
-        bool, Field(description="true: give the source the target's trust; false: end the link.")
+        bool, Field(description="true: the claim takes effect; false: the claim is withdrawn.")
     ]
 
 

@@ -76,13 +76,13 @@ class VectorLane(Lane):
         le=1_000_000,
     )
     fresh: float = option(
-        "factor that multiplies every cosine while all records have a vector",
+        "factor that multiplies every cosine while all records have a vector; see `stale`",
         1.0,
         ge=0.0,
         le=1000.0,
     )
     stale: float = option(
-        "factor that multiplies every cosine while some records lack a vector",
+        "factor that multiplies every cosine while some records still lack a vector; see `fresh`",
         1.0,
         ge=0.0,
         le=1000.0,

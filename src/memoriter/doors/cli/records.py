@@ -128,8 +128,8 @@ def decide(
         list[str],
         CliArgument(
             metavar="ID",
-            help="The id of the more trusted memory, which the first supersedes or contradicts;"
-            " several ids decide several claims.",
+            help="The id of the memory that the first memory claims to supersede or contradict."
+            " Give several ids to decide several claims at once.",
         ),
     ],
     at: ScopedOptions,

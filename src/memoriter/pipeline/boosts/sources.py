@@ -64,15 +64,17 @@ class SourcesBoost(Boost):
         le=1_000_000,
     )
     factor: float = option(
-        "share of its score that a reflection lends; a record that it was made from scores at"
-        " least `factor` · the reflection's score · the weight of their link",
+        "share of a reflection's score that passes to its source records; each source record gets"
+        " at least `factor` · the reflection's score · the weight of the link between them",
         0.7,
         ge=0.0,
         le=1.0,
         always=True,
     )
     kinds: tuple[str, ...] | None = option(
-        "kinds of records that may gain a share of a reflection's score; none: all kinds", None
+        "kinds of records that may gain a share of a reflection's score; without this option, all"
+        " kinds may",
+        None,
     )
 
     @property

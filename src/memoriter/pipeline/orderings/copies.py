@@ -71,7 +71,8 @@ class CopiesOrdering(Ordering):
 
     kind: Literal["copies"]
     alike: float = option(
-        "minimum share of the longer text's words that a shorter copy has, in the same order",
+        "a shorter text is a copy of a longer one only if it has at least this share of the longer"
+        " text's words, in the same order",
         0.9,
         ge=0.5,
         le=1.0,
