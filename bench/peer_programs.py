@@ -42,7 +42,7 @@ def reciprocal(*rankings: Sequence[int]) -> list[int]:
 
 
 def memoriter(place: Path, texts: list[str], vectors: Any) -> Ask:
-    """Ours: the default recipe with its own packaged embedder; every hit is explained."""
+    """Ours: the default recipe with its own packaged embedder."""
     del vectors
     import memoriter as ours  # noqa: PLC0415  # only this program has it
 

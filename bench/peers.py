@@ -37,7 +37,7 @@ PACKAGES = {
     "engrava": ("engrava==0.7.2",),
 }
 KINDS = {
-    "memoriter": "hybrid, explained",
+    "memoriter": "hybrid",
     "lancedb": "hybrid",
     "sqlite-vec": "hybrid",
     "fts5": "words only",
