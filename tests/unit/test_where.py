@@ -23,6 +23,7 @@ from memoriter.core.where import (
     parse_where,
     to_data,
 )
+from memoriter.index.dictionary import Dictionary
 
 One = where.Test
 
@@ -388,3 +389,18 @@ def test_refs_can_be_filtered(tmp_path: Path) -> None:
             page = memory.browse(where={"refs": test})
             assert [record.id for record in page.records] == [second.id]
         assert memory.browse(where={"refs": {"any": [7]}}).total == 0
+
+
+def test_many_tests_on_one_column_read_few_of_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    raw = Dictionary.raw
+    with memoriter.open(":memory:", embedder=None) as memory:
+        memory.remember_many([{"text": "one", "tags": [f"T{n}"]} for n in range(300)])
+        memory.count()
+        monkeypatch.setattr(Dictionary, "raw", lambda self, n: read.append(n) or raw(self, n))
+        for op, prefix in (("prefix", "T29"), ("prefix_fold", "t29")):
+            read.clear()
+            others = [{"tags": {op: f"z{n}"}} for n in range(50)]
+            page = memory.browse(where={"any": [*others, {"tags": {op: prefix}}]})
+            assert page.total == 11
+            assert len(read) < 3_000, "not 51 times 300"

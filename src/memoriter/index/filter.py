@@ -6,6 +6,7 @@ columns have narrowed the rows. Called by `selection` and by lanes with filters 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from memoriter.core.ranking import Mask
 from memoriter.core.record import Record
 from memoriter.core.where import AllOf, AnyOf, Not, Range, Scalar, Test, Where
 from memoriter.index.columns import COLUMNS, NO_TIME, dictionary_of
+from memoriter.index.dictionary import Dictionary
 from memoriter.index.segment import Segment
 
 Fetch = Callable[[Sequence[int]], Sequence[Record | None]]
@@ -87,16 +89,48 @@ def _by_column(test: Test, segment: Segment) -> Mask:
 
 
 def _accepted(test: Test, segment: Segment) -> Mask:
-    """Whether the test accepts each entry of a column's dictionary; the last is for code -1."""
+    """Whether the test accepts each entry of a column's dictionary; the last is for code -1.
+
+    Dictionaries are sorted, so entries are found by bisection: a test reads few of them.
+    """
     dictionary = dictionary_of(segment.arrays, test.attribute)
     out = np.zeros(len(dictionary) + 1, np.bool_)
-    if test.op in {"eq", "in"} and not test.folded:
-        wanted = test.value if isinstance(test.value, tuple) else (test.value,)
-        ordinals = [dictionary.find(cast("str", value)) for value in wanted]
-        out[[ordinal for ordinal in ordinals if ordinal >= 0]] = True
-    else:
-        out[:-1] = [_value_passes(test, value) for value in dictionary]
+    if isinstance(test.value, Range):
+        out[_inside(test.value, dictionary)] = True
+        return out
+    wanted = test.value if isinstance(test.value, tuple) else (test.value,)
+    find = _find_folded if test.folded else _find
+    for value in cast("tuple[str, ...]", wanted):
+        out[find(segment, test.attribute, value, test.op == "prefix")] = True
     return out
+
+
+def _inside(bounds: Range, dictionary: Dictionary) -> slice:
+    cuts = ((bisect_right, bounds.gt), (bisect_left, bounds.gte))
+    begins = [cut(dictionary, cast("str", b)) for cut, b in cuts if b is not None]
+    cuts = ((bisect_left, bounds.lt), (bisect_right, bounds.lte))
+    ends = [cut(dictionary, cast("str", b)) for cut, b in cuts if b is not None]
+    return slice(max(begins, default=0), min(ends, default=len(dictionary)))
+
+
+def _find(segment: Segment, name: str, value: str, prefix: bool) -> slice:  # noqa: FBT001  # as _find_folded
+    dictionary = dictionary_of(segment.arrays, name)
+    if prefix:
+        return slice(*dictionary.beginning(value))
+    at = dictionary.find(value)
+    return slice(at, at + 1) if at >= 0 else slice(0)
+
+
+def _find_folded(segment: Segment, name: str, value: str, prefix: bool) -> NDArray[np.intp]:  # noqa: FBT001  # as _find
+    key = ("folded", name)
+    if key not in segment.memo:
+        folded = list(map(fold, dictionary_of(segment.arrays, name)))
+        order = sorted(range(len(folded)), key=folded.__getitem__)
+        segment.remember(key, ([folded[n] for n in order], np.array(order, np.intp)))
+    names, ordinals = cast("tuple[list[str], NDArray[np.intp]]", segment.memo[key])
+    first = bisect_left(names, value)
+    cut = len(value) if prefix else None
+    return ordinals[first : bisect_right(names, value, lo=first, key=lambda each: each[:cut])]
 
 
 def _strings(test: Test, segment: Segment) -> Mask:
@@ -110,15 +144,13 @@ def _sets(test: Test, segment: Segment) -> Mask:
     starts = segment.arrays[f"{test.attribute}.starts"].astype(np.int64)
     if test.op == "exists":
         return (np.diff(starts) > 0) == test.value
-    if test.op == "prefix":
+    if test.op in {"prefix", "any"}:
         return _some(segment, test, starts)
     wanted = cast("tuple[str, ...]", test.value)
     each = [
         _some(segment, Test(test.attribute, "eq", value, test.folded), starts) for value in wanted
     ]
-    if not each:
-        return np.zeros(len(segment), np.bool_)
-    return np.logical_or.reduce(each) if test.op == "any" else np.logical_and.reduce(each)
+    return np.logical_and.reduce(each) if each else np.zeros(len(segment), np.bool_)
 
 
 def _some(segment: Segment, test: Test, starts: NDArray[np.int64]) -> Mask:
