@@ -12,7 +12,7 @@ import pytest
 import memoriter
 from memoriter.core import where
 from memoriter.core.attributes import ATTRIBUTES, BOUNDS, OPERATORS
-from memoriter.core.errors import BadFilter
+from memoriter.core.errors import BadFilter, TooCostly
 from memoriter.core.where import (
     DEPTH_LIMIT,
     EVERYTHING,
@@ -23,6 +23,7 @@ from memoriter.core.where import (
     parse_where,
     to_data,
 )
+from memoriter.index import filter
 from memoriter.index.dictionary import Dictionary
 
 One = where.Test
@@ -404,3 +405,22 @@ def test_many_tests_on_one_column_read_few_of_its_values(monkeypatch: pytest.Mon
             page = memory.browse(where={"any": [*others, {"tags": {op: prefix}}]})
             assert page.total == 11
             assert len(read) < 3_000, "not 51 times 300"
+
+
+def test_a_filter_of_too_much_work_is_refused_and_so_are_the_searches_of_why_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with memoriter.open(":memory:", embedder=None) as memory:
+        memory.remember_many(
+            [{"id": f"r{n}", "text": f"port {n}", "metadata": {"n": n}} for n in range(50)]
+        )
+        tests = [{"metadata.n": {"prefix": f"z{n}"}} for n in range(20)]
+        where = {"any": [*tests, {"metadata.n": {"lt": 40}}]}
+        monkeypatch.setattr(filter, "STEPS", 50 * 21)
+        answer = memory.recall("port", where=where, limit=3)
+        assert len(answer) == 3
+        assert memory.replay(answer).same, "a replay takes what the search took"
+        with pytest.raises(TooCostly, match="where: needs more than the limit"):
+            memory.why_not(answer, "r45")
+        with pytest.raises(TooCostly, match="where: needs more than the limit"):
+            memory.browse(where={"any": [*where["any"], {"metadata.n": {"gt": 40}}]})
