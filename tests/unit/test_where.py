@@ -12,7 +12,7 @@ import pytest
 import memoriter
 from memoriter.core import where
 from memoriter.core.attributes import ATTRIBUTES, BOUNDS, OPERATORS
-from memoriter.core.errors import BadFilter
+from memoriter.core.errors import BadFilter, TooCostly
 from memoriter.core.where import (
     DEPTH_LIMIT,
     EVERYTHING,
@@ -23,6 +23,8 @@ from memoriter.core.where import (
     parse_where,
     to_data,
 )
+from memoriter.index import filter
+from memoriter.index.dictionary import Dictionary
 
 One = where.Test
 
@@ -388,3 +390,37 @@ def test_refs_can_be_filtered(tmp_path: Path) -> None:
             page = memory.browse(where={"refs": test})
             assert [record.id for record in page.records] == [second.id]
         assert memory.browse(where={"refs": {"any": [7]}}).total == 0
+
+
+def test_many_tests_on_one_column_read_few_of_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    raw = Dictionary.raw
+    with memoriter.open(":memory:", embedder=None) as memory:
+        memory.remember_many([{"text": "one", "tags": [f"T{n}"]} for n in range(300)])
+        memory.count()
+        monkeypatch.setattr(Dictionary, "raw", lambda self, n: read.append(n) or raw(self, n))
+        for op, prefix in (("prefix", "T29"), ("prefix_fold", "t29")):
+            read.clear()
+            others = [{"tags": {op: f"z{n}"}} for n in range(50)]
+            page = memory.browse(where={"any": [*others, {"tags": {op: prefix}}]})
+            assert page.total == 11
+            assert len(read) < 3_000, "not 51 times 300"
+
+
+def test_a_filter_of_too_much_work_is_refused_and_so_are_the_searches_of_why_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with memoriter.open(":memory:", embedder=None) as memory:
+        memory.remember_many(
+            [{"id": f"r{n}", "text": f"port {n}", "metadata": {"n": n}} for n in range(50)]
+        )
+        tests = [{"metadata.n": {"prefix": f"z{n}"}} for n in range(20)]
+        where = {"any": [*tests, {"metadata.n": {"lt": 40}}]}
+        monkeypatch.setattr(filter, "STEPS", 50 * 21)
+        answer = memory.recall("port", where=where, limit=3)
+        assert len(answer) == 3
+        assert memory.replay(answer).same, "a replay takes what the search took"
+        with pytest.raises(TooCostly, match="where: needs more than the limit"):
+            memory.why_not(answer, "r45")
+        with pytest.raises(TooCostly, match="where: needs more than the limit"):
+            memory.browse(where={"any": [*where["any"], {"metadata.n": {"gt": 40}}]})

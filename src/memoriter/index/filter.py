@@ -6,8 +6,9 @@ columns have narrowed the rows. Called by `selection` and by lanes with filters 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,9 @@ from memoriter.core.names import Json
 from memoriter.core.ranking import Mask
 from memoriter.core.record import Record
 from memoriter.core.where import AllOf, AnyOf, Not, Range, Scalar, Test, Where
+from memoriter.core.work_limit import WorkLimit
 from memoriter.index.columns import COLUMNS, NO_TIME, dictionary_of
+from memoriter.index.dictionary import Dictionary
 from memoriter.index.segment import Segment
 
 Fetch = Callable[[Sequence[int]], Sequence[Record | None]]
@@ -42,25 +45,77 @@ class EachOnce:
         return EachOnce(self._fetch)
 
 
-def passing(where: Where, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
-    """A mask of the rows in `among` that pass."""
-    match where:
-        case AllOf(parts):
-            # Cheap tests first: those on records see only the rows that are left.
-            for part in sorted(parts, key=needs_records):
-                among = passing(part, segment, among, fetch)
-            return among
-        case AnyOf(parts):
-            out = np.zeros(among.size, np.bool_)
-            for part in sorted(parts, key=needs_records):
-                out |= passing(part, segment, among & ~out, fetch)
-            return out
-        case Not(part):
-            return among & ~passing(part, segment, among, fetch)
-        case Test():
-            if needs_records(where):
-                return _by_record(where, segment, among, fetch)
-            return among & _by_column(where, segment)
+STEPS: Final = 10_000_000
+"""How many steps a filter may take: ten tests on each of a million records, for example."""
+_ROWS_PER_STEP: Final = 64
+"""How many rows of a column are tested in the time that a test of one record takes."""
+_BLOCK: Final = 4096
+"""How many records are held at a time."""
+
+
+def filter_limit() -> WorkLimit:
+    """The work that the filter of one search may do."""
+    hint = 'write fewer tests; to compare one attribute with many values, write {"in": [...]}'
+    return WorkLimit(STEPS, "where", hint)
+
+
+def passing(
+    where: Where, segment: Segment, among: Mask, fetch: Fetch, work: WorkLimit | None = None
+) -> Mask:
+    """A mask of the rows in `among` that pass; raises TooCostly if it takes too much work."""
+    return _Filter(segment, fetch, work or filter_limit()).passing(where, among)
+
+
+class _Filter:
+    """Evaluates conditions on one segment; no column is tested and no record read twice."""
+
+    def __init__(self, segment: Segment, fetch: Fetch, work: WorkLimit) -> None:
+        self._segment = segment
+        self._fetch = fetch
+        self._work = work
+        self._columns: dict[int, Mask] = {}
+        """The rows that pass a test, by the identity of the test."""
+
+    def passing(self, where: Where, among: Mask) -> Mask:
+        """A mask of the rows in `among` that pass."""
+        if not needs_records(where):
+            return self._passing(where, among, self._fetch)
+        out = np.zeros(among.size, np.bool_)
+        at = np.flatnonzero(among)
+        for first in range(0, at.size, _BLOCK):
+            block = np.zeros(among.size, np.bool_)
+            block[at[first : first + _BLOCK]] = True
+            out |= self._passing(where, block, EachOnce(self._fetch))
+        return out
+
+    def _passing(self, where: Where, among: Mask, fetch: Fetch) -> Mask:
+        match where:
+            case AllOf(parts):
+                # Cheap tests first: those on records see only the rows that are left.
+                for part in sorted(parts, key=needs_records):
+                    among = self._passing(part, among, fetch)
+                return among
+            case AnyOf(parts):
+                out = np.zeros(among.size, np.bool_)
+                for part in sorted(parts, key=needs_records):
+                    out |= self._passing(part, among & ~out, fetch)
+                return out
+            case Not(part):
+                return among & ~self._passing(part, among, fetch)
+            case Test():
+                if needs_records(where):
+                    self._work.spend(int(np.count_nonzero(among)))
+                    return _by_record(where, self._segment, among, fetch)
+                return among & self._by_column(where)
+
+    def _by_column(self, test: Test) -> Mask:
+        known = self._columns.get(id(test))
+        if known is None:
+            values = len(test.value) if isinstance(test.value, tuple) else 1
+            scans = values if test.op == "all" else 1
+            self._work.spend(values + scans * (1 + len(self._segment) // _ROWS_PER_STEP))
+            known = self._columns[id(test)] = _by_column(test, self._segment)
+        return known
 
 
 def needs_records(where: Where) -> bool:
@@ -87,16 +142,48 @@ def _by_column(test: Test, segment: Segment) -> Mask:
 
 
 def _accepted(test: Test, segment: Segment) -> Mask:
-    """Whether the test accepts each entry of a column's dictionary; the last is for code -1."""
+    """Whether the test accepts each entry of a column's dictionary; the last is for code -1.
+
+    Dictionaries are sorted, so entries are found by bisection: a test reads few of them.
+    """
     dictionary = dictionary_of(segment.arrays, test.attribute)
     out = np.zeros(len(dictionary) + 1, np.bool_)
-    if test.op in {"eq", "in"} and not test.folded:
-        wanted = test.value if isinstance(test.value, tuple) else (test.value,)
-        ordinals = [dictionary.find(cast("str", value)) for value in wanted]
-        out[[ordinal for ordinal in ordinals if ordinal >= 0]] = True
-    else:
-        out[:-1] = [_value_passes(test, value) for value in dictionary]
+    if isinstance(test.value, Range):
+        out[_inside(test.value, dictionary)] = True
+        return out
+    wanted = test.value if isinstance(test.value, tuple) else (test.value,)
+    find = _find_folded if test.folded else _find
+    for value in cast("tuple[str, ...]", wanted):
+        out[find(segment, test.attribute, value, test.op == "prefix")] = True
     return out
+
+
+def _inside(bounds: Range, dictionary: Dictionary) -> slice:
+    cuts = ((bisect_right, bounds.gt), (bisect_left, bounds.gte))
+    begins = [cut(dictionary, cast("str", b)) for cut, b in cuts if b is not None]
+    cuts = ((bisect_left, bounds.lt), (bisect_right, bounds.lte))
+    ends = [cut(dictionary, cast("str", b)) for cut, b in cuts if b is not None]
+    return slice(max(begins, default=0), min(ends, default=len(dictionary)))
+
+
+def _find(segment: Segment, name: str, value: str, prefix: bool) -> slice:  # noqa: FBT001  # as _find_folded
+    dictionary = dictionary_of(segment.arrays, name)
+    if prefix:
+        return slice(*dictionary.beginning(value))
+    at = dictionary.find(value)
+    return slice(at, at + 1) if at >= 0 else slice(0)
+
+
+def _find_folded(segment: Segment, name: str, value: str, prefix: bool) -> NDArray[np.intp]:  # noqa: FBT001  # as _find
+    key = ("folded", name)
+    if key not in segment.memo:
+        folded = list(map(fold, dictionary_of(segment.arrays, name)))
+        order = sorted(range(len(folded)), key=folded.__getitem__)
+        segment.remember(key, ([folded[n] for n in order], np.array(order, np.intp)))
+    names, ordinals = cast("tuple[list[str], NDArray[np.intp]]", segment.memo[key])
+    first = bisect_left(names, value)
+    cut = len(value) if prefix else None
+    return ordinals[first : bisect_right(names, value, lo=first, key=lambda each: each[:cut])]
 
 
 def _strings(test: Test, segment: Segment) -> Mask:
@@ -110,15 +197,13 @@ def _sets(test: Test, segment: Segment) -> Mask:
     starts = segment.arrays[f"{test.attribute}.starts"].astype(np.int64)
     if test.op == "exists":
         return (np.diff(starts) > 0) == test.value
-    if test.op == "prefix":
+    if test.op in {"prefix", "any"}:
         return _some(segment, test, starts)
     wanted = cast("tuple[str, ...]", test.value)
     each = [
         _some(segment, Test(test.attribute, "eq", value, test.folded), starts) for value in wanted
     ]
-    if not each:
-        return np.zeros(len(segment), np.bool_)
-    return np.logical_or.reduce(each) if test.op == "any" else np.logical_and.reduce(each)
+    return np.logical_and.reduce(each) if each else np.zeros(len(segment), np.bool_)
 
 
 def _some(segment: Segment, test: Test, starts: NDArray[np.int64]) -> Mask:
@@ -167,53 +252,72 @@ def _within(bounds: Range, values: NDArray[Any]) -> Mask:
 def _by_record(test: Test, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
     out = np.zeros(among.size, np.bool_)
     at = np.flatnonzero(among)
-    for place, record in zip(at, fetch(segment.rows[at].tolist()), strict=True):
-        if record is not None:
-            out[place] = _test_record(test, record)
+    wanted, path = _wanted(test), test.path if test.type == "json" else None
+    out[at] = [
+        record is not None and _test_record(test, wanted, path, record)
+        for record in fetch(segment.rows[at].tolist())
+    ]
     return out
 
 
-def _test_record(test: Test, record: Record) -> bool:
-    if test.type != "json":
+def _test_record(test: Test, wanted: _Keys, path: tuple[str, ...] | None, record: Record) -> bool:
+    if path is None:
         attribute = getattr(record, test.attribute)
         shown = list(attribute) if test.type == "numbers" else attribute
         there = bool(shown) if test.type == "numbers" else shown is not None
-        return there == test.value if test.op == "exists" else there and _value_passes(test, shown)
+        if test.op == "exists":
+            return there == test.value
+        return there and _value_passes(test, wanted, shown)
     value: Json = record.metadata
-    for key in test.path:
+    for key in path:
         if not isinstance(value, dict) or key not in value:
             return test.op == "exists" and not test.value
         value = value[key]
-    return _value_passes(test, value)
+    return _value_passes(test, wanted, value)
 
 
 # --- one test on one value --------------------------------------------------------------------
 
+_Key = tuple[str, Scalar]
+_Keys = frozenset[_Key]
 
-def _value_passes(test: Test, value: Json) -> bool:
+
+def _wanted(test: Test) -> _Keys:
+    """The keys of the values that a test compares with; a range has none."""
+    if isinstance(test.value, Range):
+        return frozenset()
+    return _keys(list(test.value) if isinstance(test.value, tuple) else [test.value], folded=False)
+
+
+def _value_passes(test: Test, wanted: _Keys, value: Json) -> bool:
     """Whether a present value passes a test; the caller handles absent values."""
     match test.op:
         case "exists":
             return bool(test.value)
-        case "any" | "all":
-            wanted = cast("tuple[Scalar, ...]", test.value)
-            items = _listed(value)
-            quantify = any if test.op == "any" else all
-            return bool(wanted) and quantify(_member(w, items, test.folded) for w in wanted)
+        case "any":
+            return not wanted.isdisjoint(_keys(_listed(value), folded=test.folded))
+        case "all":
+            return bool(wanted) and wanted <= _keys(_listed(value), folded=test.folded)
         case "prefix":
             return _prefixed(test, value)
-        case "eq":
-            return _equal(cast("Scalar", test.value), value, test.folded)
-        case "in":
-            wanted = cast("tuple[Scalar, ...]", test.value)
-            return any(_equal(item, value, test.folded) for item in wanted)
+        case "eq" | "in":
+            return not wanted.isdisjoint(_keys([value], folded=test.folded))
         case "range":
             bounds = cast("Range", test.value)
             return _comparable(bounds, value) and bounds.holds(cast("str | float", value))
 
 
-def _member(wanted: Scalar, items: list[Json], folded: bool) -> bool:  # noqa: FBT001  # carried from Test
-    return any(_equal(wanted, item, folded) for item in items)
+def _keys(values: Sequence[Json], *, folded: bool) -> _Keys:
+    """Keys that are equal for equal values; lists and objects have none, being equal to nothing."""
+    return frozenset(key for value in values if (key := _key(value, folded)) is not None)
+
+
+def _key(value: Json, folded: bool) -> _Key | None:  # noqa: FBT001  # carried from Test
+    if isinstance(value, str):
+        return "text", fold(value) if folded else value
+    if value is None or isinstance(value, bool):  # in Python True == 1; not here
+        return "flag", value
+    return ("number", value) if isinstance(value, int | float) else None
 
 
 def _listed(value: Json) -> list[Json]:
@@ -226,16 +330,6 @@ def _prefixed(test: Test, value: Json) -> bool:
     items = _listed(value)
     texts = (fold(item) if test.folded else item for item in items if isinstance(item, str))
     return any(item.startswith(prefix) for item in texts)
-
-
-def _equal(wanted: Scalar, value: Json, folded: bool) -> bool:  # noqa: FBT001  # carried from Test
-    if isinstance(value, str) and isinstance(wanted, str):
-        return (fold(value) if folded else value) == wanted
-    if isinstance(value, bool) or isinstance(wanted, bool):  # in Python True == 1; not here
-        return value is wanted
-    if value is None or wanted is None:
-        return value is wanted
-    return isinstance(value, int | float) and not isinstance(wanted, str) and value == wanted
 
 
 def _comparable(bounds: Range, value: Json) -> bool:

@@ -19,8 +19,9 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows
 from memoriter.core.scope import Scope
 from memoriter.core.where import EVERYTHING, AllOf, Not, Test, Where
+from memoriter.core.work_limit import WorkLimit
 from memoriter.index.columns import NO_TIME, holds_at
-from memoriter.index.filter import Fetch, passing
+from memoriter.index.filter import Fetch, filter_limit, passing
 from memoriter.index.segment import Segment
 from memoriter.index.view import ReplacedBy, View
 
@@ -90,8 +91,14 @@ class Selection:
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
-    """Apply scope, what the recipe hides (superseded records too), time and filter in order."""
+def select(
+    view: View, criteria: Criteria, fetch: Fetch, work: WorkLimit | None = None
+) -> Selection:
+    """Apply scope, what the recipe hides (superseded records too), time and filter in order.
+
+    Raises TooCostly if the filter takes more work than is left, or than a search may take.
+    """
+    work = work or filter_limit()
     masks = scoped = list(view.visible)
     funnel = [("view", view.total)]
     replaced = _Replacement.of(view, criteria)
@@ -107,7 +114,7 @@ def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
     # The filter comes last: it may have to read records, so it should see as few rows as possible.
     before = masks
     masks = [
-        passing(criteria.where, s, mask, fetch) if mask.any() else mask
+        passing(criteria.where, s, mask, fetch, work) if mask.any() else mask
         for s, mask in zip(view.segments, masks, strict=True)
     ]
     funnel.append(("where", _count(masks, before, funnel[-1][1])))
@@ -123,7 +130,9 @@ def _count(masks: Sequence[Mask], before: Sequence[Mask], count: int) -> int:
     return count if same else sum(int(mask.sum()) for mask in masks)
 
 
-def superseded_only(view: View, criteria: Criteria, fetch: Fetch, limit: int) -> Selection | None:
+def superseded_only(
+    view: View, criteria: Criteria, fetch: Fetch, limit: int, work: WorkLimit | None = None
+) -> Selection | None:
     """The rows that `select` drops only because they were superseded, at most the newest `limit`.
 
     None if there are none, or if the recipe shows them.
@@ -144,14 +153,16 @@ def superseded_only(view: View, criteria: Criteria, fetch: Fetch, limit: int) ->
     # Cut before the filter, which may have to read records.
     since = np.sort(newest)[-limit:][:1]
     masks = [
-        passing(criteria.where, s, mask & (s.rows >= since), fetch) if mask.any() else mask
+        passing(criteria.where, s, mask & (s.rows >= since), fetch, work) if mask.any() else mask
         for s, mask in zip(view.segments, masks, strict=True)
     ]
     count = sum(int(mask.sum()) for mask in masks)
     return Selection(tuple(masks), (("superseded", count),), tuple(masks)) if count else None
 
 
-def first_exclusion(view: View, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
+def first_exclusion(
+    view: View, criteria: Criteria, row: int, fetch: Fetch, work: WorkLimit | None = None
+) -> str | None:
     """The name of the first step that hides a row; None if the row may be returned.
 
     One of "view", "scope", the names in `HIDING`, "as_of" and "where".
@@ -172,7 +183,7 @@ def first_exclusion(view: View, criteria: Criteria, row: int, fetch: Fetch) -> s
                 return name
         if not _as_of(criteria, segment, mask, replaced).any():
             return "as_of"
-        return None if passing(criteria.where, segment, mask, fetch).any() else "where"
+        return None if passing(criteria.where, segment, mask, fetch, work).any() else "where"
     return "view"
 
 

@@ -20,6 +20,7 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.record import Record
+from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.index.field_stats import FieldStats, field_stats_of
 from memoriter.index.filter import Fetch
@@ -117,6 +118,8 @@ class Effects:
     """Reads records, for steps that need texts."""
     reranker: AskReranker | None = None
     """The reranker; None if the memory has none."""
+    work: WorkLimit | None = None
+    """What is left for the filters of several searches; None if this one has its own limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.embed.static import Static, read_failed
 from memoriter.embed.vector_space import VectorSpace, parse_space
+from memoriter.index.filter import filter_limit
 from memoriter.index.spaces import IndexSpaces
 from memoriter.index.view import View
 from memoriter.lanes.port import AskReranker, Context, Effects, InSpace, Skipped, Wording, in_space
@@ -150,6 +151,7 @@ class Rerun:
         self._tenant = case.query.scope.tenant
         self._words = _words(case)
         self._kin = _kin(engine, case)
+        self._work = filter_limit()  # of all runs together
         self.view = self._view(case.seq)
 
     def _view(self, seq: int) -> View:
@@ -188,7 +190,8 @@ class Rerun:
         # `recorded` limits as_of to what was appended by then; it depends on the view.
         if present and recorded is not None and query.as_of is not None:
             recorded = min(self._engine.log.seq_at(self._tenant, query.as_of), view.seq)
-        effects = Effects(self._engine.fetch(self._tenant), self._recorded_reranker(query))
+        reranker = self._recorded_reranker(query)
+        effects = Effects(self._engine.fetch(self._tenant), reranker, self._work)
         wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
         ctx = bind(query, recipe, view=view, effects=effects, wording=wording, recorded=recorded)
         serving = in_space(case.space, view, self._vector(ctx, recipe))

@@ -56,7 +56,7 @@ def bind(
     Raises BadQuery if a seed or a list names an id that the caller cannot read.
     """
     began = time.perf_counter()
-    selection = select(view, criteria_of(query, recipe, recorded), effects.fetch)
+    selection = select(view, criteria_of(query, recipe, recorded), effects.fetch, effects.work)
     selected_ms = 1000.0 * (time.perf_counter() - began)
     seeds = {
         label: _rows(ids, f"seeds.{label}", view, selection) for label, ids in query.seeds.items()

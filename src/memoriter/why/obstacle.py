@@ -55,7 +55,7 @@ def obstacle_of(done: Finished, id: str) -> Obstacle:
         reason = f"it is not in the view of this search, which ends at entry {ctx.view.seq}"
         return Obstacle("view", reason, ({"known_at": None},))
     criteria = criteria_of(ctx.query, recipe, ctx.recorded)
-    stage = first_exclusion(ctx.view, criteria, row, ctx.fetch)
+    stage = first_exclusion(ctx.view, criteria, row, ctx.fetch, ctx.effects.work)
     if stage is not None:
         return _SELECTING[stage](ctx, recipe, row)
     if row not in ran.scored.rows:
@@ -305,7 +305,7 @@ def _passes(where: Where, ctx: Context, row: int) -> bool:
         mask = np.zeros(len(segment), np.bool_)
         mask[segment.places(np.array([row]))[0]] = True
         if mask.any():  # each row is in exactly one segment
-            return bool(passing(where, segment, mask, ctx.fetch).any())
+            return bool(passing(where, segment, mask, ctx.fetch, ctx.effects.work).any())
     return False
 
 

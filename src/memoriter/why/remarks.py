@@ -78,7 +78,7 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
     if not all(recipe.lanes[label].independent for label in ran.rankings):
         return None
     criteria = criteria_of(ctx.query, recipe, ctx.recorded)
-    hidden = superseded_only(ctx.view, criteria, ctx.fetch, SUPERSEDED_LIMIT)
+    hidden = superseded_only(ctx.view, criteria, ctx.fetch, SUPERSEDED_LIMIT, ctx.effects.work)
     if hidden is None:
         return None
     beside = replace(ctx, selection=hidden, memo={})

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, Protocol
 
-from memoriter.core.errors import MemoriterError
+from memoriter.core.errors import MemoriterError, TooCostly
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
@@ -82,7 +82,7 @@ class WhyNot(Hinting):
 def why_not(run: Run, case: Case, id: str) -> WhyNot:
     """Find the first obstacle of a record and the smallest change that returns the record.
 
-    Raises TooCostly if that takes too many searches.
+    Raises TooCostly if that takes too many searches, or their filters too much work.
     """
     asked = ChangedQuery(case.query, case.recipe)
     trial = _Trial(run, asked, id)
@@ -116,6 +116,8 @@ class _Trial:
         try:
             changed = self._original.changed(change)
             done = self._run(changed.query, changed.recipe, present=changed.present)
+        except TooCostly:
+            raise
         except MemoriterError:  # an option may be refused, for example a limit that is too large
             return None
         for hit in done.result:
