@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -11,9 +13,11 @@ import pytest
 from tests.postgres.forked import Child
 
 import memoriter
+from memoriter.core.errors import Unavailable
 from memoriter.index import file as segment_file
 from memoriter.memory.facade import Memory
 from memoriter.store.postgres.segments import PostgresSegments
+from memoriter.store.postgres.sessions import CommitLost
 from memoriter.store.postgres.store import Postgres
 from memoriter.store.segments import owned_prefix
 
@@ -26,6 +30,28 @@ def published(url: str) -> Memory:
 
 def parts_in(cache: Path) -> list[Path]:
     return sorted(cache.glob("part-*"))
+
+
+def test_deleting_segments_whose_commit_is_lost_again_and_again_can_be_repeated(
+    url: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Postgres(url)
+    home = PostgresSegments(log.sessions, cache)
+    home.put("t", NAME, [b"quokka"])
+
+    @contextmanager
+    def lost(tenant: str) -> Iterator[Any]:
+        raise CommitLost(tenant)
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log.sessions, "write", lost)
+        with pytest.raises(Unavailable, match="was lost while"):
+            home.drop("t", [NAME])
+    assert home.list("t") == [NAME]
+    home.drop("t", [NAME])
+    assert home.list("t") == []
+    log.close()
 
 
 def test_what_a_killed_download_left_is_removed(

@@ -123,6 +123,22 @@ def test_a_connection_lost_before_commit_was_sent_is_replaced(url: str, proxy: P
         assert ids(memory) == ["b", "c", "d"]
 
 
+def test_a_fence_that_is_refused_does_not_make_a_stored_write_a_failure(
+    url: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_doubt, "PATIENCE_S", 0.0)
+    refused = "INSERT INTO memoriter.nowhere SELECT %s"
+    with opened(proxy.url(url)) as memory:
+        memory.remember("before", id="a")
+        proxy.cut = "after"
+        with monkeypatch.context() as patch:
+            patch.setattr(in_doubt, "_FENCE", refused)
+            with pytest.raises(Unknown, match="it is unknown"):
+                memory.remember("port", id="b", key="k")
+        assert memory.remember("port", id="b", key="k").seq == 2
+        assert ids(memory) == ["a", "b"]
+
+
 # -- a standby that nobody waits for any more ------------------------------------------------------
 
 

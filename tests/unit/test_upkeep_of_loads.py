@@ -45,6 +45,29 @@ def test_whoever_waits_for_a_job_goes_on_when_it_is_done() -> None:
     assert not background.awaited
 
 
+def test_erasing_is_tried_again_after_an_error_that_nobody_expects(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    tried, erased = list[threading.Thread](), threading.Event()
+
+    def fails_once(self: cache.IndexCache, tenant: str) -> bool:
+        tried.append(threading.current_thread())
+        if len(tried) == 1:
+            raise RuntimeError("odd")
+        erased.set()
+        return True
+
+    monkeypatch.setattr(cache, "ERASE_AFTER_S", 0.0)
+    monkeypatch.setattr(cache, "ERASE_AGAIN_S", 0.0)
+    monkeypatch.setattr(cache.IndexCache, "erase", fails_once)
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("port", id="a")
+        memory.forget("a")
+        assert erased.wait(30)
+    assert tried[0] is tried[1], "the thread survived"
+    assert "upkeep failed and will be tried again: RuntimeError('odd')" in caplog.text
+
+
 def test_a_job_that_fails_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     begun, go_on = threading.Event(), threading.Event()

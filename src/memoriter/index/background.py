@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
 from collections.abc import Callable
 from typing import Final
 
+from memoriter.core.errors import MemoriterError, message_of
+
+_log: Final = logging.getLogger(__name__)
 ENDS_S: Final = 0.1
 """How much of its time `close` leaves a running job to notice that it shall end."""
 
@@ -72,6 +76,20 @@ class Background:
             self._thread = None
             self._state.notify_all()
             return None
+
+    def attempt(self, work: Callable[[], bool]) -> bool:
+        """The outcome of a part of a job; False, and a line in the log, if it fails."""
+        try:
+            return work()
+        except Exception as error:  # an unexpected one, too, must not end the thread
+            if not self.closed:
+                expected = isinstance(error, MemoriterError | OSError)
+                _log.warning(
+                    "upkeep failed and will be tried again: %s",
+                    message_of(error) if expected else repr(error),
+                    exc_info=not expected,
+                )
+            return False
 
     @property
     def awaited(self) -> bool:

@@ -11,13 +11,12 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from memoriter.core.clock import Clock
-from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable, message_of
+from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, Unavailable
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.background import Background
 from memoriter.index.erase import erase
@@ -209,18 +208,9 @@ class IndexCache:
         with self._lock:  # a tenant that only has something to erase may need another embedder
             used = tenant in self._written or any(key[0] == tenant for key in self._indexes)
         if used:
-            self._or_log(lambda: self.tidy(tenant, rows))
-        if not self._or_log(lambda: self.erase(tenant)):
+            self._background.attempt(lambda: self.tidy(tenant, rows))
+        if not self._background.attempt(lambda: self.erase(tenant)):
             self._start(tenant, ERASE_AGAIN_S)
-
-    def _or_log(self, work: Callable[[], bool]) -> bool:
-        """The outcome of some work; False, and a line in the log, if it fails."""
-        try:
-            return work()
-        except (MemoriterError, OSError) as error:
-            if not self._background.closed:
-                _log.warning("upkeep failed and will be tried again: %s", message_of(error))
-            return False
 
     def forgot(self, tenant: str) -> None:
         """Have forgotten records erased in the background, soon."""

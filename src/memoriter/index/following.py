@@ -7,7 +7,6 @@ that were asked lately are looked at together, in one query.
 
 from __future__ import annotations
 
-import contextlib
 import heapq
 import threading
 import time
@@ -21,7 +20,8 @@ from memoriter.index.tenant import TenantIndex
 EVERY_S: Final = 0.25
 """How often it looks."""
 AGAIN_S: Final = 5.0
-"""When it looks again after an error, of which the next search tells its caller."""
+"""When it looks again at an index, or at the server, after an error of it, of which the next search
+tells its caller."""
 LATELY_S: Final = 60.0
 """How long a tenant is followed after it was last asked."""
 
@@ -40,6 +40,8 @@ class Follower:
         self._state = threading.Condition()
         self._used: WeakKeyDictionary[TenantIndex, float] = WeakKeyDictionary()
         """When each index was last asked; those that are dropped leave by themselves."""
+        self._again: WeakKeyDictionary[TenantIndex, float] = WeakKeyDictionary()
+        """When those that could not be read are tried again; only the thread uses it."""
         self._thread: threading.Thread | None = None
         self._closed = False
 
@@ -80,21 +82,25 @@ class Follower:
         return heapq.nlargest(MOST, self._used, key=self._used.__getitem__)
 
     def _follow(self) -> bool:
-        """Have the indexes read what they lack; False if that failed."""
+        """Have the indexes read what they lack; False if the server could not be asked."""
+        now = time.monotonic()
         with self._state:
-            indexes = self._lately()
-        with contextlib.suppress(MemoriterError, OSError):
-            ends = self._ends(sorted({index.tenant for index in indexes}))
-            return min([self._read_on(index, ends) for index in indexes])  # every one of them
-        return False
+            indexes = [each for each in self._lately() if self._again.get(each, now) <= now]
+        try:
+            ends = self._ends(sorted({index.tenant for index in indexes})) if indexes else {}
+        except (MemoriterError, OSError):
+            return False
+        for index in indexes:
+            self._read_on(index, ends)
+        return True
 
-    def _read_on(self, index: TenantIndex, ends: Mapping[str, tuple[int, int]]) -> bool:
-        """Have one index read what it lacks; False if that failed."""
-        with contextlib.suppress(MemoriterError, OSError):
+    def _read_on(self, index: TenantIndex, ends: Mapping[str, tuple[int, int]]) -> None:
+        """Have one index read what it lacks; if that fails, it is left alone for a while."""
+        try:
             if not self._closed and ends.get(index.tenant, index.end) != index.end:
                 index.view()
-            return True
-        return False
+        except (MemoriterError, OSError):
+            self._again[index] = time.monotonic() + AGAIN_S
 
     def close(self) -> None:
         """End the thread, soon; what it still reads of a closed store fails. Idempotent."""

@@ -62,6 +62,11 @@ class PgConnections:
         if self._closed:
             raise Unsupported("the store is closed", hint="open it again")
 
+    @property
+    def closed(self) -> bool:
+        """Whether the store is closed, so that no connection is to be had any more."""
+        return self._closed
+
     def connect(self, to: str = "primary") -> PgConnection:
         """A new connection; Unavailable or Forbidden if the server does not let us in."""
         if to == "standby":

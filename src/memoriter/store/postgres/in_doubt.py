@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from memoriter.core.errors import Unavailable, Unknown
+from memoriter.core.errors import MemoriterError, Unknown
 from memoriter.store.postgres.sessions import (
     CommitLost,
     NotReplicated,
@@ -57,8 +57,9 @@ def was_written(sessions: PgSessions, tenant: str, trace: Trace | None) -> bool:
             with sessions.write(tenant) as db:
                 db.execute(_FENCE, (tenant,))
                 there = trace is not None and bool(db.execute(*trace.query).fetchall())
-        except (CommitLost, NotReplicated, Unavailable) as error:
-            if time.monotonic() > until:
+        except (CommitLost, NotReplicated, MemoriterError) as error:
+            # Why ever the fence fails, even if it is refused: the write may be there all the same.
+            if sessions.closed or time.monotonic() > until:
                 raise Unknown(
                     f"the connection to {sessions.at} was lost during a commit, so it is unknown"
                     " whether the commit took place",

@@ -165,9 +165,13 @@ class PostgresSegments:
                             (tenant, gone),
                         )
                 break
-            except (CommitLost, NotReplicated):
+            except (CommitLost, NotReplicated) as lost:
                 if again:
-                    raise
+                    raise Unavailable(
+                        f"the connection to {self._sessions.at} was lost while index segments were"
+                        " deleted; the memories are not affected",
+                        hint="try again",
+                    ) from lost
         self._remove(gone)
 
     @contextlib.contextmanager
