@@ -118,6 +118,21 @@ def test_a_pattern_deletes_nothing(m: Memory) -> None:
     assert len(m.get_all(filters={"user_id": "ann"})["results"]) == 1
 
 
+def test_an_agent_named_default_has_only_its_own_memories(m: Memory) -> None:
+    m.add("Alice drinks tea", user_id="alice")
+    m.add("The bot makes tea", agent_id="default")
+    m.add("tea of another bot", agent_id="bot")
+    for wanted in ("default", {"eq": "default"}):
+        filters = {"agent_id": wanted}
+        for answer in (m.get_all(filters=filters), m.search("tea", filters=filters)):
+            found = [(each["memory"], each["agent_id"]) for each in answer["results"]]
+            assert found == [("The bot makes tea", "default")]
+    assert len(m.get_all(filters={"agent_id": "*"})["results"]) == 2
+    m.delete_all(agent_id="default")
+    assert m.get_all(filters={"agent_id": "default"})["results"] == []
+    assert len(m.get_all(filters={"user_id": "alice"})["results"]) == 1
+
+
 def test_a_memory_that_add_did_not_write_keeps_its_metadata() -> None:
     memory = memoriter.open(":memory:")
     m = Memory(memory=memory)
