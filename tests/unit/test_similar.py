@@ -197,6 +197,17 @@ def test_near_memories_are_sought_in_the_scope_alone(memory: Memory) -> None:
     assert ann.remember("The prod SSH port is 22", on_similar="skip").near == ()
 
 
+@pytest.mark.parametrize("owner", [{"user": "bob"}, {"agent": "bot"}, {}])
+@pytest.mark.parametrize("on_similar", ["skip", "supersede", "report"])
+def test_a_memory_of_another_user_or_agent_is_not_near(on_similar: Any, owner: Any) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("The prod SSH port is 22", user="ann", id="of ann")
+        assert memory.remember("Prod SSH port is 22", on_similar=on_similar, **owner).near == ()
+        assert [hit.id for hit in memory.scoped(user="ann").recall("ssh port")] == ["of ann"]
+        again = memory.remember("The prod SSH port is 22", on_similar=on_similar, **owner)
+        assert [each.relation for each in again.near] == ["copy"]
+
+
 def test_a_wrong_word_is_refused_with_the_right_ones(memory: Memory) -> None:
     wrong: Any = "replace"
     with pytest.raises(BadRecord, match="keep, skip, supersede, report"):

@@ -1,15 +1,17 @@
 """What is near to a new memory: `Memory.similar`, and `on_similar` of `Memory.remember`.
 
-Candidates come from an ordinary recall in the scope of the caller; `text.likeness` decides. What is
-found is reported, or done with as the caller said: nothing is replaced without their word.
+Candidates come from an ordinary recall in the scope of the caller, for a new memory among those of
+its own agent and user; `text.likeness` decides. What is found is reported, or done with as the
+caller said: nothing is replaced without their word.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 
 from memoriter.core.batch import Commit
+from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord
 from memoriter.core.names import choice, integer, listed, text
 from memoriter.core.scope import Scope
@@ -17,6 +19,7 @@ from memoriter.core.similar import OnSimilar, SimilarRecord
 from memoriter.core.times import to_datetime
 from memoriter.memory.build_query import build_query
 from memoriter.memory.engine import Engine
+from memoriter.memory.options import SearchKwargs
 from memoriter.memory.search import search
 from memoriter.text.likeness import Likening, likeness_of
 from memoriter.write.writer import Writer
@@ -34,7 +37,11 @@ _ORDER: Final = get_args(Likening)
 
 
 def similar_records(
-    engine: Engine, scope: Scope, new: str, limit: int = CANDIDATES
+    engine: Engine,
+    scope: Scope,
+    new: str,
+    limit: int = CANDIDATES,
+    options: SearchKwargs | None = None,
 ) -> tuple[SimilarRecord, ...]:
     """The memories that a new text may copy, contradict or replace, nearest first."""
     words = text(new, "text").split()
@@ -42,8 +49,8 @@ def similar_records(
     if not words:
         raise BadRecord("text: must not be empty", field="text")
     near: list[SimilarRecord] = []
-    query = " ".join(words[:_WORDS])
-    for hit in search(engine, *build_query(query, CANDIDATES, {}, scope, engine.clock.now)):
+    query, now = " ".join(words[:_WORDS]), engine.clock.now
+    for hit in search(engine, *build_query(query, CANDIDATES, options or {}, scope, now)):
         like = likeness_of(new, hit.record.text, loosely=hit.rank <= _LOOSELY)
         if like is not None:
             near.append(SimilarRecord(hit.record, *like))
@@ -60,7 +67,7 @@ def remember_beside(
     draft = writer.stamped(fields)  # refused before anything is searched for
     if draft.key is not None and engine.log.keys(writer.tenant, [draft.key.name]):
         return writer.remember(fields)  # a retry: what it wrote must not be taken for a copy
-    near = similar_records(engine, writer.scope, fields["text"])
+    near = similar_records(engine, writer.scope, fields["text"], options=_own(draft))
     copies = tuple(each.id for each in near if each.relation == "copy")
     if on_similar == "skip" and copies:
         head = engine.log.head(writer.tenant)
@@ -72,3 +79,11 @@ def remember_beside(
         ids = dict.fromkeys([*others, *sure])
         fields = {**fields, "supersedes": list(ids)}
     return replace(writer.remember(fields), near=near)
+
+
+def _own(draft: Draft) -> SearchKwargs:
+    """The options of a search among the memories of the agent and user of a draft."""
+    agent, user = (cast("str | None", draft.fields.get(name)) for name in ("agent", "user"))
+    if user is None:
+        return {"agent": agent or "default", "where": {"user": {"exists": False}}}
+    return {"agent": agent or "default", "user": user}
