@@ -170,6 +170,24 @@ def test_skip_writes_no_copy_and_names_the_one_that_is_there(memory: Memory) -> 
     assert len(memory) == 3
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "skipped"),
+    [
+        ({"trust": "external"}, {}, False), ({}, {"trust": "system"}, False),
+        ({"trust": "system"}, {}, True), ({"expires": "2100-01-01"}, {}, False),
+        ({"expires": "2100-01-01"}, {"expires": "2100-01-02"}, False),
+        ({"expires": "2100-01-02"}, {"expires": "2100-01-01"}, True),
+    ],
+)  # fmt: skip
+def test_skip_counts_on_no_copy_that_is_trusted_less_or_goes_sooner(
+    old: Any, new: Any, *, skipped: bool
+) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("The prod SSH port is 22", id="old", **old)
+        commit = memory.remember("The prod SSH port is 22", on_similar="skip", **new)
+        assert (commit.id == "old") is skipped
+
+
 def test_report_writes_and_names_what_is_near(memory: Memory) -> None:
     commit = memory.remember("Prod SSH port is 49222", on_similar="report", id="new")
     assert [each.id for each in commit.near] == ["old"]

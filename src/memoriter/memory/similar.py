@@ -8,12 +8,14 @@ caller said: nothing is replaced without their word.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final, cast, get_args
 
 from memoriter.core.batch import Commit
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord
 from memoriter.core.names import choice, integer, listed, text
+from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.similar import OnSimilar, SimilarRecord
 from memoriter.core.times import to_datetime
@@ -22,6 +24,7 @@ from memoriter.memory.engine import Engine
 from memoriter.memory.options import SearchKwargs
 from memoriter.memory.search import search
 from memoriter.text.likeness import Likening, likeness_of
+from memoriter.write.ceiling import USUAL, exceeds, least_trust
 from memoriter.write.writer import Writer
 
 CANDIDATES: Final = 20
@@ -68,10 +71,13 @@ def remember_beside(
     if draft.key is not None and engine.log.keys(writer.tenant, [draft.key.name]):
         return writer.remember(fields)  # a retry: what it wrote must not be taken for a copy
     near = similar_records(engine, writer.scope, fields["text"], options=_own(draft))
-    copies = tuple(each.id for each in near if each.relation == "copy")
-    if on_similar == "skip" and copies:
+    trust = draft.fields.get("trust") or least_trust([USUAL, writer.context.ceiling])
+    expires = cast("datetime | None", draft.fields.get("expires"))
+    copies = (each.record for each in near if each.relation == "copy")
+    standing = [each.id for each in copies if _stands_for(each, str(trust), expires)]
+    if on_similar == "skip" and standing:
         head = engine.log.head(writer.tenant)
-        return Commit(writer.tenant, head.seq, to_datetime(head.time), copies[:1], near=near)
+        return Commit(writer.tenant, head.seq, to_datetime(head.time), (standing[0],), near=near)
     sure = [each.id for each in near if each.relation in _SURE]
     if on_similar == "supersede" and sure:
         given = fields.get("supersedes") or ()
@@ -79,6 +85,13 @@ def remember_beside(
         ids = dict.fromkeys([*others, *sure])
         fields = {**fields, "supersedes": list(ids)}
     return replace(writer.remember(fields), near=near)
+
+
+def _stands_for(copy: Record, trust: str, expires: datetime | None) -> bool:
+    """Whether a copy is trusted as much as a new memory, and counts as long."""
+    if copy.expires is not None and (expires is None or copy.expires < expires):
+        return False
+    return not exceeds(trust, copy.trust)
 
 
 def _own(draft: Draft) -> SearchKwargs:
