@@ -141,6 +141,10 @@ def test_of_a_long_text_only_the_beginning_is_read_for_statements() -> None:
     assert likeness_of("x" * 9_000 + " is 1", "x" * 9_000 + " is 2") is None
 
 
+def test_a_text_may_be_longer_than_any_query(memory: Memory) -> None:
+    assert memory.remember("y" * 70_000, on_similar="report").near == ()
+
+
 @pytest.mark.parametrize("filler", ["\u3164", "\u115f", "\uffa0"])
 def test_letters_that_are_no_terms_do_no_harm(memory: Memory, filler: str) -> None:
     memory.with_ceiling("external").remember(f"Deploy key text {filler} end 3 {filler}")

@@ -31,6 +31,8 @@ CANDIDATES: Final = 20
 """How many memories are compared with a new one."""
 _WORDS: Final = 48
 """So many words of a new text are searched for."""
+_CHARACTERS: Final = 4_096
+"""So many characters of these: some languages put no spaces between words."""
 _MOST: Final = 100
 _LOOSELY: Final = 3
 """So many of the best hits are compared by what they are about, not only by their wording."""
@@ -52,7 +54,7 @@ def similar_records(
     if not words:
         raise BadRecord("text: must not be empty", field="text")
     near: list[SimilarRecord] = []
-    query, now = " ".join(words[:_WORDS]), engine.clock.now
+    query, now = " ".join(words[:_WORDS])[:_CHARACTERS], engine.clock.now
     for hit in search(engine, *build_query(query, CANDIDATES, options or {}, scope, now)):
         like = likeness_of(new, hit.record.text, loosely=hit.rank <= _LOOSELY)
         if like is not None:
