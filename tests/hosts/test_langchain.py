@@ -82,6 +82,20 @@ def test_a_store_of_texts_may_bring_its_own_embedding() -> None:
     assert store.similarity_search("port", k=1)[0].id == "p"
 
 
+def test_documents_that_are_copies_are_found_each_with_its_score() -> None:
+    memory = memoriter.open(":memory:")
+    store = MemoriterVectorStore(memory)
+    texts = ["The prod SSH port is 49222"] * 2 + ["the moon is far"]
+    store.add_texts(texts, ids=["handbook", "wiki", "moon"])
+    found = store.similarity_search_with_score("which port for prod ssh?", k=3)
+    assert [(each.id, score > 0) for each, score in found[:2]] in (
+        [("handbook", True), ("wiki", True)], [("wiki", True), ("handbook", True)],
+    )  # fmt: skip
+    assert len(MemoriterRetriever(memory=memory).invoke("which port for prod ssh?")) == 2
+    chosen = MemoriterRetriever(memory=memory, options={"recipe": "memoriter"})
+    assert len(chosen.invoke("which port for prod ssh?")) == 1
+
+
 def test_other_memories_of_the_store_are_not_touched() -> None:
     memory = memoriter.open(":memory:")
     memory.remember("a memory of somebody else about ssh")

@@ -171,6 +171,13 @@ def test_a_filter_comes_before_the_ranking(m: Memory) -> None:
     assert [each["metadata"]["at"] for each in answer["results"]] == ["x"]
 
 
+def test_a_search_finds_copies_too(m: Memory) -> None:
+    ids = [m.add("The prod SSH port is 49222", user_id="u")["results"][0]["id"] for _ in range(2)]
+    answer = m.search("which prod ssh port?", filters={"user_id": "u"})
+    assert {each["id"] for each in answer["results"]} == set(ids)
+    assert memoriter.verify(m.receipt(answer["receipt"])).ok
+
+
 def test_a_scope_of_the_memory_cannot_be_left() -> None:
     m = Memory(memory=memoriter.open(":memory:").scoped(user="ann"))
     with pytest.raises(memoriter.InputError, match="already limited to user 'ann'"):
