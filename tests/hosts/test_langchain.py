@@ -12,7 +12,7 @@ from tests.hosts.counts import host, run_page
 host("langchain_tests")
 
 from langchain_core.documents import Document  # noqa: E402
-from langchain_core.embeddings import DeterministicFakeEmbedding  # noqa: E402
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings  # noqa: E402
 from langchain_core.vectorstores import VectorStore  # noqa: E402
 from langchain_tests.integration_tests import (  # noqa: E402
     RetrieversIntegrationTests,
@@ -80,6 +80,37 @@ def test_a_store_of_texts_may_bring_its_own_embedding() -> None:
         ["tea for Ann", "port 49222"], DeterministicFakeEmbedding(size=8), ids=["t", "p"]
     )
     assert store.similarity_search("port", k=1)[0].id == "p"
+
+
+class _Sided(Embeddings):
+    """Another model for queries than for documents."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.0] if text == "apple" else [0.0, 1.0] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [1.0, 0.0] if text == "Obst" else [0.0, 0.0]
+
+
+def test_queries_go_through_the_embedding_of_queries() -> None:
+    store = MemoriterVectorStore.from_texts(["train", "apple"], _Sided(), ids=["t", "a"])
+    ((found, score),) = store.similarity_search_with_score("Obst", k=1)
+    assert found.id == "a"
+    assert score > 0
+
+
+def test_documents_that_are_copies_are_found_each_with_its_score() -> None:
+    memory = memoriter.open(":memory:")
+    store = MemoriterVectorStore(memory)
+    texts = ["The prod SSH port is 49222"] * 2 + ["the moon is far"]
+    store.add_texts(texts, ids=["handbook", "wiki", "moon"])
+    found = store.similarity_search_with_score("which port for prod ssh?", k=3)
+    assert [(each.id, score > 0) for each, score in found[:2]] in (
+        [("handbook", True), ("wiki", True)], [("wiki", True), ("handbook", True)],
+    )  # fmt: skip
+    assert len(MemoriterRetriever(memory=memory).invoke("which port for prod ssh?")) == 2
+    chosen = MemoriterRetriever(memory=memory, options={"recipe": "memoriter"})
+    assert len(chosen.invoke("which port for prod ssh?")) == 1
 
 
 def test_other_memories_of_the_store_are_not_touched() -> None:

@@ -118,6 +118,21 @@ def test_a_pattern_deletes_nothing(m: Memory) -> None:
     assert len(m.get_all(filters={"user_id": "ann"})["results"]) == 1
 
 
+def test_an_agent_named_default_has_only_its_own_memories(m: Memory) -> None:
+    m.add("Alice drinks tea", user_id="alice")
+    m.add("The bot makes tea", agent_id="default")
+    m.add("tea of another bot", agent_id="bot")
+    for wanted in ("default", {"eq": "default"}):
+        filters = {"agent_id": wanted}
+        for answer in (m.get_all(filters=filters), m.search("tea", filters=filters)):
+            found = [(each["memory"], each["agent_id"]) for each in answer["results"]]
+            assert found == [("The bot makes tea", "default")]
+    assert len(m.get_all(filters={"agent_id": "*"})["results"]) == 2
+    m.delete_all(agent_id="default")
+    assert m.get_all(filters={"agent_id": "default"})["results"] == []
+    assert len(m.get_all(filters={"user_id": "alice"})["results"]) == 1
+
+
 def test_a_memory_that_add_did_not_write_keeps_its_metadata() -> None:
     memory = memoriter.open(":memory:")
     m = Memory(memory=memory)
@@ -154,6 +169,13 @@ def test_a_filter_comes_before_the_ranking(m: Memory) -> None:
     m.add("on Sundays the whole family drinks tea by the lake", user_id="u", metadata={"at": "x"})
     answer = m.search("tea", filters={"user_id": "u", "at": "x"}, top_k=1, threshold=0.0)
     assert [each["metadata"]["at"] for each in answer["results"]] == ["x"]
+
+
+def test_a_search_finds_copies_too(m: Memory) -> None:
+    ids = [m.add("The prod SSH port is 49222", user_id="u")["results"][0]["id"] for _ in range(2)]
+    answer = m.search("which prod ssh port?", filters={"user_id": "u"})
+    assert {each["id"] for each in answer["results"]} == set(ids)
+    assert memoriter.verify(m.receipt(answer["receipt"])).ok
 
 
 def test_a_scope_of_the_memory_cannot_be_left() -> None:

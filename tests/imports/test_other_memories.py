@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.imports import files
@@ -22,12 +24,33 @@ def imported(path: Path, name: str, records: int) -> Memory:
 def test_a_database_of_claude_mem(tmp_path: Path) -> None:
     path = files.claude_mem(tmp_path / "claude-mem.db")
     memory = imported(path, "claude-mem", 2)
-    record = memory.get("claude-mem-observations-1")
+    of = {each.metadata["origin"]["id"]: each for each in memory.browse().records}
+    record = of["observations-1"]
     assert record.text == "Postgres did not start.\n- 5432 is taken\n- use 5433"
     assert (record.title, record.kind, record.session) == ("Port clash", "bugfix", "s1")
     assert (record.concepts, record.created.year) == (("gotcha",), 2026)
-    summed = memory.get("claude-mem-session_summaries-1")
+    summed = of["session_summaries-1"]
     assert (summed.text, summed.kind) == ("request: start it\nlearned: ports", "summary")
+
+
+def test_a_second_database_of_claude_mem_and_another_user_are_imported(tmp_path: Path) -> None:
+    path = files.claude_mem(tmp_path / "laptop.db")
+    memory = imported(path, "claude-mem", 2)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE observations SET narrative = 'The desk starts.'")
+    assert memory.import_file(path).records.written == 1
+    bob = memory.scoped(user="bob")
+    assert (bob.import_file(path).records.written, len(memory)) == (2, 5)
+    assert bob.import_file(path).records.already == 2
+
+
+def test_memories_of_mem0_without_ids_are_known_by_what_they_say_and_whose_they_are(
+    tmp_path: Path,
+) -> None:
+    rows = [{"memory": "likes tea", "user_id": user} for user in ("ann", "bob")]
+    path = files.write(tmp_path / "mem0.json", {"results": rows})
+    users = [each.user for each in imported(path, "mem0", 2).browse("oldest").records]
+    assert users == ["ann", "bob"]
 
 
 def test_memories_of_mem0(tmp_path: Path) -> None:

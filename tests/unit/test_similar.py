@@ -141,6 +141,10 @@ def test_of_a_long_text_only_the_beginning_is_read_for_statements() -> None:
     assert likeness_of("x" * 9_000 + " is 1", "x" * 9_000 + " is 2") is None
 
 
+def test_a_text_may_be_longer_than_any_query(memory: Memory) -> None:
+    assert memory.remember("y" * 70_000, on_similar="report").near == ()
+
+
 @pytest.mark.parametrize("filler", ["\u3164", "\u115f", "\uffa0"])
 def test_letters_that_are_no_terms_do_no_harm(memory: Memory, filler: str) -> None:
     memory.with_ceiling("external").remember(f"Deploy key text {filler} end 3 {filler}")
@@ -170,6 +174,24 @@ def test_skip_writes_no_copy_and_names_the_one_that_is_there(memory: Memory) -> 
     assert len(memory) == 3
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "skipped"),
+    [
+        ({"trust": "external"}, {}, False), ({}, {"trust": "system"}, False),
+        ({"trust": "system"}, {}, True), ({"expires": "2100-01-01"}, {}, False),
+        ({"expires": "2100-01-01"}, {"expires": "2100-01-02"}, False),
+        ({"expires": "2100-01-02"}, {"expires": "2100-01-01"}, True),
+    ],
+)  # fmt: skip
+def test_skip_counts_on_no_copy_that_is_trusted_less_or_goes_sooner(
+    old: Any, new: Any, *, skipped: bool
+) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("The prod SSH port is 22", id="old", **old)
+        commit = memory.remember("The prod SSH port is 22", on_similar="skip", **new)
+        assert (commit.id == "old") is skipped
+
+
 def test_report_writes_and_names_what_is_near(memory: Memory) -> None:
     commit = memory.remember("Prod SSH port is 49222", on_similar="report", id="new")
     assert [each.id for each in commit.near] == ["old"]
@@ -195,6 +217,17 @@ def test_near_memories_are_sought_in_the_scope_alone(memory: Memory) -> None:
     ann = memory.scoped(user="ann")
     assert ann.similar("Prod SSH port is 49222") == ()
     assert ann.remember("The prod SSH port is 22", on_similar="skip").near == ()
+
+
+@pytest.mark.parametrize("owner", [{"user": "bob"}, {"agent": "bot"}, {}])
+@pytest.mark.parametrize("on_similar", ["skip", "supersede", "report"])
+def test_a_memory_of_another_user_or_agent_is_not_near(on_similar: Any, owner: Any) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("The prod SSH port is 22", user="ann", id="of ann")
+        assert memory.remember("Prod SSH port is 22", on_similar=on_similar, **owner).near == ()
+        assert [hit.id for hit in memory.scoped(user="ann").recall("ssh port")] == ["of ann"]
+        again = memory.remember("The prod SSH port is 22", on_similar=on_similar, **owner)
+        assert [each.relation for each in again.near] == ["copy"]
 
 
 def test_a_wrong_word_is_refused_with_the_right_ones(memory: Memory) -> None:

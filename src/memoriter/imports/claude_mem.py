@@ -51,7 +51,8 @@ def _record(table: str, row: dict[str, Any]) -> Iterator[Extracted]:
     if not text.strip():
         yield BadRow(where, "holds no text")
         return
-    record = FieldMap(NAME, where, f"{NAME}-{table}-{row['id']}")
+    record = FieldMap(NAME, where)
+    record.origin["id"] = f"{table}-{row['id']}"  # a number of this database, so no id of a record
     record.put("text", text)
     record.put("title", row.get("title"))
     record.put("summary", row.get("subtitle"))
@@ -61,7 +62,7 @@ def _record(table: str, row: dict[str, Any]) -> Iterator[Extracted]:
     record.put("session", session)
     record.put_time("created", row.get("created_at_epoch") or row.get("created_at"))
     record.keep_rest(row, *_TAKEN)
-    yield from record.finish(where)
+    yield from record.finish(json.dumps([where, row], sort_keys=True, default=str))
 
 
 def _observed(row: dict[str, Any]) -> str:

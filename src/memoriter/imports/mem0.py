@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -24,6 +25,8 @@ _TAKEN: Final = (
     "id", "memory", "user_id", "agent_id", "run_id", "metadata", "created_at", "categories", "hash",
     "score", "expiration_date",
 )  # fmt: skip
+_CONTENTS: Final = ("memory", "user_id", "agent_id", "run_id", "created_at")
+"""What a memory without an id is known by."""
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -64,7 +67,8 @@ def _record(where: str, row: dict[str, Any]) -> Iterator[Extracted]:
     if is_object(row.get("metadata")):
         record.metadata = dict(row["metadata"])
     record.keep_rest(row, *_TAKEN)
-    yield from record.finish(str(row.get("id") or row["memory"]))
+    contents = json.dumps([row.get(name) for name in _CONTENTS])
+    yield from record.finish(contents if row.get("id") is None else str(row["id"]))
 
 
 def _end_of_day(day: object) -> object:

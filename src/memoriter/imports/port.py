@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -19,6 +20,10 @@ class Entry(NamedTuple):
     """Fields of a record, as `remember` takes them."""
     tenant: str | None = None
     """Its tenant, if the source system has tenants."""
+
+    def key_in(self, scope: Mapping[str, str]) -> str:
+        """What it is known by in a scope: without an id it is another row in another scope."""
+        return json.dumps([self.key, scope]) if scope and "id" not in self.fields else self.key
 
 
 class ImportedEdge(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final, cast
 
 from memoriter.core.canonical import canonical, digest
@@ -12,6 +13,7 @@ from memoriter.doors.tenant_session import Receipts
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
 from memoriter.memory.rewriting import forget_records, write_records
+from memoriter.pipeline.load import recipe_of
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Result
 
@@ -64,11 +66,22 @@ class Adapter:
 
 
 def recalled(memory: Memory, query: str, limit: int | None, **options: Any) -> Result | None:
-    """The answer of a recall; None if the query has no words, where a host expects no error."""
+    """The answer of a recall; None if the query has no words, where a host expects no error.
+
+    Unless the caller chose a recipe, copies are hits of their own: a host knows each by its id.
+    """
+    if options.get("recipe") is None:
+        options["overrides"] = {"order": _order_with_copies(), **(options.get("overrides") or {})}
     try:
         return memory.recall(query, limit, **options)
     except NothingToRun:
         return None
+
+
+@cache
+def _order_with_copies() -> list[object]:
+    """The orderings of the default recipe but for the one that joins copies."""
+    return [each for each in recipe_of("memoriter").to_data()["order"] if each["kind"] != "copies"]
 
 
 def _beside(fields: Mapping[str, Any], old: Record | None) -> Mapping[str, Any]:

@@ -12,17 +12,21 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self, cast
 
+import numpy as np
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
+from numpy.typing import NDArray
 from pydantic import ConfigDict, PrivateAttr
 
 import memoriter
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.record import Record
 from memoriter.doors.tenant_session import Receipts
+from memoriter.embed.callable import FunctionEmbedder
+from memoriter.embed.port import Side
 from memoriter.integrations.answers import (
     Adapter,
     adapter_id,
@@ -178,7 +182,7 @@ class MemoriterVectorStore(Adapter, VectorStore):
         """A store with these documents, in `memory=…` or in a new one with this embedding."""
         memory = kwargs.get("memory")
         if memory is None:
-            options = {} if embedding is None else {"embedder": embedding.embed_documents}
+            options = {} if embedding is None else {"embedder": _BothSides(embedding)}
             memory = memoriter.open(":memory:", **options)
         made = cls(memory)
         made.add_texts(texts, metadatas, ids=ids)
@@ -189,6 +193,23 @@ class MemoriterVectorStore(Adapter, VectorStore):
 
     def _all(self) -> Iterator[Record]:
         return filter(_is_own, every_record(self._memory, where={"kind": KIND}))
+
+
+class _BothSides(FunctionEmbedder):
+    """An embedding of LangChain: documents and queries go through a method of their own."""
+
+    def __init__(self, embedding: Embeddings) -> None:
+        super().__init__(embedding.embed_documents)
+
+        def queries(texts: list[str]) -> list[list[float]]:
+            return [embedding.embed_query(text) for text in texts]
+
+        self._queries = FunctionEmbedder(queries, self.name, self.dimension)
+
+    def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
+        if side == "query":
+            return self._queries.embed(texts, side)
+        return super().embed(texts, side)
 
 
 class _RankedDocument(NamedTuple):

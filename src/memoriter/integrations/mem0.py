@@ -71,14 +71,12 @@ class Mem0Memory(Adapter):
             raise ValueError(f"Invalid 'memory_type'. Please pass {_PROCEDURAL!r} or none.")
         ids_of_scope = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
         scope = self._memory.scoped(**fields.scope_of(ids_of_scope))
-        turns = fields.turns_of(messages)
-        ids = scope.remember_many(
-            [fields.turn_draft(turn, metadata, options) for turn in turns]
-        ).ids
+        turns, marked = fields.turns_of(messages), fields.marks(metadata, agent_id)
+        ids = scope.remember_many([fields.turn_draft(turn, marked, options) for turn in turns]).ids
         model = configured_model() if options.get("infer", True) else None
         if model is not None and ids:
             facts = self._facts(scope, FactReader(model), ids)
-            drafts = [fields.fact_draft(fact, metadata, options) for fact in facts]
+            drafts = [fields.fact_draft(fact, marked, options) for fact in facts]
             ids += scope.remember_many(drafts).ids
         return {"results": [fields.event_of(scope.get(id)) for id in ids]}
 
@@ -168,7 +166,12 @@ class Mem0Memory(Adapter):
     ) -> dict[str, str]:
         """Forget all memories of a user, agent or run."""
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        self._memory.scoped(**fields.scope_of(ids)).forget(where={})
+        scope = self._memory.scoped(**fields.scope_of(ids))
+        if fields.is_unnamed("agent_id", agent_id):
+            named = fields.filtered_records(scope, {"agent_id": agent_id}, "show")
+            self._forget(each.id for each in named)
+        else:
+            scope.forget(where={})
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:

@@ -19,6 +19,8 @@ from memoriter.why.result import Hit
 
 OWN: Final = "mem0"
 """The field of the metadata that holds what only mem0 has."""
+_UNNAMED: Final = "default"
+"""The agent of records that were added without one; who was added by this name is marked."""
 _SCOPE: Final = {"user_id": "user", "agent_id": "agent", "run_id": "session"}
 _TESTS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "eq": operator.eq,
@@ -48,6 +50,7 @@ def scope_of(ids: Mapping[str, Any]) -> dict[str, str]:
 def filtered_scope(filters: object, options: Mapping[str, Any]) -> dict[str, str]:
     """The scope of a question: ids that are texts narrow it, `*` and operators are conditions.
 
+    So is the agent `default`, which is also that of records without an agent.
     Raises ValueError if filters name no id, or if one stands elsewhere.
     """
     for name in _SCOPE:
@@ -68,7 +71,12 @@ def has_conditions(filters: Mapping[str, Any] | None) -> bool:
 
 
 def _is_condition(name: str, want: object) -> bool:
-    return name not in _SCOPE or want == "*" or isinstance(want, dict)
+    return name not in _SCOPE or want == "*" or isinstance(want, dict) or is_unnamed(name, want)
+
+
+def is_unnamed(name: str, id: object) -> bool:
+    """Whether an id is the agent that records without an agent have too."""
+    return name == "agent_id" and id is not None and str(id).strip() == _UNNAMED
 
 
 def filtered_records(
@@ -197,17 +205,22 @@ def unix_seconds(time: Any) -> Any:
     return time
 
 
-def fact_draft(fact: dict[str, Any], metadata: Any, options: dict[str, Any]) -> Any:
-    """The draft of a fact in messages that `add` wrote, with their metadata and expiration."""
-    own: dict[str, Any] = {OWN: {"metadata": without_ids(metadata)}}
+def marks(metadata: object, agent_id: object) -> dict[str, Any]:
+    """What `add` keeps of every record: the caller's metadata, and an agent named `default`."""
+    marked = {"agent": _UNNAMED} if is_unnamed("agent_id", agent_id) else {}
+    return {"metadata": without_ids(metadata), **marked}
+
+
+def fact_draft(fact: dict[str, Any], marked: dict[str, Any], options: dict[str, Any]) -> Any:
+    """The draft of a fact in messages that `add` wrote, with their marks and expiration."""
     expires = end_of_day(options.get("expiration_date"))
     dated = {} if expires is None else {"expires": expires}
-    return {**fact, "metadata": {**fact["metadata"], **own}, **dated}
+    return {**fact, "metadata": {**fact["metadata"], OWN: marked}, **dated}
 
 
-def turn_draft(turn: Message, metadata: Any, options: dict[str, Any]) -> Any:
+def turn_draft(turn: Message, marked: dict[str, Any], options: dict[str, Any]) -> Any:
     """The draft of a message, with the times among the options of `add`."""
-    own = {"role": turn.role, "actor": turn.speaker, "metadata": without_ids(metadata)}
+    own = {"role": turn.role, "actor": turn.speaker, **marked}
     created = unix_seconds(options.get("timestamp"))
     times = {"created": created, "expires": end_of_day(options.get("expiration_date"))}
     dated = {name: time for name, time in times.items() if time is not None}
@@ -219,7 +232,7 @@ def mem0_item(record: Record) -> dict[str, Any]:
     own = own_fields(record)
     optional = {
         "user_id": record.user,
-        "agent_id": None if record.agent == "default" else record.agent,
+        "agent_id": own.get("agent") if record.agent == _UNNAMED else record.agent,
         "run_id": record.session,
         "actor_id": own.get("actor"),
         "role": own.get("role"),

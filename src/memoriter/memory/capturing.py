@@ -1,8 +1,9 @@
 """`Memory.remember_messages`: the turns of a conversation as records.
 
-A turn is written once: its idempotency key is made of the session and the id of the message, so a
-caller may pass the whole conversation after every turn. What was recalled into a prompt is taken
-out first, and a turn that holds a secret is refused. No model is asked unless `facts` says so.
+A turn is written once: its idempotency key is made of agent, user, session and the id of the
+message, so a caller may pass the whole conversation after every turn. What was recalled into a
+prompt is taken out first, and a turn that holds a secret is refused. No model is asked unless
+`facts` says so.
 """
 
 from __future__ import annotations
@@ -101,8 +102,7 @@ def capture_messages(
     read = _facts_of(engine, writer) if flag(options.get("facts", False), "facts") else None
     _refuse_secret_names(writer, options)
     rows = _rows(messages)
-    session = options.get("session") or writer.scope.session
-    turns = list(_turns(rows, session))
+    turns = list(_turns(rows, _owner(writer, options)))
     ids, refused = list[str](), list[RefusedMessage]()
     for first in range(0, len(turns), BATCH):  # what is written stays if the program is ended
         new, secret = _written(engine, writer, turns[first : first + BATCH], options)
@@ -209,7 +209,15 @@ def _rows(messages: object) -> Sequence[Mapping[str, Any]]:
     return cast("list[Mapping[str, Any]]", rows)
 
 
-def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_Turn]:
+def _owner(writer: Writer, options: MessagesKwargs) -> list[str | None]:
+    """The agent, user and session of the turns: another's message is another message."""
+    agent, user, session = (
+        options.get(name) or getattr(writer.scope, name) for name in ("agent", "user", "session")
+    )
+    return [agent or "default", user, session]
+
+
+def _turns(rows: Sequence[Mapping[str, Any]], owner: Sequence[str | None]) -> Iterator[_Turn]:
     """The messages that have text, without the blocks of recalled memories in them."""
     seen: Counter[tuple[object, ...]] = Counter()
     for at, row in enumerate(rows):
@@ -229,8 +237,8 @@ def _turns(rows: Sequence[Mapping[str, Any]], session: str | None) -> Iterator[_
             own = (message.role, message.speaker, message.text, str(message.time))
             seen[own] += 1
             named = ["text", *own, seen[own]]
-        of_session = digest("memoriter/message/1", canonical([session, *named])).hex()
-        yield _Turn(at, message, f"message:{of_session[:32]}")
+        of_owner = digest("memoriter/message/1", canonical([*owner, *named])).hex()
+        yield _Turn(at, message, f"message:{of_owner[:32]}")
 
 
 def _encodable(message: Message) -> Message:

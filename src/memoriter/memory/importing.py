@@ -260,7 +260,7 @@ class _Run:
             hint = f"import it with --tenant {entry.tenant}"
             self._count(self.done.records, BadRow(entry.where, reason, hint))
             return None
-        key = entry.fields.get("key") or self._key(entry.key)
+        key = entry.fields.get("key") or self._key(entry.key_in(self._writer.scope.filters()))
         try:
             return self._writer.stamped(self._fitting({**entry.fields, "key": key}))
         except _Refusal as error:

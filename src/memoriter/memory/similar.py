@@ -1,30 +1,38 @@
 """What is near to a new memory: `Memory.similar`, and `on_similar` of `Memory.remember`.
 
-Candidates come from an ordinary recall in the scope of the caller; `text.likeness` decides. What is
-found is reported, or done with as the caller said: nothing is replaced without their word.
+Candidates come from an ordinary recall in the scope of the caller, for a new memory among those of
+its own agent and user; `text.likeness` decides. What is found is reported, or done with as the
+caller said: nothing is replaced without their word.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, get_args
+from datetime import datetime
+from typing import Any, Final, cast, get_args
 
 from memoriter.core.batch import Commit
+from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord
 from memoriter.core.names import choice, integer, listed, text
+from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.similar import OnSimilar, SimilarRecord
 from memoriter.core.times import to_datetime
 from memoriter.memory.build_query import build_query
 from memoriter.memory.engine import Engine
+from memoriter.memory.options import SearchKwargs
 from memoriter.memory.search import search
 from memoriter.text.likeness import Likening, likeness_of
+from memoriter.write.ceiling import USUAL, exceeds, least_trust
 from memoriter.write.writer import Writer
 
 CANDIDATES: Final = 20
 """How many memories are compared with a new one."""
 _WORDS: Final = 48
 """So many words of a new text are searched for."""
+_CHARACTERS: Final = 4_096
+"""So many characters of these: some languages put no spaces between words."""
 _MOST: Final = 100
 _LOOSELY: Final = 3
 """So many of the best hits are compared by what they are about, not only by their wording."""
@@ -34,7 +42,11 @@ _ORDER: Final = get_args(Likening)
 
 
 def similar_records(
-    engine: Engine, scope: Scope, new: str, limit: int = CANDIDATES
+    engine: Engine,
+    scope: Scope,
+    new: str,
+    limit: int = CANDIDATES,
+    options: SearchKwargs | None = None,
 ) -> tuple[SimilarRecord, ...]:
     """The memories that a new text may copy, contradict or replace, nearest first."""
     words = text(new, "text").split()
@@ -42,8 +54,8 @@ def similar_records(
     if not words:
         raise BadRecord("text: must not be empty", field="text")
     near: list[SimilarRecord] = []
-    query = " ".join(words[:_WORDS])
-    for hit in search(engine, *build_query(query, CANDIDATES, {}, scope, engine.clock.now)):
+    query, now = " ".join(words[:_WORDS])[:_CHARACTERS], engine.clock.now
+    for hit in search(engine, *build_query(query, CANDIDATES, options or {}, scope, now)):
         like = likeness_of(new, hit.record.text, loosely=hit.rank <= _LOOSELY)
         if like is not None:
             near.append(SimilarRecord(hit.record, *like))
@@ -60,11 +72,14 @@ def remember_beside(
     draft = writer.stamped(fields)  # refused before anything is searched for
     if draft.key is not None and engine.log.keys(writer.tenant, [draft.key.name]):
         return writer.remember(fields)  # a retry: what it wrote must not be taken for a copy
-    near = similar_records(engine, writer.scope, fields["text"])
-    copies = tuple(each.id for each in near if each.relation == "copy")
-    if on_similar == "skip" and copies:
+    near = similar_records(engine, writer.scope, fields["text"], options=_own(draft))
+    trust = draft.fields.get("trust") or least_trust([USUAL, writer.context.ceiling])
+    expires = cast("datetime | None", draft.fields.get("expires"))
+    copies = (each.record for each in near if each.relation == "copy")
+    standing = [each.id for each in copies if _stands_for(each, str(trust), expires)]
+    if on_similar == "skip" and standing:
         head = engine.log.head(writer.tenant)
-        return Commit(writer.tenant, head.seq, to_datetime(head.time), copies[:1], near=near)
+        return Commit(writer.tenant, head.seq, to_datetime(head.time), (standing[0],), near=near)
     sure = [each.id for each in near if each.relation in _SURE]
     if on_similar == "supersede" and sure:
         given = fields.get("supersedes") or ()
@@ -72,3 +87,18 @@ def remember_beside(
         ids = dict.fromkeys([*others, *sure])
         fields = {**fields, "supersedes": list(ids)}
     return replace(writer.remember(fields), near=near)
+
+
+def _stands_for(copy: Record, trust: str, expires: datetime | None) -> bool:
+    """Whether a copy is trusted as much as a new memory, and counts as long."""
+    if copy.expires is not None and (expires is None or copy.expires < expires):
+        return False
+    return not exceeds(trust, copy.trust)
+
+
+def _own(draft: Draft) -> SearchKwargs:
+    """The options of a search among the memories of the agent and user of a draft."""
+    agent, user = (cast("str | None", draft.fields.get(name)) for name in ("agent", "user"))
+    if user is None:
+        return {"agent": agent or "default", "where": {"user": {"exists": False}}}
+    return {"agent": agent or "default", "user": user}

@@ -43,7 +43,8 @@ def parse_message(row: Mapping[str, Any]) -> Message:
     texts, others = _content_parts(row.get("content", row.get("text", row.get("parts"))))
     if not texts and isinstance(row.get("text"), str):
         texts = [row["text"]]
-    named = row.get("id") or row.get("uuid")
+    ids = (row.get("id"), row.get("uuid"))
+    named = next((each for each in ids if each not in (None, "")), None)  # 0 is an id
     speaker = row.get("name") or row.get("speaker")
     return Message(
         role=message_role(row),
