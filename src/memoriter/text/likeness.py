@@ -129,8 +129,8 @@ def likeness_of(new: str, old: str, *, loosely: bool = False) -> Likeness | None
     new, old = new[:_READ], old[:_READ]
     clauses = [_CLAUSE.split(text)[:_CLAUSES] for text in (new, old)]
     pairs = [*whole, *((one, two) for one in clauses[0] for two in clauses[1])]
-    found = [_other_value(_words(one), _words(two)) for one, two in pairs]
-    likes = [each for each in found if each is not None]
+    compared = [_other_value(_words(one), _words(two)) for one, two in pairs]
+    likes = [each for each in compared if each is not None]
     like = min(likes, key=lambda each: each.relation != "other value", default=None)
     if like is not None or not loosely:
         return like
