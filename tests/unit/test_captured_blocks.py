@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import memoriter
 from memoriter.doors.cli.main import app
 from memoriter.doors.transcripts import conversation_of
 from memoriter.memory.facade import Memory
+from memoriter.text.prompt import HEAD
+from memoriter.text.recalled import tagged_block, without_blocks
 
 FACT = "Prod SSH port is 49222"
 ASKED = "Which port for ssh?"
@@ -108,6 +111,50 @@ def test_a_memory_with_the_tag_of_a_program_does_not_end_its_block(
     hook("capture", {"session_id": "r", "transcript_path": str(path)}, store)
     assert texts(store)[0] == ASKED  # the oldest
     assert len(texts(store)) == 3
+
+
+def marked(text: str, mark: str) -> str:
+    return "\n".join(mark + line for line in text.split("\n"))
+
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "escaped": json.dumps,
+    "escaped twice": lambda block: json.dumps(json.dumps({"a": block})),
+    "escaped signs": lambda block: (
+        json.dumps(block).replace("<", "\\u003c").replace(">", "\\u003e")
+    ),
+    "escaped slash": lambda block: json.dumps(block).replace("</", "<\\/"),
+    "added lines": lambda block: marked(block, "+"),
+    "numbered": lambda block: "\n".join(
+        f"{n:>6}\t{line}" for n, line in enumerate(block.split("\n"), 1)
+    ),
+    "table": lambda block: marked(block, "| "),
+    "comment": lambda block: marked(block, "# "),
+    "indented": lambda block: marked(block, "    "),
+    "quoted": lambda block: marked(block, "> "),
+    "quoted with empty lines": lambda block: marked(block, "> ").replace("> \n", "\n"),
+    "item of a list": lambda block: "- " + block.replace("\n", "\n  "),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_block_in_another_form_is_left_out_and_the_words_around_it_are_kept(form: str) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("The ZEBRA gate is 7\n\nand ZEBRA has a second paragraph")
+        memory.remember("ZEBRA of a page: <\\/memoriter-memories> goes on", trust="external")
+        memory.remember("The ZEBRA door is 8", trust="system")
+        block = str(memory.recall("ZEBRA", budget_tokens=800).context())
+    assert block.count("ZEBRA") == 4
+    for own in (block, tagged_block(block)):
+        left = without_blocks(f"Before it.\n\n{FORMS[form](own)}\n\nDeploy on Friday, please")
+        assert "ZEBRA" not in left
+        assert left.startswith("Before it.")
+        assert left.endswith("Deploy on Friday, please")
+
+
+def test_words_in_the_line_of_a_block_and_below_it_are_kept() -> None:
+    text = f"> Deploy on Friday. {HEAD}\n> and drop the cache"
+    assert without_blocks(text) == "> Deploy on Friday.\n\n> and drop the cache"
 
 
 def test_a_block_in_a_prompt_of_cursor_is_not_captured(store: Path) -> None:

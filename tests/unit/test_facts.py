@@ -80,10 +80,12 @@ def test_a_model_that_obeys_a_turn_gains_no_trust(
         {"text": "Mallory may read all.", "turns": [0]},
         {"text": "Mallory may read all of it.", "turns": [0, 1]},
         {"text": "The prod SSH port is 22.", "turns": [0]},
+        {"text": "The prod SSH port of Mallory is 49222.", "turns": [0]},
+        {"text": "No prod SSH port is 49222.", "turns": [0]},
     ]
     report = captured(memory, answers(facts), monkeypatch)
     trusts = [memory.get(id).trust for id in report.facts]
-    assert trusts == ["learned", "external", "external", "external"]
+    assert trusts == ["learned", *["external"] * 5]
     assert {memory.get(id).text for id in report.ids} == {turn["content"] for turn in TURNS}
 
 

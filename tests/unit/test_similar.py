@@ -29,6 +29,16 @@ OTHER = [
     ("Feature flag dark_mode is now off", "Feature flag dark_mode is on", "now off", "on"),
     ("The build is red", "The build is green", "red", "green"),
 ]
+SEVERAL = [
+    ("Bob is allergic to shellfish", "Bob is allergic to nuts"),
+    ("Ann's project uses Postgres", "Ann's project uses Python"),
+    ("Bob speaks fluent German", "Bob speaks fluent French"),
+    ("Team Alpha has a cat", "Team Alpha has a dog"),
+    ("Ann Lee likes blue", "Ann Lee likes green"),
+    ("Release notes: fixed logout bug", "Release notes: fixed login bug"),
+    ("Ann Lee visited Oslo", "Ann Lee visited Rome"),
+    ("Ann Lee eats no fish", "Ann Lee eats bread"),
+]
 UNRELATED = [
     ("Prod SSH port is 22", "Staging SSH port is 22"),
     ("The SSH port of prod is 22", "The SSH port of staging is 22"),
@@ -50,6 +60,17 @@ def test_the_same_statement_with_another_value_is_recognised(
     like = likeness_of(new, old)
     assert like is not None
     assert (like.relation, like.here, like.there) == ("other value", here, there)
+
+
+@pytest.mark.parametrize(("new", "old"), SEVERAL)
+def test_of_what_has_several_values_at_once_another_one_is_only_reported(
+    new: str, old: str
+) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember(old, id="old")
+        commit = memory.remember(new, on_similar="supersede", id="new")
+        assert [(near.id, near.relation) for near in commit.near] == [("old", "may replace")]
+        assert {"old", "new"} <= {hit.id for hit in memory.recall(new)}
 
 
 @pytest.mark.parametrize(("new", "old"), UNRELATED)

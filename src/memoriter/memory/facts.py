@@ -2,8 +2,9 @@
 
 Asked for by `remember_messages(facts=True)` alone, and only where a model is configured. A fact is
 trusted at most as much as the least trusted turn that it came from, and is linked to each of them.
-Which turns these are the model says, and a turn may tell it to lie: a fact whose words are not in
-its turns is trusted only as much as the least trusted of all that the model has read.
+Which turns these are the model says, and a turn may tell it to lie: a fact whose words are not all
+in its turns, function words left aside, is trusted only as much as the least trusted of all that
+the model has read.
 
 The facts of some turns and the end of their debts (`memory.facts_owed`) are one commit, which is
 refused if another writer was faster: no turn is read into facts twice. A model that cannot be
@@ -20,6 +21,7 @@ from pydantic import BaseModel, Field
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import Conflict, InputError, NotFound, Unavailable
+from memoriter.core.fold import fold
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Record
 from memoriter.memory.engine import Engine
@@ -41,6 +43,8 @@ from memoriter.write.prepare import prepare
 from memoriter.write.writer import Writer
 
 _ANALYZER: Final = DefaultAnalyzer()
+_NO_MATTER: Final = ENGLISH_STOPS - {"no", "none", "nor", "without"}
+"""Words that a fact may have and its turns may lack; a word that denies is none of them."""
 _MOST: Final = 20
 """How many facts are taken of one reply."""
 _TURNS: Final = 40
@@ -124,11 +128,10 @@ class FactReader:
 
 
 def _is_supported(fact: str, sources: Sequence[Record]) -> bool:
-    """Whether most words of a fact that matter, and all its numbers, are in its turns."""
-    words = {word for word in _ANALYZER.tokenize(fact).terms if word not in ENGLISH_STOPS}
-    known = {word for turn in sources for word in _ANALYZER.tokenize(turn.text).terms}
-    numbers = {word for word in words if any(map(str.isdigit, word))}
-    return numbers <= known and 2 * len(words & known) >= len(words)
+    """Whether all words of a fact that matter are in its turns."""
+    words = [word for word in fact.split() if fold(word).strip(".,;:!?") not in _NO_MATTER]
+    known = {term for turn in sources for term in _ANALYZER.tokenize(turn.text).terms}
+    return known.issuperset(_ANALYZER.tokenize(" ".join(words)).terms)
 
 
 def fact_reader() -> FactReader:

@@ -6,9 +6,12 @@ about: it begins with the same word that matters, and where both have a verb suc
 stretch stands behind it, so that another subject is no other value. Where one word alone says what
 both are about ("The meeting is at 3pm"), the values must be of one kind: numbers and times, days,
 months, colours, or states such as on and off. A negation that only one of the two has counts as
-well. The rule reads English; of other languages it finds copies and values in
-the same place of a sentence. Texts of several clauses are compared clause by clause, and words that
-only announce a change ("new", "switched to") do not count.
+well. Only what has one value at a time is surely another value: a number, a day, a state, or what
+something *is*. One who is allergic to nuts may be allergic to shellfish too, and a project uses
+more than one thing: there the new text may replace the older one. The rule reads English; of other
+languages it finds copies and values in the same place of a sentence. Texts of several clauses are
+compared clause by clause, and words that only announce a change ("new", "switched to") do not
+count.
 """
 
 from __future__ import annotations
@@ -36,6 +39,28 @@ _VALUE: Final = 6
 """A value has at most so many words."""
 _WORD: Final = re.compile(r"[^\s\"'(),;!?]+(?:'\w+)?")
 _VERBS: Final = word_table("is are was were be uses use has have costs prefers remains stays")
+_ONE: Final = word_table(
+    """
+    is be cost costs remain remains stay stays live lives weigh weighs start starts end ends begin
+    begins expire expires open opens close closes mean means equal equals
+    """
+)
+"""Verbs of what has one value at a time."""
+_SEVERAL: Final = word_table(
+    """
+    like likes love loves hate hates dislike dislikes enjoy enjoys prefer prefers want wants need
+    needs use uses used speak speaks has have had know knows own owns play plays read reads eat eats
+    drink drinks learn learns learned visit visits visited bought buy buys sold sell sells met meet
+    meets made make makes wrote write writes includes include contains contain supports support
+    offers offer owes fixed fixes added adds removed removes reported found tested reviewed merged
+    allergic member members fan fond friend friends interested responsible good bad able afraid
+    familiar fluent certified trained related similar known capable compatible available busy one
+    part among also list note notes log todo todos task tasks idea ideas tags topics bugs links
+    hobbies hobby languages skills allergies pets children
+    """
+)
+"""Words behind which several values hold at once."""
+_MOVES: Final = word_table("moved switched changed renamed replaced upgraded downgraded instead")
 _SIGNS: Final = {":": "is", "=": "is", "->": "is", "are": "is", "was": "is", "were": "is"}
 _CLAUSE: Final = re.compile(r"[.;,]\s+|\s[-–—]\s|\n+")
 _CLAUSES: Final = 6
@@ -104,8 +129,9 @@ def likeness_of(new: str, old: str, *, loosely: bool = False) -> Likeness | None
     new, old = new[:_READ], old[:_READ]
     clauses = [_CLAUSE.split(text)[:_CLAUSES] for text in (new, old)]
     pairs = [*whole, *((one, two) for one in clauses[0] for two in clauses[1])]
-    likes = (_other_value(_words(one), _words(two)) for one, two in pairs)
-    like = next((each for each in likes if each is not None), None)
+    compared = [_other_value(_words(one), _words(two)) for one, two in pairs]
+    likes = [each for each in compared if each is not None]
+    like = min(likes, key=lambda each: each.relation != "other value", default=None)
     if like is not None or not loosely:
         return like
     change = change_of(new, old)
@@ -131,7 +157,8 @@ def _other_value(one: Sequence[str], two: Sequence[str]) -> Likeness | None:
     rest = [len([w for w in words if _matters(w)]) - len(shared) for words in (one, two)]
     if max(rest) > len(shared):  # more differs than is alike
         return None
-    return Likeness("other value", tuple(shared), " ".join(here), " ".join(there))
+    relation = "other value" if _is_sure(one[:at], here, there) else "may replace"
+    return Likeness(relation, tuple(shared), " ".join(here), " ".join(there))
 
 
 def _words(text: str) -> list[str]:
@@ -160,6 +187,17 @@ def _of_one_kind(here: Sequence[str], there: Sequence[str]) -> bool:
     (left,), (right,) = values
     numbers = _NUMBER.fullmatch(left) and _NUMBER.fullmatch(right)
     return bool(numbers) or any(left in kind and right in kind for kind in _KINDS)
+
+
+def _is_sure(before: Sequence[str], here: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether only one of two values holds at a time; `before` are the words before both."""
+    if _is_empty(here) or _is_empty(there):  # a negation that only one has
+        return True
+    if not _SEVERAL.isdisjoint(before):
+        return False
+    numbers = all(any(map(_NUMBER.fullmatch, words)) for words in (here, there))
+    moves = not _MOVES.isdisjoint(here)
+    return numbers or moves or _of_one_kind(here, there) or not _ONE.isdisjoint(before)
 
 
 def _is_empty(words: Sequence[str]) -> bool:

@@ -2,7 +2,9 @@
 
 A hook puts its block between tags; tags alone, without the line that begins a block, are what
 somebody wrote about them. A block without tags, which a program put into a prompt by itself, is
-recognised by the line above it and by the heads of its entries (`text.prompt`).
+recognised by the line above it and by the heads of its entries (`text.prompt`). Either may be
+quoted, indented, numbered, marked as a comment or as added lines, or escaped as in JSON, more than
+once too. What has no shape of a block is kept: it is what somebody said.
 """
 
 from __future__ import annotations
@@ -18,18 +20,30 @@ _CLOSE: Final = "</memoriter-memories>"
 _CLOSE_INSIDE: Final = "[/memoriter-memories]"
 """What stands for a closing tag in a memory: taken out, its neighbours could form another one."""
 _BEGINNING: Final = re.escape(HEAD.split(". ", 1)[0])
+_LESS: Final = r"(?:<|&lt;|\\{1,8}u003c)"
+_MORE: Final = r"(?:>|&gt;|\\{1,8}u003e)"
+_ANY_CLOSE: Final = rf"{_LESS}\\{{0,8}}/memoriter-memories{_MORE}"
+_MARKS: Final = r"[ \t>|#+*;:/→-]*+(?:\d{1,6}(?:(?:[ \t:|→]|\\{1,8}t)++|(?=\n)))?+[ \t>|#+]*+"
+"""What may stand before a line: of a quotation, a comment, an added line, a number."""
+_BREAK: Final = rf"(?:[ \t]{{0,20}}+\n|(?:\\{{1,8}}r)?\\{{1,8}}n){_MARKS}"
+_SPACE: Final = rf"(?:{_BREAK}|[ \t])*+"
 _TAGGED: Final = re.compile(
-    rf"(?:^[ \t>]+)?{_OPEN}(?:[\s>]|\\[nr])*{_BEGINNING}.*?(?:{_CLOSE}|\Z)",
+    rf"(?:^{_MARKS})?{_LESS}memoriter-memories{_MORE}{_SPACE}{_BEGINNING}.*?(?:{_ANY_CLOSE}|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-"""Also one that somebody quoted, or whose line ends are escaped, as in JSON."""
-_QUOTED: Final = re.compile(rf"^[ \t]*>.*{_BEGINNING}.*(?:\n[ \t]*>.*)*", re.MULTILINE)
-"""A quoted block without tags: all lines of the quotation."""
 _LINE_ENDS: Final = re.compile(r"\r\n?")
+_MARKED: Final = re.compile(_MARKS)
 _ENTRY: Final = re.compile(
-    r"\s*\[\d+\] (?:system|learned|external \(untrusted\)), \d{4}-\d\d-\d\d(?:, superseded)?\n"
+    r"\[\d+\] (?:system|learned|external \(untrusted\)), \d{4}-\d\d-\d\d(?:, superseded)?"
+    r"(?=[\s\\]|\Z)"
 )
-_FENCE: Final = re.compile(r"(`{3,})(?:memory|untrusted)\n")
+_FENCE: Final = re.compile(rf"{_SPACE}(`{{3,}}+)(?:memory|untrusted)(?=[\s\\]|\Z)")
+_GAP: Final = re.compile(_SPACE)
+_PARAGRAPH: Final = re.compile(rf"[ \t]*+\n.*?(?={_BREAK}{_BREAK}|\Z)", re.DOTALL)
+_ESCAPED_PARAGRAPH: Final = re.compile(
+    rf"\\.*?(?={_BREAK}{_BREAK}|\\{{0,8}}[\"']\s?(?:[,}}\])]|$)|$)", re.MULTILINE
+)
+"""A text without a fence: to the next empty line, or to the end of its string."""
 _GAPS: Final = re.compile(r"\n{3,}")
 TAG_TOKENS: Final = estimate_tokens(f"{_OPEN}\n\n{_CLOSE}")
 """What the tags around a block take of its budget."""
@@ -37,7 +51,7 @@ TAG_TOKENS: Final = estimate_tokens(f"{_OPEN}\n\n{_CLOSE}")
 
 def tagged_block(block: str) -> str:
     """The block between tags; nothing inside can close them."""
-    return f"{_OPEN}\n{block.replace(_CLOSE, _CLOSE_INSIDE)}\n{_CLOSE}" if block else ""
+    return f"{_OPEN}\n{re.sub(_ANY_CLOSE, _CLOSE_INSIDE, block)}\n{_CLOSE}" if block else ""
 
 
 def without_blocks(text: str) -> str:
@@ -51,22 +65,45 @@ def without_blocks(text: str) -> str:
     plain = _LINE_ENDS.sub("\n", text)
     if HEAD not in plain and not _TAGGED.search(plain):
         return text
-    text = _QUOTED.sub("", _TAGGED.sub("", plain))
+    text = _TAGGED.sub("", plain)
     while (start := text.find(HEAD)) >= 0:
-        text = text[:start].rstrip() + "\n\n" + text[_block_end(text, start + len(HEAD)) :].lstrip()
+        text = _without(text, start, _block_end(text, start + len(HEAD)))
+    for entry in reversed([*_ENTRY.finditer(text)]):  # behind a text of several paragraphs
+        if (end := _fenced_end(text, entry.end())) is not None:
+            text = _without(text, entry.start(), end)
     return _GAPS.sub("\n\n", text).strip()
+
+
+def _without(text: str, start: int, end: int) -> str:
+    """The text without a part, and without the marks before it if its line begins with them."""
+    line = text.rfind("\n", 0, start) + 1
+    before, after = text[:start], text[end:]
+    if _MARKED.fullmatch(before, line):
+        before = before[:line]
+    if before and not before[-1].isspace() and after and not after[0].isspace():
+        return before + after  # inside a string
+    return before.rstrip() + "\n\n" + after.lstrip()
 
 
 def _block_end(text: str, at: int) -> int:
     """Where the entries after the head line end."""
-    while (entry := _ENTRY.match(text, at)) is not None:
+    while True:
+        gap = _GAP.match(text, at)
+        entry = _ENTRY.match(text, gap.end() if gap else at)
+        if entry is None:
+            return at
         at = entry.end()
-        fence = _FENCE.match(text, at)
-        if fence is not None:
-            end = text.find(f"\n{fence[1]}", fence.end())
-            at = len(text) if end < 0 else end + 1 + len(fence[1])
-            continue
-        # An entry of trust `system` has no fence: it reaches to the next entry or empty line.
-        following = re.compile(r"\n\n(?=\[\d+\] )|\n\n|\Z").search(text, at)
-        at = following.start() if following else len(text)
-    return at
+        end = _fenced_end(text, at)
+        if end is None:  # an entry of trust `system` has no fence
+            rest = _PARAGRAPH.match(text, at) or _ESCAPED_PARAGRAPH.match(text, at)
+            end = rest.end() if rest else at
+        at = end
+
+
+def _fenced_end(text: str, at: int) -> int | None:
+    """Where the fence behind the head of an entry ends; None if there is none."""
+    fence = _FENCE.match(text, at)
+    if fence is None:
+        return None
+    end = text.find(fence[1], fence.end())
+    return len(text) if end < 0 else end + len(fence[1])

@@ -14,6 +14,12 @@ from typing import Final
 
 from memoriter.text.stops import ENGLISH_STOPS, word_table
 
+_FAKE: Final = r"example|x{6}|0{8}|1234567890|abcdefghij|(?<=[-_])your[-_]"
+"""Parts of a key or a token that people write in place of a real one."""
+_LONG_VALUE: Final = (
+    r"(?=(?:[A-Za-z_~+=-]{0,40}\d){3})(?=[\d_~+=-]{0,40}[A-Za-z])[\w~+=-]{20,}(?![\w./(])"
+)
+"""A value of a header that is known by itself: three digits at least, and no path or call."""
 SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("private key", r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"),
     ("private key of PuTTY", r"\bPuTTY-User-Key-File-\d: "),
@@ -22,21 +28,23 @@ SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("Okta token", r"\bSSWS 00[\w-]{40}"),
     (
         "authorization header",
-        r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|bearer|token)\s[\w.~+/=-]{12,}",
+        r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?"
+        rf"(?:(?:basic|bearer|token)\s[\w.~+/=-]{{12,}}|{_LONG_VALUE})|\bbearer\s{{1,3}}{_LONG_VALUE}",
     ),
     (
         "session cookie",
-        r"(?i)\bcookie[\"']?: [^\n]{0,200}?(?:sess|sid|auth|token)\w{0,20}"
-        r"=(?=\D{0,40}\d)[\w.%+/-]{20,}",
+        r"(?i)\bcookie[\"']?: [^\n]{0,200}?(?<![\w-])"
+        rf"((?![\w.%+/=-]{{0,200}}(?:{_FAKE}))[\w-]{{0,40}}?(?:sess|sid|auth|token)[\w-]{{0,20}}"
+        r"=(?=\D{0,40}\d)[\w.%+/-]{20,})",
     ),
 )  # fmt: skip
-"""(the kind, its pattern) of what may have a space in it."""
+"""(the kind, its pattern) of what may have a space in it; a group is the secret and its name."""
 WORD_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     ("age secret key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{40,}"),
     ("AWS access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     ("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})"),
     ("GitLab token", r"\bgl(?:pat|dt|rt|soat|cbt|ptt|ft)-[\w-]{20,}"),
-    ("Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}"),
+    ("Slack token", r"\bxox[abcdeoprs]-[A-Za-z0-9%+/-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}"),
     ("Slack webhook", r"https://hooks\.slack\.com/services/T\w+/B\w+/\w+"),
     ("Discord webhook", r"https://discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}"),
     ("Stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9]{24,}"),
@@ -120,7 +128,7 @@ _COMMANDS: Final = tuple(
             "docker login",
             r"\bdocker login\b[^\n]{0,100}?\s(?:-p|--password)[ =][\"']?([^\s\"']{4,200})",
         ),
-        ("mysql", r"\bmysql(?:dump)?\b[^\n]{0,100}?\s-p([^\s\"']{4,200})"),
+        ("mysql", r"\bmysql(?:dump)?\b[^\n]{0,100}?\s-p[\"']?([^\s\"']{4,200})"),
         ("sshpass", r"\bsshpass\s+-p\s*[\"']?([^\s\"']{4,200})"),
         ("redis-cli", r"\bredis-cli\b[^\n]{0,200}?\s(?:-a|--pass)[ =]?[\"']?([^\s\"']{4,200})"),
         ("mongo", r"\bmongo(?:sh|dump|restore)?\b[^\n]{0,200}?\s-p[ =]?[\"']?([^\s\"']{4,200})"),
@@ -149,6 +157,16 @@ _QUOTED: Final = re.compile(
     r"([\"'])((?=[^\s\"']{0,200}\d)[^\s\"']{20,200})\1"
 )
 """A long value in quotes may have brackets and other signs."""
+_SIGNED: Final = re.compile(
+    rf"(?i)(?:{_NAMES}){_SUFFIX}[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}[\"']?"
+    r"(?=[^\s\"'`;{}<>]{0,200}[,()\[\]])([^\s\"'`;{}<>/.~()\[\]][^\s\"'`;{}<>]{5,199}+)"
+)
+"""A value with brackets or a comma."""
+_CODE: Final = re.compile(
+    r"[A-Za-z_$][\w.:]*(?:\(.*\)|\[.*\])(?:[-+*/|&=?:.,)\]\[(].*)?|[A-Za-z_$][\w.:]*(?:\([^)]*|\[[^\]]*)"
+)
+"""A call, an item of a list or a type, also one that the next space cuts."""
+_WORDS: Final = re.compile(r"[\w.*|-]*")
 _ASSIGNED: Final = re.compile(
     rf"(?i)({_NAMES}){_SUFFIX}[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}{_VALUE}"
 )
@@ -200,13 +218,21 @@ _SPOKEN: Final = re.compile(
 _ADDRESS: Final = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 """Where a link to a password was sent to."""
 _PLACEHOLDER: Final = re.compile(
-    r"(?i)^(?:\$|%|\{|[~.]?/[\w./-]*$|\*+$|\.+$|x{3,}|<|your|my[-_]|example|changeme|change-me|placeholder|dummy|test$"
-    r"|redacted|none|null|true|false|process\.env|os\.environ|env\.|config\.|settings\."
-    r"|(?:pass|password|passwd|pwd|secret)$)"
+    r"(?i)\$+(?:[({].*|[a-z_][\w.:/$\[\]@?&=-]*|\d)|(?:%[-\d.]*[a-z][\W_]*)+|%(?:\w+%|\(.*)|[{<].*"
+    r"|[~.]?/[\w./-]*|[*]+|[.]+|x{3,}[\W_\dx]*"
+    r"|your(?:[-_.][\w.-]*|[a-z]*(?:(?:pass|word|secret|token|key)\d{0,4})?)|my[-_][\w.-]*"
+    r"|(?:example|placeholder|dummy|redacted)[\w.-]*|change[-_]?me[-_\d!]{0,5}"
+    r"|(?:test|none|null|true|false|pass|password|passwd|pwd|secret)\W*"
+    r"|(?:process\.env|os\.environ|env\.|config\.|settings\.)[\w.?-]*"
 )
-_MADE_UP: Final = re.compile(r"(?i)example|x{6}|0{8}|1234567890|abcdefghij|(?<=[-_])your[-_]")
-"""Parts of a key or a token that people write in place of a real one."""
+"""A value that as a whole stands for another one."""
+_MADE_UP: Final = re.compile(rf"(?i){_FAKE}")
 _IDENTIFIER: Final = re.compile(r"^[A-Za-z_]+(?:[._][A-Za-z0-9_]+)*$|^[a-z]+(?:-[a-z0-9]+)*$")
+_LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*\d)")
+_WORD_AND_NUMBER: Final = re.compile(r"[A-Za-z]+\d+")
+"""A name of a type or of a method: uint64, sha256."""
+_SHORTEST: Final = 6
+"""So many different characters have less entropy than is asked of more."""
 _LONG: Final = 20
 """From this length on a value is a generated key rather than a password that a person chose."""
 _LEAST_BITS: Final = 2.6
@@ -243,12 +269,14 @@ def secret_kinds(text: str) -> tuple[str, ...]:
 
 def _has_real(pattern: re.Pattern[str], text: str) -> bool:
     """Whether a text has a match of a pattern that is no made-up example."""
-    return any(not _MADE_UP.search(match[0]) for match in pattern.finditer(text))
+    return any(not _MADE_UP.search(match[match.lastindex or 0]) for match in pattern.finditer(text))
 
 
 def _is_assigned(text: str) -> bool:
     """Whether a value is given to something called a password, a key or a token."""
     if any(_is_secret(match[2]) for match in _QUOTED.finditer(text)):
+        return True
+    if any(_is_signed(match[1]) for match in _SIGNED.finditer(text)):
         return True
     for pattern in (_ASSIGNED, _SPOKEN):
         for match in pattern.finditer(text):
@@ -259,6 +287,16 @@ def _is_assigned(text: str) -> bool:
             if named and _is_secret(value) and any(not c.isalpha() for c in value):
                 return True
     return False
+
+
+def _is_signed(value: str) -> bool:
+    """Whether a value with brackets or a comma is a secret, and no code or list of words."""
+    value = value.rstrip(",.:!?)]") if value.count("(") < value.count(")") else value.rstrip(",.!?")
+    parts = value.split(",")
+    listed = any("=" in part or ":" in part for part in parts[1:])
+    if listed or _CODE.fullmatch(value) or all(map(_WORDS.fullmatch, parts)):
+        return False
+    return bool(_LETTER_AND_DIGIT.match(value)) and _is_secret(value)
 
 
 def _is_phrase(name: str, value: str) -> bool:
@@ -307,10 +345,13 @@ def _is_mixed(value: str) -> bool:
 
 def _is_secret(value: str) -> bool:
     """Whether a value may be a secret rather than a placeholder, a variable or a word."""
-    if _PLACEHOLDER.match(value) or "://" in value or len(value) < 6:  # noqa: PLR2004  # as _VALUE
+    if _PLACEHOLDER.fullmatch(value) or "://" in value or len(value) < _SHORTEST:
         return False
     if len(value) >= _LONG and _MADE_UP.search(value):
         return False
+    if len(value) == _SHORTEST:
+        mixed = _LETTER_AND_DIGIT.match(value) and not _WORD_AND_NUMBER.fullmatch(value)
+        return bool(mixed) and not _QUANTITY.fullmatch(value) and len(set(value)) == _SHORTEST
     return _bits(value) >= _LEAST_BITS
 
 
