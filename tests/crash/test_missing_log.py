@@ -56,6 +56,19 @@ def test_a_log_that_was_removed_after_a_kill_is_noticed(
         assert memory.verify_store().sound, "the next commit is the last one"
 
 
+def test_the_command_line_prints_the_warning_on_stderr(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        memory.remember("before")
+    killed_writer(path)
+    path.with_name("m.db-wal").unlink()
+    run = [sys.executable, "-m", "memoriter", "status", "--json", "--store", str(path)]
+    done = subprocess.run(run, check=True, capture_output=True, text=True, env=lab.environment())  # noqa: S603  # ours
+    assert json.loads(done.stdout)["records"] == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("warning: m.db lacks its last acknowledged commit")
+
+
 def test_a_killed_writer_and_a_closed_store_raise_no_alarm(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -22,9 +22,11 @@ from bench.hostile_bodies import bodies, long_mmr, many_hits
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.http.live import JSON, PATIENT, Live, live, rpc
+from tests.unit.receipts import copied, resealed
 
 import memoriter
 from memoriter.core.errors import InputError, MemoriterError, TooCostly, TooLarge, TooMany
+from memoriter.core.where import TESTS_LIMIT
 from memoriter.doors.http.limits import LONGEST_PAUSE_S, REFUSALS, Limits, RateLimiter
 from memoriter.doors.http.workers import (
     BOUND_S,
@@ -84,6 +86,23 @@ def test_steps_of_verify_are_the_callers_to_give() -> None:
     assert not memoriter.verify(body, steps=10**9).ok
     with pytest.raises(TooCostly, match="more than 10,000 steps"):
         memoriter.verify(body, steps=10_000)
+
+
+def test_verify_counts_the_texts_of_a_filter_and_reads_each_once() -> None:
+    def filtered(tag: str, test: dict[str, str], tests: int) -> dict[str, object]:
+        body = copied("comis")
+        body["filtered"] = [{"trust": "learned", "tags": [tag]} for _ in body["hits"]]
+        body["query"]["where"] = {"all": [{"tags": test}] * tests}
+        return resealed(body)
+
+    long = "A" * 200_000
+    assert memoriter.verify(filtered(long, {"prefix_fold": "a"}, 300), steps=300_000).ok
+    with pytest.raises(TooCostly):
+        memoriter.verify(filtered(long, {"prefix": long}, 300), steps=300_000)
+    most = memoriter.verify(filtered("a", {"eq": "b"}, 2 * TESTS_LIMIT))
+    assert "filtered/0: the hit does not pass the filter of the query" in most.problems
+    (problem,) = memoriter.verify(filtered("a", {"eq": "b"}, 2 * TESTS_LIMIT + 2)).problems
+    assert "more than 2,001 conditions" in problem
 
 
 def test_verify_reports_a_hundred_problems_and_only_the_beginning_of_values() -> None:

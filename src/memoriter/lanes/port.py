@@ -282,9 +282,7 @@ class Lane(RecipePart, ABC):
     """What it needs of a question: `query` (the text), `vector` (or the text to embed)."""
     generation: ClassVar[str | None] = None
     """The derived data that it reads, as receipts name its generation: `words`, `vectors` or `kin`.
-
-    Another analyzer or model changes its scores.
-    """
+    Another analyzer or model changes its scores."""
     independent: ClassVar[bool] = False
     """Whether a record's raw score is independent of the other records in the selection."""
     matches_terms: ClassVar[bool] = False

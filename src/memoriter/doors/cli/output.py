@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import sys
 import traceback
@@ -204,6 +205,7 @@ def run_and_exit(args: Sequence[str] | None, run: Callable[[list[str]], object])
     """Run a command and end the process; an error becomes a message and an exit code."""
     argv = _arguments(args)
     _use_utf8()
+    _print_warnings()
     try:
         _check_arguments(argv)
         code = run(argv)
@@ -226,6 +228,23 @@ def _use_utf8() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding=None if other else "utf-8", errors="replace")
+
+
+class _Warnings(logging.Handler):
+    """Prints each warning as a line on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record."""
+        print_note(f"warning: {' '.join(record.getMessage().split())}")
+
+
+def _print_warnings() -> None:
+    """Print the warnings of the package, unless the command writes a log."""
+    package = logging.getLogger("memoriter")
+    for handler in list(package.handlers):
+        if isinstance(handler, logging.NullHandler):
+            package.removeHandler(handler)
+    logging.lastResort = _Warnings(logging.WARNING)
 
 
 def _arguments(argv: Sequence[str] | None) -> list[str]:

@@ -42,6 +42,7 @@ def log_format(name: str) -> LogFormat:
 def start_logging(kind: LogFormat, stream: TextIO) -> None:
     """Write the log to a stream from now on."""
     if kind == "off":
+        logging.getLogger("memoriter").addHandler(logging.NullHandler())
         return
     handler = logging.StreamHandler(stream)
     handler.setFormatter(LineFormatter(kind))
