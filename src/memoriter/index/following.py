@@ -93,7 +93,8 @@ class Follower:
         with self._state:
             indexes = [each for each in self._lately() if self._again.get(each, now) <= now]
         try:
-            ends = self._ends(sorted({index.tenant for index in indexes})) if indexes else {}
+            tenants = sorted({index.tenant for index in indexes})
+            ends: Mapping[str, tuple[int, int]] = self._ends(tenants) if tenants else {}
         except (MemoriterError, OSError):
             return False
         for index in indexes:

@@ -33,10 +33,9 @@ class PostgresAnswers:
     that crashed, or a standby that took over, begins with none.
     """
 
-    kept_s: Final = KEPT_S
-
     def __init__(self, sessions: PgSessions) -> None:
         self._sessions = sessions
+        self.kept_s = KEPT_S
 
     def keep(self, tenant: str, handle: str, body: bytes) -> None:
         """Keep what an answer was made of, and drop what is older than an hour."""
