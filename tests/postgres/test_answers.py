@@ -113,6 +113,8 @@ def test_those_who_open_an_empty_database_at_once_make_one_store(url: str) -> No
     for _ in range(4):
         with server().connect(database) as db:
             db.execute("DROP SCHEMA memoriter CASCADE")
+        with pytest.raises(memoriter.Unsupported, match=r"no store yet\n.*memoriter init --store"):
+            memoriter.open(url, read_only=True)
         together = threading.Barrier(3)
 
         def opened(together: threading.Barrier = together) -> Postgres:
@@ -140,7 +142,7 @@ def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:
             f"TO {role}".encode()
         )
     app = url.replace("keeper@", f"{role}@")
-    with pytest.raises(memoriter.Unsupported, match="must be upgraded to format 3"):
+    with pytest.raises(memoriter.Unsupported, match=r"to format 3 first\n.*owner: memoriter init"):
         memoriter.open(app, read_only=True)
     with pytest.raises(memoriter.Forbidden, match="does not allow"):
         memoriter.open(app)
