@@ -206,10 +206,14 @@ class IndexCache:
         rows = self.worth_publishing if self._closing else None
         with self._lock:  # a tenant that only has something to erase may need another embedder
             used = tenant in self._written or any(key[0] == tenant for key in self._indexes)
-        if used:
-            self._background.attempt(lambda: self.tidy(tenant, rows))
-        if not self._background.attempt(lambda: self.erase(tenant)):
-            self._start(tenant, ERASE_AGAIN_S)
+        erased = False
+        try:
+            if used:
+                self._background.attempt(lambda: self.tidy(tenant, rows))
+            erased = self._background.attempt(lambda: self.erase(tenant))
+        finally:
+            if not erased:
+                self._start(tenant, ERASE_AGAIN_S)
 
     def forgot(self, tenant: str) -> None:
         """Have forgotten records erased in the background, soon."""
