@@ -6,12 +6,14 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.inside import engine_of
 from tests.postgres.server import server
 
 import memoriter
+from memoriter.doors import tenant_session
 from memoriter.doors.tenant_session import TenantSession, TenantSessions
 from memoriter.memory.tenants import Tenants
 from memoriter.store.postgres.store import Postgres
@@ -63,6 +65,31 @@ def test_answers_are_dropped_after_an_hour(url: str) -> None:
             again.find(first)
 
 
+def test_an_answer_that_is_given_again_is_kept_for_another_hour(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, now = url.partition("@/")[2].partition("?")[0], 0.0
+    monkeypatch.setattr(tenant_session, "time", SimpleNamespace(monotonic=lambda: now))
+    with memoriter.open(url, embedder=None, maintenance="manual") as memory:
+        memory.remember("the port is 22")
+        session, result = TenantSession(memory), memory.recall("port")
+
+        def age_when_given_again() -> float:
+            session.handle(result)
+            with server().connect(database) as db:
+                sql = "SELECT extract(epoch FROM now() - kept)::float FROM memoriter.answers"
+                [(age,)] = db.execute(sql).fetchall()
+            return age
+
+        assert age_when_given_again() < 600
+        with server().connect(database) as db:
+            db.execute("UPDATE memoriter.answers SET kept = kept - interval '40 minutes'")
+        now = 1799.0
+        assert age_when_given_again() > 1800, "a young one is not written again"
+        now = 1801.0
+        assert age_when_given_again() < 600
+
+
 def test_without_the_right_to_keep_answers_everything_else_works(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -86,6 +113,8 @@ def test_those_who_open_an_empty_database_at_once_make_one_store(url: str) -> No
     for _ in range(4):
         with server().connect(database) as db:
             db.execute("DROP SCHEMA memoriter CASCADE")
+        with pytest.raises(memoriter.Unsupported, match=r"no store yet\n.*memoriter init --store"):
+            memoriter.open(url, read_only=True)
         together = threading.Barrier(3)
 
         def opened(together: threading.Barrier = together) -> Postgres:
@@ -113,7 +142,7 @@ def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:
             f"TO {role}".encode()
         )
     app = url.replace("keeper@", f"{role}@")
-    with pytest.raises(memoriter.Unsupported, match="must be upgraded to format 3"):
+    with pytest.raises(memoriter.Unsupported, match=r"to format 3 first\n.*owner: memoriter init"):
         memoriter.open(app, read_only=True)
     with pytest.raises(memoriter.Forbidden, match="does not allow"):
         memoriter.open(app)

@@ -58,6 +58,24 @@ def test_what_another_process_wrote_is_read_before_it_is_asked_for(url: str) -> 
     until(lambda: followers() == [])
 
 
+def test_what_is_read_in_advance_counts_for_the_memory_limit(url: str) -> None:
+    with (
+        Tenants(url, embedder=None, maintenance="manual") as writers,
+        Tenants(url, embedder=None, read_only=True, memory_limit=100_000) as readers,
+    ):
+        names = ("ann", "bob", "cid")
+        for name in names:
+            writers.memory(name).remember("port 1")
+            assert readers.memory(name).count() == 1
+        cache = engine_of(readers.memory("ann")).index_cache
+        last = cache.index("cid")
+        for name in names:
+            writers.memory(name).remember_many(f"port {n} of word{n}" for n in range(500))
+        until(lambda: last.end[0] == writers.memory("cid").seq())
+        assert last.nbytes > 100_000
+        until(lambda: cache.held == last.nbytes)  # the least recently used were dropped
+
+
 def test_all_tenants_are_looked_at_in_one_query_and_old_ones_in_none(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,7 +132,7 @@ def test_a_fence_that_is_refused_does_not_make_a_stored_write_a_failure(
         memory.remember("before", id="a")
         proxy.cut = "after"
         with monkeypatch.context() as patch:
-            patch.setattr(in_doubt, "_FENCE", refused)
+            patch.setattr(in_doubt, "FENCE", refused)
             with pytest.raises(Unknown, match="it is unknown"):
                 memory.remember("port", id="b", key="k")
         assert memory.remember("port", id="b", key="k").seq == 2

@@ -32,6 +32,13 @@ class Index:
             raise Corrupt("damaged", hint="restore a backup")
 
 
+class Cache:
+    """Where indexes are, which are not weighed here."""
+
+    def weigh(self, index: Any) -> None:
+        """Do nothing."""
+
+
 def ends(tenants: Any) -> dict[str, tuple[int, int]]:
     return dict.fromkeys(tenants, (1, 0))
 
@@ -42,7 +49,7 @@ def test_a_damaged_tenant_does_not_slow_the_others(monkeypatch: pytest.MonkeyPat
     damaged, sound = Index("a", damaged=True), Index("b")
     follower = Follower(ends)
     for index in (damaged, sound):
-        follower.used(index)  # type: ignore[arg-type]  # what it needs of an index
+        follower.used(index, Cache().weigh)  # type: ignore[arg-type]  # what it needs of an index
     assert sound.often.wait(10)
     follower.close()
     assert damaged.views == 1
@@ -58,7 +65,7 @@ def test_an_index_that_is_dropped_before_it_is_read_is_no_error(
     monkeypatch.setattr(following, "time", SimpleNamespace(monotonic=lambda: next(times)))
     index = Index("a")
     before = set(threading.enumerate())
-    Follower(ends).used(index)  # type: ignore[arg-type]  # what it needs of an index
+    Follower(ends).used(index, Cache().weigh)  # type: ignore[arg-type]  # what it needs of an index
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
     assert (failed, index.views) == ([], 0)

@@ -7,7 +7,9 @@ and MCP over the standard streams have a single one.
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping
 from functools import partial
@@ -67,6 +69,8 @@ class Receipts:
         """What other machines find too; None if the store keeps none."""
         self._kept: OrderedDict[str, tuple[Result, int]] = OrderedDict()
         """By handle: the answer and its weight in bytes, the least recently used first."""
+        self._shared_at: dict[str, float] = {}
+        """By handle of a kept answer: when it was last shared."""
         self._weight = 0
         self._lock = threading.Lock()
 
@@ -78,16 +82,27 @@ class Receipts:
         handle = handle or handle_of(result)
         weight = weight_of(result)
         with self._lock:
-            new = handle not in self._kept
-            if new and weight <= self._limit:
+            if handle not in self._kept and weight <= self._limit:
                 self._kept[handle] = result, weight
                 self._weight += weight
             while self._weight > self._limit:
-                _, (_, dropped) = self._kept.popitem(last=False)
+                old, (_, dropped) = self._kept.popitem(last=False)
                 self._weight -= dropped
-        if new and self._shared is not None:
-            self._shared.keep(handle, result)
+                self._shared_at.pop(old, None)
+        self._share(handle, result)
         return handle
+
+    def _share(self, handle: str, result: Result) -> None:
+        """Have an answer found by other machines, for as long as it is given now and then."""
+        if self._shared is None:
+            return
+        now = time.monotonic()
+        with self._lock:
+            if now < self._shared_at.get(handle, -math.inf) + self._shared.renew_s:
+                return
+            if handle in self._kept:
+                self._shared_at[handle] = now
+        self._shared.keep(handle, result)
 
     def find(self, handle: str) -> Receipt:
         """The receipt of the answer with this handle; raises NotFound if it is not kept."""

@@ -42,11 +42,13 @@ class Background:
             when = time.monotonic() + delay
             self._due[job] = min(when, self._due.get(job, when))
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._run, name="memoriter-upkeep", daemon=True
-                )
-                self._thread.start()
+                self._begin()
             self._state.notify_all()
+
+    def _begin(self) -> None:
+        """Start the thread; the caller holds the lock."""
+        self._thread = threading.Thread(target=self._run, name="memoriter-upkeep", daemon=True)
+        self._thread.start()
 
     def _run(self) -> None:
         try:
@@ -56,10 +58,12 @@ class Background:
                     self._running = None
                     self._state.notify_all()
         finally:
-            with self._state:  # also after an error that nobody expects: the next job starts anew
+            with self._state:  # after an error that nobody expects another thread does the rest
                 self._running = None
                 if self._thread is threading.current_thread():
                     self._thread = None
+                    if self._due:
+                        self._begin()
                     self._state.notify_all()
 
     def _next(self) -> str | None:
@@ -81,14 +85,9 @@ class Background:
         """The outcome of a part of a job; False, and a line in the log, if it fails."""
         try:
             return work()
-        except Exception as error:  # an unexpected one, too, must not end the thread
+        except (MemoriterError, OSError) as error:
             if not self.closed:
-                expected = isinstance(error, MemoriterError | OSError)
-                _log.warning(
-                    "upkeep failed and will be tried again: %s",
-                    message_of(error) if expected else repr(error),
-                    exc_info=not expected,
-                )
+                _log.warning("upkeep failed and will be tried again: %s", message_of(error))
             return False
 
     @property

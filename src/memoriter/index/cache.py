@@ -105,21 +105,22 @@ class IndexCache:
                 home = self._upkeep.segments if self._keeps(spaces.analyzer) else None
                 index = TenantIndex(self._log, tenant, spaces, home)
             self._indexes[key] = index  # last in the order: most recently used
-            self._weigh(index)
-            while len(self._indexes) > 1 and self._total > self._upkeep.memory_limit:
-                self._remove(next(iter(self._indexes)))
-            return index
+        self._weigh(index)
+        return index
 
     def _weigh(self, index: TenantIndex) -> None:
-        """Count what an index takes by now; the caller holds the lock.
+        """Count what an index takes by now, and drop the least recently used beyond the limit.
 
-        Only an index that is used can grow, so a recall need not look at those of other tenants.
+        Only an index that is used or followed can grow, so a recall need not look at the others.
         """
         key = _key(index.tenant, index.spaces)
-        if self._indexes.get(key) is index:
-            size = index.nbytes
-            self._total += size - self._sizes.get(key, 0)
-            self._sizes[key] = size
+        with self._lock:
+            if self._indexes.get(key) is index:
+                size = index.nbytes
+                self._total += size - self._sizes.get(key, 0)
+                self._sizes[key] = size
+            while len(self._indexes) > 1 and self._total > self._upkeep.memory_limit:
+                self._remove(next(iter(self._indexes)))
 
     def _remove(self, key: tuple[str, str, str]) -> None:
         """Drop an index; the caller holds the lock."""
@@ -130,8 +131,7 @@ class IndexCache:
         """The view at `seq` in an index of other generations, such as those of a receipt."""
         index = self._index(tenant, spaces)
         view = index.view(seq)
-        with self._lock:
-            self._weigh(index)
+        self._weigh(index)
         return view
 
     def _keeps(self, analyzer: Analyzer) -> bool:
@@ -152,10 +152,9 @@ class IndexCache:
             if damage.field != VECTORS:
                 raise
             return self._without_vectors(tenant, analyzer, seq, damage)
-        with self._lock:
-            self._weigh(index)  # it may have just been read from the log
+        self._weigh(index)  # it may have just been read from the log
         if self._upkeep.follower is not None:
-            self._upkeep.follower.used(index)
+            self._upkeep.follower.used(index, self._weigh)
         # Another process may have ended before it erased what it had forgotten.
         if index.met_tombs() and self._log.unerased(tenant).count:
             self.forgot(tenant)
@@ -207,10 +206,14 @@ class IndexCache:
         rows = self.worth_publishing if self._closing else None
         with self._lock:  # a tenant that only has something to erase may need another embedder
             used = tenant in self._written or any(key[0] == tenant for key in self._indexes)
-        if used:
-            self._background.attempt(lambda: self.tidy(tenant, rows))
-        if not self._background.attempt(lambda: self.erase(tenant)):
-            self._start(tenant, ERASE_AGAIN_S)
+        erased = False
+        try:
+            if used:
+                self._background.attempt(lambda: self.tidy(tenant, rows))
+            erased = self._background.attempt(lambda: self.erase(tenant))
+        finally:
+            if not erased:
+                self._start(tenant, ERASE_AGAIN_S)
 
     def forgot(self, tenant: str) -> None:
         """Have forgotten records erased in the background, soon."""

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakMethod
 
 from memoriter.core.errors import MemoriterError
 from memoriter.index.tenant import TenantIndex
@@ -31,6 +31,9 @@ MOST: Final = 256
 LogEnds = Callable[[Sequence[str]], Mapping[str, tuple[int, int]]]
 """By tenant: the last entry of its log, and how often segments of it were published."""
 
+Weigh = Callable[[TenantIndex], None]
+"""The method of a cache that takes note of an index that has grown."""
+
 
 class Follower:
     """The thread, which lives only while there are tenants that were asked lately."""
@@ -40,14 +43,17 @@ class Follower:
         self._state = threading.Condition()
         self._used: WeakKeyDictionary[TenantIndex, float] = WeakKeyDictionary()
         """When each index was last asked; those that are dropped leave by themselves."""
+        self._weigh: WeakKeyDictionary[TenantIndex, WeakMethod[Weigh]] = WeakKeyDictionary()
+        """Where each is cached: the caches of a store share its follower."""
         self._again: WeakKeyDictionary[TenantIndex, float] = WeakKeyDictionary()
         """When those that could not be read are tried again; only the thread uses it."""
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    def used(self, index: TenantIndex) -> None:
-        """Follow the tenant of an index for a while."""
+    def used(self, index: TenantIndex, weigh: Weigh) -> None:
+        """Follow the tenant of an index for a while; its cache weighs it when it was read."""
         with self._state:
+            self._weigh[index] = WeakMethod(weigh)
             self._used[index] = time.monotonic()
             if self._thread is None and not self._closed:
                 self._thread = threading.Thread(
@@ -87,7 +93,8 @@ class Follower:
         with self._state:
             indexes = [each for each in self._lately() if self._again.get(each, now) <= now]
         try:
-            ends = self._ends(sorted({index.tenant for index in indexes})) if indexes else {}
+            tenants = sorted({index.tenant for index in indexes})
+            ends: Mapping[str, tuple[int, int]] = self._ends(tenants) if tenants else {}
         except (MemoriterError, OSError):
             return False
         for index in indexes:
@@ -99,6 +106,8 @@ class Follower:
         try:
             if not self._closed and ends.get(index.tenant, index.end) != index.end:
                 index.view()
+                if (weigh := self._weigh[index]()) is not None:
+                    weigh(index)
         except (MemoriterError, OSError):
             self._again[index] = time.monotonic() + AGAIN_S
 

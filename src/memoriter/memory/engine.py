@@ -36,6 +36,11 @@ T = TypeVar("T")
 class AnswerHome(Protocol):
     """Where a store keeps what answers were made of."""
 
+    @property
+    def kept_s(self) -> float:
+        """How long it keeps them, from when they were last kept."""
+        ...
+
     def keep(self, tenant: str, handle: str, body: bytes) -> None:
         """Keep it for a while."""
         ...

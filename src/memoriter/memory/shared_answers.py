@@ -33,6 +33,11 @@ class SharedAnswers:
         self._tenant = tenant
         self._refused = False
 
+    @property
+    def renew_s(self) -> float:
+        """When an answer that is given again is to be kept again, so that it does not expire."""
+        return self._home.kept_s / 2
+
     def keep(self, handle: str, result: Result) -> None:
         """Keep an answer; failing to is logged, and the answer is still found in this process."""
         if self._refused:

@@ -41,12 +41,12 @@ _MEANINGS: Final[dict[str, _Meaning]] = {
     "3F000": (
         Unsupported,
         "{at} holds no store",
-        "open it once without read_only: that creates a store",
+        "create one: memoriter init --store ADDRESS",
     ),
     "42P01": (
         Unsupported,
         "{at} holds no store",
-        "open it once without read_only: that creates a store",
+        "create one: memoriter init --store ADDRESS",
     ),
     "42703": (Unsupported, "{at} has other tables than this version: {error}", "upgrade memoriter"),
     "3D000": (Unsupported, "there is no such database: {error}", "make it first, with createdb"),

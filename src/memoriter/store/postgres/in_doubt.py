@@ -24,7 +24,7 @@ from memoriter.store.sequence import SequencedBatch
 
 PATIENCE_S: Final = 60.0
 """How long it is tried to find out: longer than a failover takes as a rule."""
-_FENCE: Final = """
+FENCE: Final = """
     INSERT INTO memoriter.heads VALUES (%s, 0, 0, 0, '', 0, 1)
     ON CONFLICT (tenant) DO UPDATE SET fence=memoriter.heads.fence+1"""
 
@@ -55,7 +55,7 @@ def was_written(sessions: PgSessions, tenant: str, trace: Trace | None) -> bool:
     while True:
         try:
             with sessions.write(tenant) as db:
-                db.execute(_FENCE, (tenant,))
+                db.execute(FENCE, (tenant,))
                 there = trace is not None and bool(db.execute(*trace.query).fetchall())
         except (CommitLost, NotReplicated, MemoriterError) as error:
             # Why ever the fence fails, even if it is refused: the write may be there all the same.

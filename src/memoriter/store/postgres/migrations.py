@@ -56,13 +56,13 @@ def _version_to_migrate(connection: PgConnection, at: str, *, read_only: bool) -
     if version is None and read_only:
         raise Unsupported(
             f"the database {at} holds no store yet",
-            hint="open it once without `read_only`: that creates the store",
+            hint="create it: memoriter init --store ADDRESS",
         )
     check_format(version or FORMAT, at)
     if read_only and version != FORMAT:
         raise Unsupported(
             f"the store {at} has format {version} and must be upgraded to format {FORMAT} first",
-            hint="make a backup, then open the store once without `read_only`: that upgrades it",
+            hint="make a backup, then upgrade it as its owner: memoriter init --store ADDRESS",
         )
     return version
 

@@ -9,11 +9,13 @@ from typing import Any, Final
 from memoriter.core.errors import Unavailable, Unknown
 from memoriter.store.postgres.sessions import CommitLost, NotReplicated, PgSessions
 
+KEPT_S: Final = 3600.0
+"""How long what an answer was made of is kept."""
 _KEEP: Final = """
     INSERT INTO memoriter.answers VALUES (%s, %s, now(), %s)
     ON CONFLICT (tenant, handle) DO UPDATE SET kept=now()"""
 _DROP: Final = """
-    DELETE FROM memoriter.answers WHERE tenant=%s AND kept < now() - interval '1 hour'"""
+    DELETE FROM memoriter.answers WHERE tenant=%s AND kept < now() - make_interval(secs => %s)"""
 _FIND: Final = "SELECT body FROM memoriter.answers WHERE tenant=%s AND handle=%s"
 _NOTES: Final = "SELECT set_config('memoriter.every_note', 'on', true)"
 """Begins what reads or changes `notes`: row-level security shows them to nothing else."""
@@ -33,13 +35,14 @@ class PostgresAnswers:
 
     def __init__(self, sessions: PgSessions) -> None:
         self._sessions = sessions
+        self.kept_s = KEPT_S
 
     def keep(self, tenant: str, handle: str, body: bytes) -> None:
         """Keep what an answer was made of, and drop what is older than an hour."""
         try:
             with self._sessions.write(tenant) as db:
                 db.execute(_KEEP, (tenant, handle, body))
-                db.execute(_DROP, (tenant,))
+                db.execute(_DROP, (tenant, KEPT_S))
         except (CommitLost, NotReplicated) as lost:
             raise Unavailable(
                 f"the connection to {self._sessions.at} was lost", hint="try again"
