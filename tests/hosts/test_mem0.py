@@ -16,6 +16,8 @@ from memoriter.core.times import to_micros
 from memoriter.integrations.mem0 import AsyncMem0Memory as AsyncMemory
 from memoriter.integrations.mem0 import Mem0Memory as Memory
 from memoriter.testing.fakes import HandClock
+from memoriter.text.prompt import HEAD
+from memoriter.text.recalled import tagged_block
 
 MESSAGES = [
     {"role": "system", "content": "You are helpful."},
@@ -176,6 +178,17 @@ def test_a_search_finds_copies_too(m: Memory) -> None:
     answer = m.search("which prod ssh port?", filters={"user_id": "u"})
     assert {each["id"] for each in answer["results"]} == set(ids)
     assert memoriter.verify(m.receipt(answer["receipt"])).ok
+
+
+def test_recalled_memories_are_not_added_and_what_a_tool_says_is_external() -> None:
+    memory = memoriter.open(":memory:")
+    block = tagged_block(f"{HEAD} [1] the port is 22")
+    tool = {"role": "tool", "content": "a page of the web"}
+    m = Memory(memory=memory)
+    m.add([{"role": "user", "content": f"{block} Which port?"}, tool], user_id="u")
+    assert m.add(block, user_id="u") == {"results": []}
+    kept = {(each.text, each.trust) for each in memory.browse().records}
+    assert kept == {("Which port?", "learned"), ("a page of the web", "external")}
 
 
 def test_a_scope_of_the_memory_cannot_be_left() -> None:

@@ -11,6 +11,8 @@ from tests.imports import files
 
 import memoriter
 from memoriter.memory.facade import Memory
+from memoriter.text.prompt import HEAD
+from memoriter.text.recalled import tagged_block
 
 
 def imported(path: Path, name: str, records: int) -> Memory:
@@ -88,3 +90,12 @@ def test_archives_of_chatgpt_and_of_claude(tmp_path: Path) -> None:
         path.write_text(json.dumps(archive))
         (record,) = imported(path, "chat", 1).browse().records
         assert (record.text, record.role, record.title) == ("Which port?", "user", "Ports")
+
+
+def test_recalled_memories_in_a_chat_are_left_out(tmp_path: Path) -> None:
+    block = tagged_block(f"{HEAD} [1] the port is 22")
+    said = [{"role": "user", "content": each} for each in (f"{block} Which port?", block)]
+    memory = memoriter.open(":memory:")
+    report = memory.import_file(files.write(tmp_path / "chat.json", said))
+    assert [each.text for each in memory.browse().records] == ["Which port?"]
+    assert "recalled memories alone" in {each.field for each in report.left.values()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.unit.servers import Behaviour, hangs_up, says, served, silent
@@ -12,6 +12,7 @@ from tests.unit.servers import Behaviour, hangs_up, says, served, silent
 import memoriter
 from memoriter.integrations.mem0 import Mem0Memory
 from memoriter.memory.facade import Memory
+from memoriter.memory.facts import FactsRead
 
 TURNS = [
     {"role": "user", "content": "The prod SSH port is 49222", "id": "u"},
@@ -232,3 +233,47 @@ def test_no_debt_is_larger_than_ours(memory: Memory, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
         reports = [memory.remember_messages([], facts=True) for _ in range(2)]
     assert [(len(each.facts), each.owed) for each in reports] == [(1, 0), (0, 0)]
+
+
+def test_other_working_messages_keep_no_facts_from_being_read(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    captured(memory, says(500), monkeypatch)
+    working: Any = {"kind": "message", "memory_type": "working"}
+    trusted = {**working, "trust": "system", "metadata": {"facts_owed": 3}}
+    notes = [{"text": f"note {n}", **(working if n % 2 else trusted)} for n in range(90)]
+    memory.remember_many(cast("Any", notes))
+    with served(answers([PORT])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        report = memory.with_ceiling("learned").remember_messages([], facts=True)
+    assert len(report.facts) == 1
+
+
+def test_a_turn_that_is_changed_still_owes_its_facts(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = captured(memory, says(500), monkeypatch).ids[0]
+    memory.update(turn, metadata={"mine": 1})
+    assert memory.status().facts_owed == 2
+    with served(answers([PORT])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        memory.remember_messages([], facts=True)
+    record = memory.get(turn)
+    assert (record.memory_type, record.metadata) == ("episodic", {"mine": 1})
+
+
+def test_turns_of_two_conversations_at_once_are_read_in_two_requests(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoriter.memory.facts.read_owed", lambda *_: FactsRead())
+    monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
+    with served(answers([])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        for n in range(6):
+            said = [{"role": "user", "content": f"note {n}", "id": str(n)}]
+            memory.remember_messages(said, session="ab"[n % 2], facts=True)
+        monkeypatch.undo()
+        monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        report = memory.remember_messages([], facts=True)
+    assert (report.owed, len(server.bodies)) == (0, 2)

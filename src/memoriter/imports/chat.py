@@ -19,6 +19,7 @@ from memoriter.imports.source import (
     sample_objects,
 )
 from memoriter.text.messages import FOREIGN_ROLES, ROLES, message_role, message_time, parse_message
+from memoriter.text.recalled import without_blocks
 
 NAME: Final = "chat"
 _LISTS: Final = ("conversations",)
@@ -102,14 +103,16 @@ def _message(
     where: str, row: dict[str, Any], session: str, number: int, title: object = None
 ) -> Iterator[Extracted]:
     message = parse_message(row)
-    role, text = message.role, message.text
+    role, text = message.role, without_blocks(message.text).strip()
     if row.get("recipient") not in (None, "", "all"):  # in an archive of OpenAI: code for a tool
         yield Lost("calls of tools", where)
         return
     yield from (Lost(f"parts of type {kind}", where) for kind in message.others)
     yield from (Lost(called, where) for called in _BESIDE if row.get(called))
     if not text:
-        if not message.others:
+        if message.text:
+            yield Lost("recalled memories alone", where)
+        elif not message.others:
             yield Lost("messages without text", f"{where} ({role or 'no role'})")
         return
     record = FieldMap(NAME, where, None)

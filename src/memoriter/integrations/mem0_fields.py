@@ -14,7 +14,8 @@ from memoriter.imports.fields import parse_time
 from memoriter.integrations.answers import checked_filter, every_record
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
-from memoriter.text.messages import Message, parse_message
+from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
+from memoriter.text.recalled import without_blocks
 from memoriter.why.result import Hit
 
 OWN: Final = "mem0"
@@ -135,7 +136,7 @@ def caller_metadata(record: Record) -> dict[str, Any]:
 
 
 def turns_of(messages: object) -> list[Message]:
-    """The messages that have text; those of the system are instructions, not memories."""
+    """The messages that have text beside recalled memories; those of the system are no memories."""
     if isinstance(messages, str):
         messages = {"role": "user", "content": messages}
     if isinstance(messages, dict):
@@ -146,7 +147,8 @@ def turns_of(messages: object) -> list[Message]:
     if not all(isinstance(row, dict) for row in rows):
         raise ValueError("messages must be str, dict, or list[dict]")
     turns = [parse_message(row) for row in cast("list[dict[str, Any]]", rows)]
-    return [turn for turn in turns if turn.text and turn.role != "system"]
+    news = [turn._replace(text=without_blocks(turn.text).strip()) for turn in turns]
+    return [turn for turn in news if turn.text and turn.role != "system"]
 
 
 def with_metadata(record: Record, metadata: dict[str, Any]) -> dict[str, Any]:
@@ -224,7 +226,9 @@ def turn_draft(turn: Message, marked: dict[str, Any], options: dict[str, Any]) -
     created = unix_seconds(options.get("timestamp"))
     times = {"created": created, "expires": end_of_day(options.get("expiration_date"))}
     dated = {name: time for name, time in times.items() if time is not None}
-    return {"text": turn.text, "role": turn.role or "user", "metadata": {OWN: own}, **dated}
+    foreign = {"trust": "external"} if turn.role in FOREIGN_ROLES else {}
+    said = {"text": turn.text, "role": turn.role or "user", "metadata": {OWN: own}}
+    return {**said, **foreign, **dated}
 
 
 def mem0_item(record: Record) -> dict[str, Any]:

@@ -23,12 +23,13 @@ from memoriter.core.record import NOWHERE
 from memoriter.core.shown import counted, shown
 from memoriter.imports.fields import parse_time
 from memoriter.memory.engine import Engine
-from memoriter.memory.facts_owed import owed_turns, owing
+from memoriter.memory.facts_owed import owed_turns
 from memoriter.memory.writing_options import MessagesKwargs
 from memoriter.models.texts import encodable
 from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
 from memoriter.text.secrets import secret_kinds
+from memoriter.write.owing import owing
 from memoriter.write.writer import BATCH, Writer
 
 if TYPE_CHECKING:

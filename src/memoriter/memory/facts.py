@@ -13,8 +13,8 @@ reached leaves the debts as they are.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -25,7 +25,7 @@ from memoriter.core.fold import fold
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Record
 from memoriter.memory.engine import Engine
-from memoriter.memory.facts_owed import REPLIES, owed_turns, settled
+from memoriter.memory.facts_owed import owed_turns
 from memoriter.models.language_model import (
     MODEL_VARIABLE,
     URL_VARIABLE,
@@ -38,7 +38,8 @@ from memoriter.models.parse_json import parse_json
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.secrets import secret_kinds
 from memoriter.text.stops import ENGLISH_STOPS
-from memoriter.write.ceiling import exceeds, least_trust
+from memoriter.write.ceiling import least_trust
+from memoriter.write.owing import REPLIES, settled
 from memoriter.write.prepare import prepare
 from memoriter.write.writer import Writer
 
@@ -148,8 +149,7 @@ def fact_reader() -> FactReader:
 
 def read_owed(engine: Engine, writer: Writer, reader: FactReader) -> FactsRead:
     """Read the facts of some turns that owe them, newest first, and write them."""
-    owed = owed_turns(engine, writer.scope, _TURNS * _REQUESTS)
-    turns = [turn for turn in owed if not exceeds(turn.trust, writer.context.ceiling)]
+    turns = owed_turns(engine, writer.scope, _TURNS * _REQUESTS, writer.context.ceiling)
     ids: tuple[str, ...] = ()
     for portion in _portions(turns):
         try:
@@ -166,9 +166,12 @@ def read_owed(engine: Engine, writer: Writer, reader: FactReader) -> FactsRead:
 
 def _portions(turns: Sequence[Record]) -> Iterator[list[Record]]:
     """The turns of each request: of one conversation, in the order in which they were said."""
-    groups = groupby(turns, lambda turn: (turn.agent, turn.user, turn.session))
-    listed = [list(group) for _, group in groups]
-    portions = [part[at : at + _TURNS] for part in listed for at in range(0, len(part), _TURNS)]
+    groups = defaultdict[tuple[str | None, ...], list[Record]](list)
+    for turn in turns:  # conversations take turns: theirs need not be next to each other
+        groups[turn.agent, turn.user, turn.session].append(turn)
+    portions = [
+        part[at : at + _TURNS] for part in groups.values() for at in range(0, len(part), _TURNS)
+    ]
     for portion in portions[:_REQUESTS]:
         yield portion[::-1]
 

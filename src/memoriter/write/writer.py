@@ -33,6 +33,7 @@ from memoriter.write.agents import agent_body
 from memoriter.write.annotate import annotated_anew
 from memoriter.write.ceiling import check_batch, check_link, check_new_version, limited_draft
 from memoriter.write.erasure import Erasure
+from memoriter.write.owing import still_owing
 from memoriter.write.prepare import (
     SALT_BYTES,
     WriteContext,
@@ -247,7 +248,7 @@ class Writer:
         for attempt in range(_TRIES):
             try:
                 record = self.current(record_id)
-                content = self.changed(record, changes)
+                content = self.changed(record, still_owing(record, changes))
             except (NotFound, BadRecord) as refusal:
                 return self._again(_quietly(key), refusal, record_id)
             try:
