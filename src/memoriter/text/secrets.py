@@ -142,9 +142,9 @@ _COMMANDS: Final = tuple(
     )
 )
 """(its first word, the pattern) of commands that take a password, and of lines of a `.netrc`."""
+_CHOSEN: Final = r"passw(?:or)?d|pass[ _-]?phrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
 _NAMES: Final = (
-    r"passw(?:or)?d|pass[ _-]?phrase|passwd|pwd|(?<![a-z])pw(?![a-z])|secret"
-    r"|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token"
+    rf"{_CHOSEN}|api[ _-]?key|access[ _-]?key|secret[ _-]?key|auth[ _-]?token|access[ _-]?token"
     r"|refresh[ _-]?token|client[ _-]?secret|token|(?<=_)pat(?![a-z])"
 )
 _PARTS_OF_NAMES: Final = ("pass", "pw", "secret", "key", "token", "_pat", "auth")
@@ -158,12 +158,13 @@ _QUOTED: Final = re.compile(
 )
 """A long value in quotes may have brackets and other signs."""
 _SIGNED: Final = re.compile(
-    rf"(?i)(?:{_NAMES}){_SUFFIX}[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}[\"']?"
+    rf"(?i)(?:{_CHOSEN}){_SUFFIX}[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}[\"']?"
     r"(?=[^\s\"'`;{}<>]{0,200}[,()\[\]])([^\s\"'`;{}<>/.~()\[\]][^\s\"'`;{}<>]{5,199}+)"
 )
-"""A value with brackets or a comma."""
+"""A value with brackets or a comma, which a person chose: no generated key has them."""
+_NAME: Final = r"[A-Za-z_$][\w:]*+(?:[?!]?\.[\w:]*+)*+"
 _CODE: Final = re.compile(
-    r"[A-Za-z_$][\w.:]*(?:\(.*\)|\[.*\])(?:[-+*/|&=?:.,)\]\[(].*)?|[A-Za-z_$][\w.:]*(?:\([^)]*|\[[^\]]*)"
+    rf"{_NAME}(?:\(.*\)|\[.*\])(?:[?!]?[-+*/|&=?:.,)\]\[(].*)?|{_NAME}(?:\([^)]*|\[[^\]]*)"
 )
 """A call, an item of a list or a type, also one that the next space cuts."""
 _WORDS: Final = re.compile(r"[\w.*|-]*")
