@@ -94,8 +94,8 @@ class _Sided(Embeddings):
 
 def test_queries_go_through_the_embedding_of_queries() -> None:
     store = MemoriterVectorStore.from_texts(["train", "apple"], _Sided(), ids=["t", "a"])
-    ((found, score),) = store.similarity_search_with_score("Obst", k=1)
-    assert found.id == "a"
+    ((first, score),) = store.similarity_search_with_score("Obst", k=1)
+    assert first.id == "a"
     assert score > 0
 
 
@@ -104,8 +104,8 @@ def test_documents_that_are_copies_are_found_each_with_its_score() -> None:
     store = MemoriterVectorStore(memory)
     texts = ["The prod SSH port is 49222"] * 2 + ["the moon is far"]
     store.add_texts(texts, ids=["handbook", "wiki", "moon"])
-    found = store.similarity_search_with_score("which port for prod ssh?", k=3)
-    assert [(each.id, score > 0) for each, score in found[:2]] in (
+    ranked = store.similarity_search_with_score("which port for prod ssh?", k=3)
+    assert [(each.id, score > 0) for each, score in ranked[:2]] in (
         [("handbook", True), ("wiki", True)], [("wiki", True), ("handbook", True)],
     )  # fmt: skip
     assert len(MemoriterRetriever(memory=memory).invoke("which port for prod ssh?")) == 2

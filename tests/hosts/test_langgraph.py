@@ -138,8 +138,8 @@ def test_items_that_are_copies_are_ranked_each() -> None:
     store = MemoriterStore(memoriter.open(":memory:"))
     for user in ("ann", "bob"):
         store.put(("users", user), "port", {"text": "The prod SSH port is 49222"})
-    found = store.search(("users",), query="which prod ssh port?")
-    assert [each.score is not None for each in found] == [True, True]
+    items = store.search(("users",), query="which prod ssh port?")
+    assert [each.score is not None for each in items] == [True, True]
 
 
 def test_an_item_keeps_its_versions() -> None:

@@ -127,8 +127,8 @@ def test_an_agent_named_default_has_only_its_own_memories(m: Memory) -> None:
     for wanted in ("default", {"eq": "default"}):
         filters = {"agent_id": wanted}
         for answer in (m.get_all(filters=filters), m.search("tea", filters=filters)):
-            found = [(each["memory"], each["agent_id"]) for each in answer["results"]]
-            assert found == [("The bot makes tea", "default")]
+            listed = [(each["memory"], each["agent_id"]) for each in answer["results"]]
+            assert listed == [("The bot makes tea", "default")]
     assert len(m.get_all(filters={"agent_id": "*"})["results"]) == 2
     m.delete_all(agent_id="default")
     assert m.get_all(filters={"agent_id": "default"})["results"] == []

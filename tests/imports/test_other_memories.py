@@ -6,6 +6,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any, cast
 
 from tests.imports import files
 
@@ -26,7 +27,7 @@ def imported(path: Path, name: str, records: int) -> Memory:
 def test_a_database_of_claude_mem(tmp_path: Path) -> None:
     path = files.claude_mem(tmp_path / "claude-mem.db")
     memory = imported(path, "claude-mem", 2)
-    of = {each.metadata["origin"]["id"]: each for each in memory.browse().records}
+    of = {cast("Any", each.metadata["origin"])["id"]: each for each in memory.browse().records}
     record = of["observations-1"]
     assert record.text == "Postgres did not start.\n- 5432 is taken\n- use 5433"
     assert (record.title, record.kind, record.session) == ("Port clash", "bugfix", "s1")
@@ -94,8 +95,8 @@ def test_archives_of_chatgpt_and_of_claude(tmp_path: Path) -> None:
 
 def test_recalled_memories_in_a_chat_are_left_out(tmp_path: Path) -> None:
     block = tagged_block(f"{HEAD} [1] the port is 22")
-    said = [{"role": "user", "content": each} for each in (f"{block} Which port?", block)]
+    turns = [{"role": "user", "content": each} for each in (f"{block} Which port?", block)]
     memory = memoriter.open(":memory:")
-    report = memory.import_file(files.write(tmp_path / "chat.json", said))
+    report = memory.import_file(files.write(tmp_path / "chat.json", turns))
     assert [each.text for each in memory.browse().records] == ["Which port?"]
     assert "recalled memories alone" in {each.field for each in report.left.values()}

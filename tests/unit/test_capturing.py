@@ -60,15 +60,15 @@ def test_a_turn_is_written_once_by_the_id_of_its_message(memory: Memory) -> None
 
 
 def test_a_message_of_another_user_or_agent_is_another_message(memory: Memory) -> None:
-    said = [{"role": "user", "content": "I am allergic to nuts", "id": 0}, TURNS[0]]
+    turns = [{"role": "user", "content": "I am allergic to nuts", "id": 0}, TURNS[0]]
     unnamed = [{"role": "user", "content": "hello"}]
     for owner in ({"user": "ann"}, {"user": "bob"}, {"agent": "bot"}, {}):
         scoped = memory.scoped(**owner)
-        assert len(scoped.remember_messages(said, session="s").ids) == 2
+        assert len(scoped.remember_messages(turns, session="s").ids) == 2
         assert len(scoped.remember_messages(unnamed).ids) == 1
-        edited = [{**said[0], "content": "I love nuts"}]
+        edited = [{**turns[0], "content": "I love nuts"}]
         assert memory.remember_messages(edited, session="s", **owner).already == 1  # type: ignore[arg-type]
-    assert memory.remember_messages(said, session="s", agent="default").already == 2
+    assert memory.remember_messages(turns, session="s", agent="default").already == 2
 
 
 def test_of_two_messages_with_one_id_in_a_list_the_first_is_written(memory: Memory) -> None:

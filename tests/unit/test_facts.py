@@ -270,8 +270,8 @@ def test_turns_of_two_conversations_at_once_are_read_in_two_requests(
     with served(answers([])) as server:
         monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
         for n in range(6):
-            said = [{"role": "user", "content": f"note {n}", "id": str(n)}]
-            memory.remember_messages(said, session="ab"[n % 2], facts=True)
+            turns = [{"role": "user", "content": f"note {n}", "id": str(n)}]
+            memory.remember_messages(turns, session="ab"[n % 2], facts=True)
         monkeypatch.undo()
         monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
         monkeypatch.setenv("MEMORITER_LLM_URL", server.base)

@@ -48,8 +48,8 @@ def test_whoever_waits_for_a_job_goes_on_when_it_is_done() -> None:
 def test_erasing_is_tried_again_after_an_error_that_nobody_expects(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    tried, erased, told = list[str](), threading.Event(), list[object]()
-    monkeypatch.setattr(threading, "excepthook", told.append)
+    tried, erased, hooked = list[str](), threading.Event(), list[object]()
+    monkeypatch.setattr(threading, "excepthook", hooked.append)
 
     def fails_once(self: cache.IndexCache, tenant: str) -> bool:
         tried.append(tenant)
@@ -65,7 +65,7 @@ def test_erasing_is_tried_again_after_an_error_that_nobody_expects(
         memory.remember("port", id="a")
         memory.forget("a")
         assert erased.wait(30)
-    assert len(told) == 1, "the error is told as that of a thread"
+    assert len(hooked) == 1, "the error is reported as that of a thread"
 
 
 def test_a_job_that_fails_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:

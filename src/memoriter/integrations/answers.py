@@ -81,7 +81,7 @@ def recalled(memory: Memory, query: str, limit: int | None, **options: Any) -> R
 @cache
 def _order_with_copies() -> list[object]:
     """The orderings of the default recipe but for the one that joins copies."""
-    return [each for each in recipe_of("memoriter").to_data()["order"] if each["kind"] != "copies"]
+    return [each.to_data() for each in recipe_of("memoriter").order if not each.joins]
 
 
 def _beside(fields: Mapping[str, Any], old: Record | None) -> Mapping[str, Any]:

@@ -227,8 +227,8 @@ def turn_draft(turn: Message, marked: dict[str, Any], options: dict[str, Any]) -
     times = {"created": created, "expires": end_of_day(options.get("expiration_date"))}
     dated = {name: time for name, time in times.items() if time is not None}
     foreign = {"trust": "external"} if turn.role in FOREIGN_ROLES else {}
-    said = {"text": turn.text, "role": turn.role or "user", "metadata": {OWN: own}}
-    return {**said, **foreign, **dated}
+    turn_fields = {"text": turn.text, "role": turn.role or "user", "metadata": {OWN: own}}
+    return {**turn_fields, **foreign, **dated}
 
 
 def mem0_item(record: Record) -> dict[str, Any]:

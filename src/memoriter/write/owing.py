@@ -26,8 +26,9 @@ def owing(draft: dict[str, object]) -> dict[str, object]:
 def replies_left(turn: Record) -> int:
     """How many unusable replies a turn may still get; 0 if it owes nothing."""
     left = turn.metadata.get(_OWED)
-    owes = isinstance(left, int) and turn.memory_type == TYPE
-    return max(0, min(left, REPLIES)) if owes else 0
+    if not isinstance(left, int) or turn.memory_type != TYPE:
+        return 0
+    return max(0, min(left, REPLIES))
 
 
 def settled(turn: Record, replies: int) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _counted(reply: JsonObject) -> Iterator[str]:
     for key, value in reply.items():
         if isinstance(value, list):  # memories whose texts repeat, names of speakers
             yield f"{key}:"
-            yield _quoted(_json(value))
+            yield _quoted(_json(cast("object", value)))
         elif not isinstance(value, dict):
             yield one_line(f"{key}: {value}")
 

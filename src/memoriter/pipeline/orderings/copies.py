@@ -67,6 +67,7 @@ class CopiesOrdering(Ordering):
     while too few stay, more rows are compared, up to ten times `head`. `text.copies` has the rule.
     """
 
+    joins: ClassVar[bool] = True
     about: ClassVar[str] = "of copies, the most trusted and then the newest stands for all"
 
     kind: Literal["copies"]

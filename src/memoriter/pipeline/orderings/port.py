@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,9 @@ class Dropped:
 
 class Ordering(RecipePart, ABC):
     """An ordering as a recipe declares it."""
+
+    joins: ClassVar[bool] = False
+    """Whether it leaves one record for several of the same text, which a host may want each."""
 
     enabled: bool = option("whether the ordering runs", default=True)
 
