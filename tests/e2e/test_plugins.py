@@ -150,7 +150,7 @@ def test_the_command_line_shows_it_and_names_what_is_broken(run: Run) -> None:
         assert word in plan
     failed = run("-m", "memoriter", "recall", "x", "--recipe", "gone")
     assert failed.returncode == 2
-    assert failed.stderr.startswith("error: recipe 'gone' of another package cannot be loaded")
+    assert "\nerror: recipe 'gone' of another package cannot be loaded" in failed.stderr
 
 
 WRONG = """

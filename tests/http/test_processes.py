@@ -47,7 +47,7 @@ _SERVER = """
 import os, sys, time
 from memoriter.doors.http.processes import run_processes
 def work(siblings):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())  # one line at once: two processes write
     time.sleep(600)
 run_processes(2, work)
 """
@@ -57,11 +57,13 @@ def test_a_process_that_dies_is_started_anew_and_all_end_with_the_parent() -> No
     command = [sys.executable, "-c", _SERVER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:  # noqa: S603  # ours
         assert run.stdout is not None
-        first, second = (int(run.stdout.readline()) for _ in range(2))
-        os.kill(first, signal.SIGKILL)
-        third = int(run.stdout.readline())
-        assert third not in (first, second)
-        run.kill()  # the parent cannot tell them any more: they see it themselves
+        try:
+            first, second = (int(run.stdout.readline()) for _ in range(2))
+            os.kill(first, signal.SIGKILL)
+            third = int(run.stdout.readline())
+            assert third not in (first, second)
+        finally:
+            run.kill()  # the parent cannot tell them any more: they see it themselves
         assert run.stdout.read() == ""
     until = time.monotonic() + 60
     while any(_alive(pid) for pid in (second, third)):
