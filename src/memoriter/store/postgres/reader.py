@@ -184,8 +184,8 @@ class PostgresReader:
                 f"log entry {before.seq} of tenant {tenant!r} is missing, or is not the one"
                 " that this process read before",
                 hint=f"{self._sessions.at} was restored to an earlier state, or another server took"
-                " over without the last commits; compare both before you write, then open the"
-                " store again",
+                " over without the last commits; check which memories are lost before you write, then"
+                " open the store again",
             )
 
     def tenants(self) -> list[str]:
