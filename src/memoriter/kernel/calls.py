@@ -337,6 +337,6 @@ def scan_bytes(
     out = np.empty(vectors.scales.size, np.float32)
     held = (address(vectors.codes), address(vectors.scales), out.size, query.steps.size)
     given = (*held, address(query.steps), query.step, address(out))
-    fast.call("scan_bytes", given, vectors.codes.size // 2)
+    fast.call("scan_bytes", given, vectors.codes.size // 8)
     # Lengths are 1 up to the grid; estimates are rounded to float32.
     return out, 1.001 * (vectors.rest + (1.0 + vectors.rest) * query.rest) + 1e-6

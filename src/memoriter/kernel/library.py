@@ -12,12 +12,13 @@ import ctypes
 import importlib
 import os
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memoriter.core.errors import InputError, InvariantError, Unsupported
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.kernel.turns import TURNS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,8 +67,10 @@ class Library:
 
         `work` is roughly how many numbers it reads: a long call lets other threads run.
         """
-        functions = self._releasing if work >= _LONG else self._keeping
-        done = functions[name](*given)
+        if work < _LONG:
+            done = self._keeping[name](*given)
+        else:
+            done = TURNS.beside(partial(self._releasing[name], *given))
         if done < 0:
             raise MemoryError(f"the native kernel could not get enough memory for {name}")
         return done
