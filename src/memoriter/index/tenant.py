@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import DERIVED
 from memoriter.core.errors import Corrupt, Expired
-from memoriter.core.record import Content, Record
+from memoriter.core.record import Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
 from memoriter.embed.port import TokenTable
@@ -32,6 +32,7 @@ from memoriter.index.merge import due, merge
 from memoriter.index.registry import Registry
 from memoriter.index.segment import GONE, Segment
 from memoriter.index.spaces import IndexSpaces
+from memoriter.index.texts import texts_by_field, texts_of
 from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb
@@ -275,7 +276,7 @@ class TenantIndex:
         """The words of all records: those in the log, else they are analysed now."""
         own = self._analyzer
         if isinstance(own, DefaultAnalyzer) and not delta.words:
-            return own.word_table(list(map(texts_of, delta.records)))
+            return own.word_table(texts_by_field(delta.records, own.fields), len(delta.records))
 
         def analysed(record: Record) -> Sketch:
             texts = texts_of(record)
@@ -363,22 +364,3 @@ def _grown(known: NDArray[np.int64], need: int) -> NDArray[np.int64]:
 def _events(segment: Segment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     rows, ends = segment.arrays["events.rows"], segment.arrays["events.ends"]
     return cast("NDArray[np.int64]", rows), cast("NDArray[np.int64]", ends)
-
-
-def texts_of(content: Content) -> dict[str, Sequence[str]]:
-    """The texts of a record by field, as `Analyzer.analyse` takes them."""
-    single = {
-        "text": content.text,
-        "title": content.title,
-        "summary": content.summary,
-        "essence": content.essence,
-        "agent": content.agent,
-        "path": content.source.path,
-    }
-    texts: dict[str, Sequence[str]] = {k: (v,) for k, v in single.items() if v is not None}
-    return {
-        **texts,
-        "tags": content.tags,
-        "concepts": content.concepts,
-        "entities": content.entities,
-    }
