@@ -29,6 +29,7 @@ from memoriter.memory.facade import Memory
 from memoriter.rank.bm25 import Bm25Params, bm25_contribution
 from memoriter.rank.codes import Probe, codes_of
 from memoriter.rank.grid import exact_cosines, snap, unit
+from memoriter.rank.units import units
 from memoriter.text.chunk import chunks
 from memoriter.text.copies import end_marks, end_marks_of
 from memoriter.text.time_words import has_time_words, texts_with_times
@@ -279,6 +280,18 @@ def test_long_texts_are_read_like_short_ones(fast: Library) -> None:
     texts = ["word " * 3_990 + at for at in ("on monday", "and " * 20 + "monday", "x" * 80, "")]
     assert texts_with_times(texts).tolist() == list(map(has_time_words, texts))
     assert list(map(tuple, end_marks_of(texts).tolist())) == list(map(end_marks, texts))
+
+
+@given(SEEDS, st.sampled_from((8, 256)), st.sampled_from((2.0**-24, 2.0**-80, 1e-300, 1e300, 0.1)))
+def test_rows_are_brought_to_unit_length_alike(
+    fast: Library, seed: int, dimension: int, step: float
+) -> None:
+    random = np.random.default_rng(seed)
+    matrix = np.rint(random.standard_normal((9, dimension)) * 2.0 ** random.integers(0, 30)) * step
+    matrix[3], matrix[4, 1:], matrix[5] = 0.0, 0.0, -0.0
+    made, done = calls.unit_rows(fast, matrix)
+    assert np.array_equal(made[done].view(np.uint32), units(matrix)[done].view(np.uint32))
+    assert done.all() or step not in (2.0**-24, 2.0**-80)
 
 
 def test_many_distinct_words_are_numbered(fast: Library) -> None:

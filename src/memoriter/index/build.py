@@ -58,7 +58,7 @@ class LogPart(NamedTuple):
             ),
             WordTable.joined([self.words, part.words]),
             TokenTable.joined([self.tokens, part.tokens]),
-            {**self.derived, **part.derived},
+            self.derived.followed_by(part.derived),
             {name: np.append(array, part.texts[name]) for name, array in self.texts.items()},
             births=np.concatenate([self.births, part.births]),
             ended=np.concatenate([self.ended, part.ended]),

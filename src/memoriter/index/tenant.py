@@ -27,7 +27,7 @@ from memoriter.index.build import GrowingSegment, LogPart, grown
 from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import text_columns
 from memoriter.index.file import IndexOwner, load_segment
-from memoriter.index.log_arrays import Derivation
+from memoriter.index.log_arrays import NOTHING_DERIVED, Derivation
 from memoriter.index.merge import due, merge
 from memoriter.index.registry import Registry
 from memoriter.index.segment import GONE, Segment
@@ -297,22 +297,23 @@ class TenantIndex:
         return self._kin.token_table([record.titled for record in delta.records])
 
     def _derived(self, delta: Delta, tokens: TokenTable) -> Derivation:
-        """The vectors that the log only notes, by row; empty if nothing here computes them."""
-        rows = {vector.row for vector in delta.vectors if vector.body == DERIVED}
+        """The vectors that the log only notes; none if nothing here computes them."""
+        noted = {vector.row for vector in delta.vectors if vector.body == DERIVED}
         table = self.spaces.deriver
-        if table is None or not rows:
-            return {}
-        out: dict[int, NDArray[np.float32] | None] = {}
+        if table is None or not noted:
+            return NOTHING_DERIVED
+        places: list[int] = []
         if self._kin is not None:  # it has cut the same texts into tokens of the same table
-            places = [n for n, record in enumerate(delta.records) if record.row in rows]
-            own = [delta.records[n].row for n in places]
-            out = dict(zip(own, table.embed_tokens(tokens.taken(places)), strict=True))
+            places = [n for n, record in enumerate(delta.records) if record.row in noted]
+            noted.difference_update([delta.records[n].row for n in places])
+        own = np.array([delta.records[n].row for n in places], np.int64)
+        taken = tokens if len(places) == len(delta.records) else tokens.taken(places)
+        derived = Derivation.of(own, table.embed_tokens(taken))
         # A vector that was noted later than its record was written has its text further back.
-        others = [
-            each for each in self._log.records(self.tenant, sorted(rows - out.keys())) if each
-        ]
+        others = [each for each in self._log.records(self.tenant, sorted(noted)) if each]
         late = table.embed_tokens(table.token_table([each.titled for each in others]))
-        return out | {each.row: vector for each, vector in zip(others, late, strict=True)}
+        rows = np.array([each.row for each in others], np.int64)
+        return derived.followed_by(Derivation.of(rows, late))
 
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(rows that these entries end, the sequence number at which each ends).
