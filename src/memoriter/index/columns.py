@@ -150,23 +150,29 @@ def _joined_strings(
     olds = [dictionary_of(part, name) for part in parts]
     every = np.concatenate(codes)
     # The usual case, quick: equal dictionaries (one agent, one kind …) with every string in use.
-    if all(map(olds[0].equals, olds[1:])) and np.unique(every[every >= 0]).size == len(olds[0]):
+    if all(map(olds[0].equals, olds[1:])) and _used(every, len(olds[0])).all():
         return {f"{name}.codes": every, **olds[0].arrays(name)}
-    used = [np.unique(code[code >= 0]) for code in codes]
-    masks = [np.isin(np.arange(len(old)), use) for old, use in zip(olds, used, strict=True)]
+    masks = [_used(code, len(old)) for code, old in zip(codes, olds, strict=True)]
     slim = [old.kept(mask) for old, mask in zip(olds, masks, strict=True)]
     dictionary, maps = union(slim, pace)
     renamed: list[NDArray[np.int32]] = []
-    for code, use, new in zip(codes, used, maps, strict=True):
-        out = np.full(code.size, -1, np.int32)
-        present = code >= 0
-        out[present] = new[np.searchsorted(use, code[present])]
-        renamed.append(out)
+    for code, mask, new in zip(codes, masks, maps, strict=True):
+        # The last place is for absent strings, whose code is -1.
+        place = np.full(mask.size + 1, -1, np.int32)
+        place[:-1][mask] = new
+        renamed.append(place[code])
     return {
         f"{name}.codes": np.concatenate(renamed),
         f"{name}.blob": dictionary.blob,
         f"{name}.at": dictionary.at,
     }
+
+
+def _used(codes: NDArray[Any], size: int) -> NDArray[np.bool_]:
+    """Which of so many strings some rows have."""
+    used = np.zeros(size + 1, np.bool_)
+    used[codes] = True  # the code of an absent string is -1: the last place
+    return used[:-1]
 
 
 def holds_at(since: NDArray[np.int64], until: NDArray[np.int64], time: int) -> NDArray[np.bool_]:

@@ -86,9 +86,10 @@ def vector_arrays(rows: Sequence[VectorRow], derived: Derivation) -> Arrays:
     widths = [derived.matrix.shape[1]] if has.any() else []
     widths += [each.size for each in stored.values()]
     matrix = np.zeros((len(rows), widths[0] if widths else 0), np.float32)
-    matrix[has] = derived.matrix[places[has]]
-    none |= has & ~matrix.any(axis=1)
-    has &= ~none
+    if has.any():
+        matrix[has] = derived.matrix[places[has]]
+        none |= has & ~matrix.any(axis=1)
+        has &= ~none
     for n, vector in stored.items():
         matrix[n] = vector
         has[n] = True
