@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import DERIVED
 from memoriter.core.errors import Corrupt, Expired
-from memoriter.core.record import Content, Record
+from memoriter.core.record import Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
 from memoriter.embed.port import TokenTable
@@ -27,11 +27,12 @@ from memoriter.index.build import GrowingSegment, LogPart, grown
 from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import text_columns
 from memoriter.index.file import IndexOwner, load_segment
-from memoriter.index.log_arrays import Derivation
+from memoriter.index.log_arrays import NOTHING_DERIVED, Derivation
 from memoriter.index.merge import due, merge
 from memoriter.index.registry import Registry
 from memoriter.index.segment import GONE, Segment
 from memoriter.index.spaces import IndexSpaces
+from memoriter.index.texts import texts_by_field, texts_of
 from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb
@@ -275,7 +276,7 @@ class TenantIndex:
         """The words of all records: those in the log, else they are analysed now."""
         own = self._analyzer
         if isinstance(own, DefaultAnalyzer) and not delta.words:
-            return own.word_table(list(map(texts_of, delta.records)))
+            return own.word_table(texts_by_field(delta.records, own.fields), len(delta.records))
 
         def analysed(record: Record) -> Sketch:
             texts = texts_of(record)
@@ -296,22 +297,23 @@ class TenantIndex:
         return self._kin.token_table([record.titled for record in delta.records])
 
     def _derived(self, delta: Delta, tokens: TokenTable) -> Derivation:
-        """The vectors that the log only notes, by row; empty if nothing here computes them."""
-        rows = {vector.row for vector in delta.vectors if vector.body == DERIVED}
+        """The vectors that the log only notes; none if nothing here computes them."""
+        noted = {vector.row for vector in delta.vectors if vector.body == DERIVED}
         table = self.spaces.deriver
-        if table is None or not rows:
-            return {}
-        out: dict[int, NDArray[np.float32] | None] = {}
+        if table is None or not noted:
+            return NOTHING_DERIVED
+        places: list[int] = []
         if self._kin is not None:  # it has cut the same texts into tokens of the same table
-            places = [n for n, record in enumerate(delta.records) if record.row in rows]
-            own = [delta.records[n].row for n in places]
-            out = dict(zip(own, table.embed_tokens(tokens.taken(places)), strict=True))
+            places = [n for n, record in enumerate(delta.records) if record.row in noted]
+            noted.difference_update([delta.records[n].row for n in places])
+        own = np.array([delta.records[n].row for n in places], np.int64)
+        taken = tokens if len(places) == len(delta.records) else tokens.taken(places)
+        derived = Derivation.of(own, table.embed_tokens(taken))
         # A vector that was noted later than its record was written has its text further back.
-        others = [
-            each for each in self._log.records(self.tenant, sorted(rows - out.keys())) if each
-        ]
+        others = [each for each in self._log.records(self.tenant, sorted(noted)) if each]
         late = table.embed_tokens(table.token_table([each.titled for each in others]))
-        return out | {each.row: vector for each, vector in zip(others, late, strict=True)}
+        rows = np.array([each.row for each in others], np.int64)
+        return derived.followed_by(Derivation.of(rows, late))
 
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(rows that these entries end, the sequence number at which each ends).
@@ -363,22 +365,3 @@ def _grown(known: NDArray[np.int64], need: int) -> NDArray[np.int64]:
 def _events(segment: Segment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     rows, ends = segment.arrays["events.rows"], segment.arrays["events.ends"]
     return cast("NDArray[np.int64]", rows), cast("NDArray[np.int64]", ends)
-
-
-def texts_of(content: Content) -> dict[str, Sequence[str]]:
-    """The texts of a record by field, as `Analyzer.analyse` takes them."""
-    single = {
-        "text": content.text,
-        "title": content.title,
-        "summary": content.summary,
-        "essence": content.essence,
-        "agent": content.agent,
-        "path": content.source.path,
-    }
-    texts: dict[str, Sequence[str]] = {k: (v,) for k, v in single.items() if v is not None}
-    return {
-        **texts,
-        "tags": content.tags,
-        "concepts": content.concepts,
-        "entities": content.entities,
-    }

@@ -282,6 +282,14 @@ def token_sums(
     return out
 
 
+def unit_rows(fast: Library, matrix: Doubles) -> tuple[NDArray[np.float32], Bits]:
+    """(each row at unit length on the grid, whether it is right: the twin gives the others)."""
+    out, done = np.empty(matrix.shape, np.float32), np.empty(len(matrix), np.bool_)
+    given = (address(matrix), *matrix.shape, address(out), address(done))
+    fast.call("units", given, matrix.size)
+    return out, done
+
+
 @dataclass(frozen=True, slots=True)
 class ByteVectors:
     """Vectors as bytes: a vector is its codes times its scale, up to `rest` in length."""
