@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, cast
 from weakref import WeakSet
@@ -23,7 +23,7 @@ from memoriter.core.record import Content, Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
 from memoriter.embed.port import TokenTable
-from memoriter.index.build import GrowingSegment, LogPart, grown
+from memoriter.index.build import MOST, GrowingSegment, LogPart, PartArrays, grown
 from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import text_columns
 from memoriter.index.file import IndexOwner, load_segment
@@ -252,8 +252,8 @@ class TenantIndex:
         self._registry.read_on(after, delta)
         derived = self._derived(delta, tokens)
         part = LogPart(
-            delta, self._words(delta), tokens, derived, text_columns(delta.records),
-            births=self._births(delta), ended=rows, ends=ends,
+            delta, self._words(delta), len(self._analyzer.fields), tokens, derived,
+            text_columns(delta.records), births=self._births(delta), ended=rows, ends=ends,
         )  # fmt: skip
         before, used = rows <= after, self._segments
         for earlier in (*used, *self._former):
@@ -262,7 +262,11 @@ class TenantIndex:
         if known is not None and self.tail[-1:] != (known.segment,):
             known = None  # it was merged or published
         self._growing = made = grown(known, part, after)
-        stay = self._segments[:-1] if made.segment.first < after else self._segments
+        grew = made.segment.first < after
+        _complete(() if grew else used)
+        if delta.tombs:  # no text of a forgotten record is kept
+            _complete((*used, *self._former))
+        stay = self._segments[:-1] if grew else self._segments
         self._segments = (*stay, made.segment)
         self._note(made.segment)
         published = len(self.manifest.segments)
@@ -271,10 +275,11 @@ class TenantIndex:
             self._segments = (*self._segments[: published + run.start], merged)
         self._former.update(set(used).difference(self._segments))
 
-    def _words(self, delta: Delta) -> WordTable:
+    def _words(self, delta: Delta) -> WordTable | list[Sketch]:
         """The words of all records: those in the log, else they are analysed now."""
         own = self._analyzer
-        if isinstance(own, DefaultAnalyzer) and not delta.words:
+        small = delta.upto - self.seq <= MOST
+        if isinstance(own, DefaultAnalyzer) and not delta.words and not small:
             return own.word_table(list(map(texts_of, delta.records)))
 
         def analysed(record: Record) -> Sketch:
@@ -287,7 +292,7 @@ class TenantIndex:
             Sketch.of(delta.words[record.row]) if record.row in delta.words else analysed(record)
             for record in delta.records
         ]
-        return WordTable.of(sketches, len(own.fields))
+        return sketches if small else WordTable.of(sketches, len(own.fields))
 
     def _tokens(self, delta: Delta) -> TokenTable:
         """The kin-table tokens of every record, computed from its text: cheaper than storing."""
@@ -306,6 +311,8 @@ class TenantIndex:
             places = [n for n, record in enumerate(delta.records) if record.row in rows]
             own = [delta.records[n].row for n in places]
             out = dict(zip(own, table.embed_tokens(tokens.taken(places)), strict=True))
+        if len(out) == len(rows):
+            return out
         # A vector that was noted later than its record was written has its text further back.
         others = [
             each for each in self._log.records(self.tenant, sorted(rows - out.keys())) if each
@@ -345,6 +352,13 @@ class TenantIndex:
                 self._latest, self._born = _grown(self._latest, need), _grown(self._born, need)
             np.maximum.at(self._latest, positions, segment.rows)
             self._born[positions] = segment.born
+
+
+def _complete(segments: Iterable[Segment]) -> None:
+    """Make all arrays of segments that do not grow: then no texts are kept for them."""
+    for segment in segments:
+        if isinstance(segment.arrays, PartArrays):
+            segment.arrays.complete()
 
 
 def _at(known: NDArray[np.int64], position: int) -> int:
