@@ -8,7 +8,7 @@ that may grow, only those arrays are made that a search reads (`PartArrays`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -102,8 +102,12 @@ def grown(known: GrowingSegment | None, part: LogPart, after: int) -> GrowingSeg
     keeps = part.delta.upto - after <= MOST and not part.delta.tombs
     if not keeps:
         arrays.complete()
+    elif known is not None:
+        # Searches read the same arrays again.
+        arrays.make(list(known.segment.arrays))
     segment = Segment(after, whole.delta.upto, arrays)
-    segment.end_rows(whole.ended, whole.ends)
+    if whole.ended.size:
+        segment.end_rows(whole.ended, whole.ends)
     return GrowingSegment(segment, whole if keeps else None)
 
 
@@ -126,9 +130,14 @@ class PartArrays(dict[str, NDArray[Any]]):
 
     def complete(self) -> None:
         """Make every array, and keep the part of the log no longer."""
-        for name in _makers() if self._source is not None else ():
-            _ = self[name]
+        if self._source is not None:
+            self.make(_makers())
         self._source = None
+
+    def make(self, names: Iterable[str]) -> None:
+        """Make these arrays."""
+        for name in names:
+            _ = self[name]
 
 
 _Maker = Callable[[LogPart, int], Arrays]

@@ -66,6 +66,8 @@ class TenantIndex:
         self._distrusted = False
         """Whether a segment turned out to be damaged while it was in use."""
         self._met_tombs = False
+        self._searched = False
+        """Whether somebody asked for a view since `read_on` read the log."""
         self._segments: tuple[Segment, ...] = ()
         self._growing: GrowingSegment | None = None
         """The newest segment, as long as it may grow."""
@@ -115,6 +117,7 @@ class TenantIndex:
 
         Raises Expired if `seq` lies before the floor of the published segments.
         """
+        self._searched = True
         current, segments = self._current, self._segments
         if seq is None and current.segments is segments:
             head = self._log.head(self.tenant)
@@ -133,6 +136,18 @@ class TenantIndex:
                     " horizon_days sets how long states are kept",
                 )
             return self._view(seq)
+
+    def read_on(self) -> None:
+        """Read what was written, if somebody searched since the last time and no one reads it now.
+
+        So of writes that follow each other only the first one is read at once.
+        """
+        if self._searched and self.lock.acquire(blocking=False):
+            try:
+                self._searched = False
+                self._catch_up()
+            finally:
+                self.lock.release()
 
     def _view(self, seq: int) -> View:
         agents = partial(self._registry.at, seq)
@@ -256,8 +271,9 @@ class TenantIndex:
             text_columns(delta.records), births=self._births(delta), ended=rows, ends=ends,
         )  # fmt: skip
         before, used = rows <= after, self._segments
-        for earlier in (*used, *self._former):
-            earlier.end_rows(rows[before], ends[before])
+        if before.any():
+            for earlier in (*used, *self._former):
+                earlier.end_rows(rows[before], ends[before])
         known = self._growing
         if known is not None and self.tail[-1:] != (known.segment,):
             known = None  # it was merged or published
