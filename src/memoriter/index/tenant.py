@@ -42,6 +42,8 @@ from memoriter.text.tokenized import TokenAnalyzer
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
 """How many tail segments of one size make one of the next; files use `merge.FACTOR`."""
+TAIL_SMALL: Final = 4_096
+"""Tail segments of so many rows together are merged sooner: a search reads few of them."""
 
 
 class TenantIndex:
@@ -285,11 +287,21 @@ class TenantIndex:
         stay = self._segments[:-1] if grew else self._segments
         self._segments = (*stay, made.segment)
         self._note(made.segment)
-        published = len(self.manifest.segments)
-        while (run := due([len(s) for s in self.tail], TAIL_FACTOR)) is not None:
-            merged = merge(self.tail[run], floor=0)
-            self._segments = (*self._segments[: published + run.start], merged)
+        self._merge_tail()
         self._former.update(set(used).difference(self._segments))
+
+    def _merge_tail(self) -> None:
+        """Merge what is due of the tail; its newest segment only when it grows no more."""
+        published = len(self.manifest.segments)
+        growing = 0 if self._growing is None or self._growing.part is None else 1
+        while True:
+            full = self.tail[: len(self.tail) - growing]
+            run = due([len(segment) for segment in full], TAIL_FACTOR, TAIL_SMALL)
+            if run is None:
+                return
+            newest = self._segments[len(self._segments) - growing :]
+            merged = merge(full[run], floor=0)
+            self._segments = (*self._segments[: published + run.start], merged, *newest)
 
     def _words(self, delta: Delta) -> WordTable | list[Sketch]:
         """The words of all records: those in the log, else they are analysed now."""
