@@ -14,6 +14,8 @@ from typing import Any, cast
 import apsw
 
 from memoriter.core.query import Query
+from memoriter.index.build import PartArrays
+from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
@@ -45,6 +47,12 @@ def index_of(memory: Memory) -> TenantIndex:
 def view_of(memory: Memory, known_at: int | None = None) -> View:
     """What a search reads now, or read at a moment."""
     return engine_of(memory).view(memory.scope.tenant, known_at)
+
+
+def keeps_texts(segment: Segment) -> bool:
+    """Whether a segment keeps the records that it was made of."""
+    arrays = segment.arrays
+    return isinstance(arrays, PartArrays) and arrays._source is not None
 
 
 def embedder_of(memory: Memory) -> Any:

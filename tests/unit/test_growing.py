@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from tests.inside import view_of
+from pathlib import Path
+
+import numpy as np
+from tests.inside import index_of, keeps_texts, view_of
 
 import memoriter
-from memoriter.index.build import MOST
+from memoriter.index.build import MOST, PartArrays
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
@@ -69,3 +72,55 @@ def test_what_is_forgotten_leaves_open_views_and_is_not_kept() -> None:
             assert not view.segments[-1].seen(view.seq).mask[0]
         assert [hit.id for hit in memory.recall("kettle green")][-1] != "a"
         assert len(view_of(memory).segments) == 2, "growth ends with a forget"
+
+
+def test_the_tail_of_single_writes_stays_a_few_segments() -> None:
+    with opened() as memory:
+        most = 0
+        for n in range(10 * MOST // 2):
+            memory.remember(text(n))
+            most = max(most, len(view_of(memory).segments))
+        assert most <= 4
+        assert view_of(memory).total == 10 * MOST // 2
+
+
+def test_texts_are_kept_only_for_the_segment_that_grows() -> None:
+    with opened() as memory:
+        for n in range(MOST // 2 + 1):
+            memory.remember(text(n))
+            view = view_of(memory)
+        assert [keeps_texts(segment) for segment in view.segments] == [False, True]
+        memory.forget(memory.remember("a tin kettle").id)
+        segments = (*view.segments, *view_of(memory).segments)
+        assert not any(map(keeps_texts, segments)), "also of those that open views read"
+
+
+def test_every_array_is_the_same_whenever_it_is_made() -> None:
+    with opened() as one, opened() as other:
+        for n in range(5):
+            for memory in (one, other):
+                memory.remember(text(n), id=f"k{n}", tags=["kitchen"])
+            one.recall(QUESTION)
+        made, whole = (view_of(memory).segments[-1].arrays for memory in (one, other))
+        assert isinstance(made, PartArrays)
+        assert isinstance(whole, PartArrays)
+        counts = len(whole), len(made)
+        for arrays in (made, whole):
+            arrays.complete()
+        assert made.keys() == whole.keys()
+        assert counts[0] < counts[1] < len(whole), "only what searches read was made before"
+        for name, array in made.items():
+            assert array.dtype == whole[name].dtype
+            assert array.tobytes() == whole[name].tobytes(), name
+
+
+def test_a_write_is_read_at_once_if_somebody_searched_since_the_last_one(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db") as memory:
+        memory.remember("The kettle is green")
+        assert index_of(memory).seq == 0, "nobody has asked yet"
+        memory.recall(QUESTION)
+        first = memory.remember("The kettle is red")
+        assert index_of(memory).seq == first.seq
+        memory.remember("The kettle is blue")
+        assert index_of(memory).seq == first.seq, "nobody asked in between"
+        assert len(memory.recall(QUESTION)) == 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,17 +34,17 @@ class WordTable:
     """The record of each of them."""
 
     @classmethod
-    def of(cls, sketches: Sequence[Sketch], fields: int) -> WordTable:
-        """The table of records whose words are known one by one."""
+    def of(cls, sketches: Sequence[Sketch], fields: int, *, spelled: bool = True) -> WordTable:
+        """The table of records whose words are known one by one; surface words if `spelled`."""
         terms, names = _numbered([sketch.terms for sketch in sketches])
-        surfaces, spelled = _numbered([sketch.surfaces for sketch in sketches])
+        spellings = [sketch.surfaces if spelled else [] for sketch in sketches]
+        surfaces, of_surface = _numbered(spellings)
         ordinals = [sketch.ordinals for sketch in sketches]
         distinct = np.array([len(sketch.terms) for sketch in sketches], np.int64)
         sizes = np.array([each.size for each in ordinals], np.int64)
         local = np.concatenate([np.zeros(0, np.int64), *ordinals])
         shape = len(sketches), fields
         counts = np.array([sketch.counts for sketch in sketches], np.int64).reshape(shape)
-        spread = [len(sketch.surfaces) for sketch in sketches]
         return cls(
             terms=terms,
             tokens=names[np.repeat(np.cumsum(distinct) - distinct, sizes) + local],
@@ -52,43 +52,9 @@ class WordTable:
             counts=counts,
             lengths=np.array([sketch.lengths for sketch in sketches], np.int32).reshape(shape),
             surfaces=surfaces,
-            spelled=spelled,
-            spelled_in=np.repeat(np.arange(len(sketches)), spread),
+            spelled=of_surface,
+            spelled_in=np.repeat(np.arange(len(sketches)), list(map(len, spellings))),
         )
-
-    @classmethod
-    def joined(cls, tables: Sequence[WordTable]) -> WordTable:
-        """The records of several tables, one table behind the other."""
-        if len(tables) == 1:
-            return tables[0]
-        terms, names = _numbered([each.terms for each in tables])
-        surfaces, spellings = _numbered([each.surfaces for each in tables])
-        before = _offsets([len(each.counts) for each in tables])
-        spelled_in = [each.spelled_in + at for each, at in zip(tables, before, strict=True)]
-        return cls(
-            terms=terms,
-            tokens=_renumbered(names, [(each.tokens, len(each.terms)) for each in tables]),
-            places=np.concatenate([each.places for each in tables]),
-            counts=np.concatenate([each.counts for each in tables]),
-            lengths=np.concatenate([each.lengths for each in tables]),
-            surfaces=surfaces,
-            spelled=_renumbered(spellings, [(e.spelled, len(e.surfaces)) for e in tables]),
-            spelled_in=np.concatenate(spelled_in),
-        )
-
-
-def _offsets(sizes: Sequence[int]) -> list[int]:
-    """Where each of consecutive runs of these sizes begins."""
-    return [0, *accumulate(sizes)][:-1]
-
-
-def _renumbered(
-    names: NDArray[np.int64], parts: Sequence[tuple[NDArray[np.int64], int]]
-) -> NDArray[np.int64]:
-    """Places in lists of these lengths as places in the distinct strings of all lists."""
-    begins = _offsets([length for _, length in parts])
-    flat = [places + begin for (places, _), begin in zip(parts, begins, strict=True)]
-    return names[np.concatenate(flat)]
 
 
 def _numbered(lists: Sequence[Sequence[str]]) -> tuple[list[str], NDArray[np.int64]]:

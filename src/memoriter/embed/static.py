@@ -47,6 +47,8 @@ _CACHED: Final = 65_536
 """Words whose pieces are cached."""
 _CACHED_LONGEST: Final = 64
 """Characters of the longest word that is cached."""
+_SHORT: Final = 2_048
+"""Texts of so many characters together are cut into tokens one by one."""
 _BATCH_TOKENS: Final = 4_096
 """Tokens summed at a time, which bounds the memory of a batch to about 10 MB."""
 
@@ -213,6 +215,8 @@ class Static:
 
     def token_table(self, texts: Sequence[str]) -> TokenTable:
         """The tokens of many texts at once: each distinct word is cut into pieces once."""
+        if sum(map(len, texts)) <= _SHORT:
+            return self._one_by_one(texts)
         numbered = numbered_words(texts, static_words, linked=False)
         pieces = [self._pieces[word] for word in numbered.words]
         sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
@@ -228,12 +232,16 @@ class Static:
 
         `side` makes no difference.
         """
+        vectors = self.embed_tokens(self._one_by_one(texts))
+        # A view would keep the vectors of all texts in memory.
+        return [vector.copy() if vector.any() else None for vector in vectors]
+
+    def _one_by_one(self, texts: Sequence[str]) -> TokenTable:
+        """The tokens of texts, each by itself: quicker for a few short ones."""
         tokens = list(map(self.tokens, texts))
         counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
         flat = np.fromiter(chain.from_iterable(tokens), np.uint16, int(counts.sum()))
-        vectors = self.embed_tokens(TokenTable(flat, counts))
-        # A view would keep the vectors of all texts in memory.
-        return [vector.copy() if vector.any() else None for vector in vectors]
+        return TokenTable(flat, counts)
 
     def embed_tokens(self, texts: TokenTable) -> NDArray[np.float32]:
         """A row for each text of which the tokens are known, zero for one without any."""

@@ -2,23 +2,27 @@
 
 The newest segment of the tail grows: it is built anew with each small part of the log. Building a
 segment of a few dozen records takes about as long as building one of a single record, so records
-that are written one by one share a segment, and searches read one instead of several.
+that are written one by one share a segment, and searches read one instead of several. Of a segment
+that may grow, only those arrays are made that a search reads (`PartArrays`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.errors import InvariantError
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.word_table import WordTable
+from memoriter.core.words import Sketch
 from memoriter.embed.port import TokenTable
-from memoriter.index.columns import Arrays, record_columns
+from memoriter.index.columns import COLUMNS, Arrays, column_arrays, text_columns
 from memoriter.index.dictionary import Dictionary
-from memoriter.index.log_arrays import Derivation, edge_arrays, vector_arrays
+from memoriter.index.log_arrays import NOTHING_DERIVED, Derivation, edge_arrays, vector_arrays
 from memoriter.index.segment import LIVE, Segment
 from memoriter.index.windows import windows_of
 from memoriter.store.port import Delta
@@ -32,7 +36,10 @@ class LogPart(NamedTuple):
     """A part of the log with what follows from its texts and from the rows before it."""
 
     delta: Delta
-    words: WordTable
+    words: WordTable | list[Sketch]
+    """The words of all records; of a small part record by record, so that it can grow."""
+    fields: int
+    """How many fields the analyzer has."""
     tokens: TokenTable
     """The kin-table tokens of every record."""
     derived: Derivation
@@ -45,7 +52,7 @@ class LogPart(NamedTuple):
     ends: NDArray[np.int64]
 
     def followed_by(self, part: LogPart) -> LogPart:
-        """This part and the next one as one."""
+        """This part and the next one as one; both are small."""
         one, two = self.delta, part.delta
         return LogPart(
             Delta(
@@ -56,14 +63,21 @@ class LogPart(NamedTuple):
                 edges=[*one.edges, *two.edges],
                 tombs=[*one.tombs, *two.tombs],
             ),
-            WordTable.joined([self.words, part.words]),
+            [*_sketches(self), *_sketches(part)],
+            self.fields,
             TokenTable.joined([self.tokens, part.tokens]),
             self.derived.followed_by(part.derived),
-            {name: np.append(array, part.texts[name]) for name, array in self.texts.items()},
+            {name: np.concatenate([ours, part.texts[name]]) for name, ours in self.texts.items()},
             births=np.concatenate([self.births, part.births]),
             ended=np.concatenate([self.ended, part.ended]),
             ends=np.concatenate([self.ends, part.ends]),
         )
+
+
+def _sketches(part: LogPart) -> list[Sketch]:
+    if isinstance(part.words, WordTable):
+        raise InvariantError("internal error: a large part of the log cannot grow")
+    return part.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,43 +97,111 @@ def grown(known: GrowingSegment | None, part: LogPart, after: int) -> GrowingSeg
     whole = part
     if known is not None and known.part is not None and known.has_room_for(part):
         whole, after = known.part.followed_by(part), known.segment.first
-    segment = _built(whole, after)
-    rows, ends = whole.ended, whole.ends
-    segment.end_rows(rows, ends)
-    # Ends of earlier rows are kept in the segment as well: published files are never changed, so
-    # the index must be able to apply them again.
-    before = rows <= after
-    segment.arrays["events.rows"] = rows[before]
-    segment.arrays["events.ends"] = ends[before]
-    segment.arrays["born"] = whole.births
+    arrays = PartArrays(whole, after)
     # What was forgotten must not be kept for later, and a long part is not worth building again.
     keeps = part.delta.upto - after <= MOST and not part.delta.tombs
+    if not keeps:
+        arrays.complete()
+    elif known is not None:
+        # Searches read the same arrays again.
+        arrays.make(list(known.segment.arrays))
+    segment = Segment(after, whole.delta.upto, arrays)
+    if whole.ended.size:
+        segment.end_rows(whole.ended, whole.ends)
     return GrowingSegment(segment, whole if keeps else None)
 
 
-def _built(part: LogPart, after: int) -> Segment:
-    """The segment of a part of the log after `after`; `grown` ends updated and forgotten rows."""
-    delta, records = part.delta, part.delta.records
-    rows = np.array([record.row for record in records], np.int64)
-    arrays: Arrays = {
-        "rows": rows,
-        "born": rows,
+class PartArrays(dict[str, NDArray[Any]]):
+    """The arrays of a part of the log after `after`, each made when it is first read.
+
+    No lock: two threads may make the same array, with the same values.
+    """
+
+    def __init__(self, part: LogPart, after: int) -> None:
+        super().__init__()
+        self._source: tuple[LogPart, int] | None = (part, after)
+
+    def __missing__(self, name: str) -> NDArray[Any]:
+        source = self._source
+        if source is None:
+            raise KeyError(name)
+        self.update(_makers()[name](*source))
+        return self[name]
+
+    def complete(self) -> None:
+        """Make every array, and keep the part of the log no longer."""
+        if self._source is not None:
+            self.make(_makers())
+        self._source = None
+
+    def make(self, names: Iterable[str]) -> None:
+        """Make these arrays."""
+        for name in names:
+            _ = self[name]
+
+
+_Maker = Callable[[LogPart, int], Arrays]
+
+
+def _rows(part: LogPart, after: int) -> Arrays:
+    """Row numbers, and the ends of rows: those of earlier rows are kept in the segment as well.
+
+    Published files are never changed, so the index must be able to apply them again.
+    """
+    before = part.ended <= after
+    records = part.delta.records
+    return {
+        "rows": np.array([record.row for record in records], np.int64),
+        "born": part.births,
         "ends": np.full(len(records), LIVE, np.int64),
-        "tombs": np.array([read_tomb(tomb).position for tomb in delta.tombs], np.int64),
-        "events.rows": np.zeros(0, np.int64),
-        "events.ends": np.zeros(0, np.int64),
+        "tombs": np.array([read_tomb(tomb).position for tomb in part.delta.tombs], np.int64),
+        "events.rows": part.ended[before],
+        "events.ends": part.ends[before],
     }
-    arrays.update(word_arrays(part.words))
-    arrays.update(windows_of(part.tokens.tokens, part.tokens.counts))
-    arrays.update(record_columns(records))
-    arrays.update(part.texts)
-    arrays.update(vector_arrays(delta.vectors, part.derived))
-    arrays.update(edge_arrays(delta.edges))
-    return Segment(after, delta.upto, arrays)
+
+
+def _words(part: LogPart, _: int) -> Arrays:
+    known = part.words
+    is_table = isinstance(known, WordTable)
+    return word_arrays(known if is_table else WordTable.of(known, part.fields, spelled=False))
+
+
+def _surfaces(part: LogPart, _: int) -> Arrays:
+    known = part.words
+    is_table = isinstance(known, WordTable)
+    return surface_arrays(known if is_table else WordTable.of(known, part.fields))
+
+
+def _column(name: str) -> _Maker:
+    return lambda part, _: column_arrays(name, part.delta.records)
+
+
+_MAKERS: Final[tuple[_Maker, ...]] = (
+    _rows,
+    _words,
+    _surfaces,
+    lambda part, _: windows_of(*part.tokens),
+    *(_column(name) for name in COLUMNS),
+    lambda part, _: part.texts,
+    lambda part, _: vector_arrays(part.delta.vectors, part.derived),
+    lambda part, _: edge_arrays(part.delta.edges),
+)
+"""Functions that make the arrays of a part of the log after an entry, each some of them."""
+
+
+@cache
+def _makers() -> dict[str, _Maker]:
+    """By array the function that makes it."""
+    none = np.zeros(0, np.int64)
+    tokens, texts = TokenTable(np.zeros(0, np.uint16), none), text_columns([])
+    nothing = LogPart(
+        Delta(0), [], 1, tokens, NOTHING_DERIVED, texts, births=none, ended=none, ends=none
+    )
+    return {name: make for make in _MAKERS for name in make(nothing, 0)}
 
 
 def word_arrays(table: WordTable) -> Arrays:
-    """Postings sorted by term, row and field, token positions, field lengths, surface words."""
+    """Postings sorted by term, row and field, token positions, field lengths."""
     dictionary, ranks = _sorted(table.terms)
     fields = int(table.counts.shape[1])
     # Tokens come by row and field, and those of one field in the order of their positions: sorted
@@ -132,7 +214,6 @@ def word_arrays(table: WordTable) -> Arrays:
     cells, tfs = cells[first], np.diff(first, append=terms.size)
     return {
         **dictionary.arrays("terms"),
-        **_surfaces(table),
         "lengths": np.ascontiguousarray(table.lengths.T),
         "postings.starts": starts_of(np.bincount(terms[first], minlength=len(dictionary))),
         "postings.docs": (cells // fields).astype(np.int32),
@@ -143,7 +224,7 @@ def word_arrays(table: WordTable) -> Arrays:
     }
 
 
-def _surfaces(table: WordTable) -> Arrays:
+def surface_arrays(table: WordTable) -> Arrays:
     """For every surface word the rows that contain it."""
     dictionary, ranks = _sorted(table.surfaces)
     words, docs = ranks[table.spelled], table.spelled_in

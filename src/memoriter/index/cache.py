@@ -44,6 +44,8 @@ BEHIND: Final = 4
 reads what is not published yet into memory."""
 SMALL: Final = 32
 """Segments of so many times `flush_rows` together are small: upkeep on request joins them."""
+FEW: Final = 16
+"""A write of so many rows at most is read into the index before it returns, if searches use it."""
 CLOSE_ROWS: Final = 256
 """A tail of this many rows is published when the store is closed."""
 CLOSE_S: Final = 1.0
@@ -175,16 +177,32 @@ class IndexCache:
         return index.view(seq).with_damage(f"{damage.message}; {damage.hint}")
 
     def wrote(self, tenant: str, rows: int) -> None:
-        """Count written rows; every `flush_rows` of them, upkeep starts in the background."""
+        """Count written rows; every `flush_rows` of them, upkeep starts in the background.
+
+        The next search need not read a small write from the log (ADR 0097).
+        """
+        self._count(tenant, rows)
+        if rows <= FEW and self._upkeep.follower is None:
+            self._read_on(tenant)
+
+    def _count(self, tenant: str, rows: int) -> None:
         with self._lock:
             count = self._written.get(tenant, 0) + rows
             self._written[tenant] = count % self._upkeep.flush_rows
         if count >= self._upkeep.flush_rows:
             self._start(tenant)
 
+    def _read_on(self, tenant: str) -> None:
+        """Have the indexes that are searched read what this process has just written."""
+        with self._lock:
+            indexes = [each for key, each in self._indexes.items() if key[0] == tenant]
+        for index in indexes:
+            with contextlib.suppress(MemoriterError, OSError):  # the next search tells its caller
+                index.read_on()
+
     def loaded(self, tenant: str, rows: int) -> None:
         """Count rows of a long load, which waits where upkeep is far behind it."""
-        self.wrote(tenant, rows)
+        self._count(tenant, rows)
         most = BEHIND * max(self._upkeep.flush_rows, FLUSH_ROWS)
         if self._publishes and self._backlog(tenant) > most:
             self._background.finish(tenant)

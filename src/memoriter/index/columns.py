@@ -53,21 +53,18 @@ PLAIN_COLUMNS: Final = frozenset(
 _NO_STRINGS: Final = Dictionary.of([])
 
 
-def record_columns(records: Sequence[Record]) -> Arrays:
-    """The columns of the attributes of these records, in their order."""
-    out: Arrays = {}
-    for name in STRING_COLUMNS:
-        out.update(_strings(name, list(map(attrgetter(name), records))))
-    for name in SET_COLUMNS:
-        out.update(_sets(name, list(map(attrgetter(name), records))))
-    for name in NUMBER_COLUMNS:  # numpy takes None for NaN
-        out[name] = np.array(list(map(attrgetter(name), records)), np.float64)
-    for name in TIME_COLUMNS:
-        values = map(attrgetter(name), records)
-        out[name] = np.array([NO_TIME if v is None else to_micros(v) for v in values], np.int64)
-    for name in FLAG_COLUMNS:
-        out[name] = np.array(list(map(attrgetter(name), records)), np.bool_)
-    return out
+def column_arrays(name: str, records: Sequence[Record]) -> Arrays:
+    """The arrays of one column of the attributes of these records, in their order."""
+    values: list[Any] = list(map(attrgetter(name), records))
+    if name in STRING_COLUMNS:
+        return _strings(name, values)
+    if name in SET_COLUMNS:
+        return _sets(name, values)
+    if name in TIME_COLUMNS:
+        micros = [NO_TIME if value is None else to_micros(value) for value in values]
+        return {name: np.array(micros, np.int64)}
+    # numpy takes None for NaN
+    return {name: np.array(values, np.bool_ if name in FLAG_COLUMNS else np.float64)}
 
 
 def text_columns(records: Sequence[Record]) -> Arrays:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, cast
 from weakref import WeakSet
@@ -23,7 +23,7 @@ from memoriter.core.record import Record
 from memoriter.core.word_table import WordTable
 from memoriter.core.words import Sketch
 from memoriter.embed.port import TokenTable
-from memoriter.index.build import GrowingSegment, LogPart, grown
+from memoriter.index.build import MOST, GrowingSegment, LogPart, PartArrays, grown
 from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import text_columns
 from memoriter.index.file import IndexOwner, load_segment
@@ -43,6 +43,8 @@ from memoriter.text.tokenized import TokenAnalyzer
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
 """How many tail segments of one size make one of the next; files use `merge.FACTOR`."""
+TAIL_SMALL: Final = 4_096
+"""Tail segments of so many rows together are merged sooner: a search reads few of them."""
 
 
 class TenantIndex:
@@ -67,6 +69,8 @@ class TenantIndex:
         self._distrusted = False
         """Whether a segment turned out to be damaged while it was in use."""
         self._met_tombs = False
+        self._searched = False
+        """Whether somebody asked for a view since `read_on` read the log."""
         self._segments: tuple[Segment, ...] = ()
         self._growing: GrowingSegment | None = None
         """The newest segment, as long as it may grow."""
@@ -116,6 +120,7 @@ class TenantIndex:
 
         Raises Expired if `seq` lies before the floor of the published segments.
         """
+        self._searched = True
         current, segments = self._current, self._segments
         if seq is None and current.segments is segments:
             head = self._log.head(self.tenant)
@@ -134,6 +139,18 @@ class TenantIndex:
                     " horizon_days sets how long states are kept",
                 )
             return self._view(seq)
+
+    def read_on(self) -> None:
+        """Read what was written, if somebody searched since the last time and no one reads it now.
+
+        So of writes that follow each other only the first one is read at once.
+        """
+        if self._searched and self.lock.acquire(blocking=False):
+            try:
+                self._searched = False
+                self._catch_up()
+            finally:
+                self.lock.release()
 
     def _view(self, seq: int) -> View:
         agents = partial(self._registry.at, seq)
@@ -253,29 +270,45 @@ class TenantIndex:
         self._registry.read_on(after, delta)
         derived = self._derived(delta, tokens)
         part = LogPart(
-            delta, self._words(delta), tokens, derived, text_columns(delta.records),
-            births=self._births(delta), ended=rows, ends=ends,
+            delta, self._words(delta), len(self._analyzer.fields), tokens, derived,
+            text_columns(delta.records), births=self._births(delta), ended=rows, ends=ends,
         )  # fmt: skip
         before, used = rows <= after, self._segments
-        for earlier in (*used, *self._former):
-            earlier.end_rows(rows[before], ends[before])
+        if before.any():
+            for earlier in (*used, *self._former):
+                earlier.end_rows(rows[before], ends[before])
         known = self._growing
         if known is not None and self.tail[-1:] != (known.segment,):
             known = None  # it was merged or published
         self._growing = made = grown(known, part, after)
-        stay = self._segments[:-1] if made.segment.first < after else self._segments
+        grew = made.segment.first < after
+        _complete(() if grew else used)
+        if delta.tombs:  # no text of a forgotten record is kept
+            _complete((*used, *self._former))
+        stay = self._segments[:-1] if grew else self._segments
         self._segments = (*stay, made.segment)
         self._note(made.segment)
-        published = len(self.manifest.segments)
-        while (run := due([len(s) for s in self.tail], TAIL_FACTOR)) is not None:
-            merged = merge(self.tail[run], floor=0)
-            self._segments = (*self._segments[: published + run.start], merged)
+        self._merge_tail()
         self._former.update(set(used).difference(self._segments))
 
-    def _words(self, delta: Delta) -> WordTable:
+    def _merge_tail(self) -> None:
+        """Merge what is due of the tail; its newest segment only when it grows no more."""
+        published = len(self.manifest.segments)
+        growing = 0 if self._growing is None or self._growing.part is None else 1
+        while True:
+            full = self.tail[: len(self.tail) - growing]
+            run = due([len(segment) for segment in full], TAIL_FACTOR, TAIL_SMALL)
+            if run is None:
+                return
+            newest = self._segments[len(self._segments) - growing :]
+            merged = merge(full[run], floor=0)
+            self._segments = (*self._segments[: published + run.start], merged, *newest)
+
+    def _words(self, delta: Delta) -> WordTable | list[Sketch]:
         """The words of all records: those in the log, else they are analysed now."""
         own = self._analyzer
-        if isinstance(own, DefaultAnalyzer) and not delta.words:
+        small = delta.upto - self.seq <= MOST
+        if isinstance(own, DefaultAnalyzer) and not delta.words and not small:
             return own.word_table(texts_by_field(delta.records, own.fields), len(delta.records))
 
         def analysed(record: Record) -> Sketch:
@@ -288,7 +321,7 @@ class TenantIndex:
             Sketch.of(delta.words[record.row]) if record.row in delta.words else analysed(record)
             for record in delta.records
         ]
-        return WordTable.of(sketches, len(own.fields))
+        return sketches if small else WordTable.of(sketches, len(own.fields))
 
     def _tokens(self, delta: Delta) -> TokenTable:
         """The kin-table tokens of every record, computed from its text: cheaper than storing."""
@@ -309,6 +342,8 @@ class TenantIndex:
         own = np.array([delta.records[n].row for n in places], np.int64)
         taken = tokens if len(places) == len(delta.records) else tokens.taken(places)
         derived = Derivation.of(own, table.embed_tokens(taken))
+        if not noted:
+            return derived
         # A vector that was noted later than its record was written has its text further back.
         others = [each for each in self._log.records(self.tenant, sorted(noted)) if each]
         late = table.embed_tokens(table.token_table([each.titled for each in others]))
@@ -347,6 +382,13 @@ class TenantIndex:
                 self._latest, self._born = _grown(self._latest, need), _grown(self._born, need)
             np.maximum.at(self._latest, positions, segment.rows)
             self._born[positions] = segment.born
+
+
+def _complete(segments: Iterable[Segment]) -> None:
+    """Make all arrays of segments that do not grow: then no texts are kept for them."""
+    for segment in segments:
+        if isinstance(segment.arrays, PartArrays):
+            segment.arrays.complete()
 
 
 def _at(known: NDArray[np.int64], position: int) -> int:

@@ -155,9 +155,7 @@ class View:
     @cached_property
     def unembedded(self) -> tuple[NDArray[np.bool_], ...]:
         """For each segment a mask of the visible rows that still lack a vector."""
-        # A vector that was computed later is in a later segment than its row.
-        late = [_late(segment, self.seq) for segment in self.segments]
-        rows = np.concatenate([np.zeros(0, np.int64), *late])
+        rows = self._embedded_later
         out: list[NDArray[np.bool_]] = []
         for segment, mask in zip(self.segments, self.visible, strict=True):
             lacking = mask & ~segment.embedded
@@ -169,7 +167,19 @@ class View:
     @cached_property
     def behind(self) -> int:
         """How many visible rows still lack a vector."""
-        return sum(int(lacking.sum()) for lacking in self.unembedded)
+        if self._embedded_later.size:
+            return sum(int(lacking.sum()) for lacking in self.unembedded)
+        # A write changes nothing for the segments before it, whose numbers are kept.
+        return sum(
+            seen.number("unembedded", lambda s=segment, m=seen.mask: int((m & ~s.embedded).sum()))
+            for segment, seen in zip(self.segments, self.seen, strict=True)
+        )
+
+    @cached_property
+    def _embedded_later(self) -> Rows:
+        """Rows whose vector was computed later: it is in a later segment than its row."""
+        late = [_late(segment, self.seq) for segment in self.segments]
+        return np.concatenate([np.zeros(0, np.int64), *late])
 
     @cached_property
     def tombs(self) -> NDArray[np.int64]:

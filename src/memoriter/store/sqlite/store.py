@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
 import apsw
@@ -18,7 +18,8 @@ from memoriter.store.checks import require_empty
 from memoriter.store.fsync import fsync_file
 from memoriter.store.group_commit import GroupCommit, PendingBatch
 from memoriter.store.io_errors import os_errors
-from memoriter.store.port import Dump, Head, Manifest, TenantRows
+from memoriter.store.port import Delta, Dump, Head, Manifest, TenantRows
+from memoriter.store.recent import RecentEntries
 from memoriter.store.rows import DebtRow, VectorRow, WordsRow
 from memoriter.store.sequence import SequencedBatch, sequence_batch
 from memoriter.store.snapshots import LONG_READ_S
@@ -51,6 +52,7 @@ class Sqlite(SqliteTransactions):
     ) -> None:
         super().__init__(path, read_only=read_only, durability=durability)
         self._queue = GroupCommit(self._commit_all)
+        self._recent = RecentEntries()
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -81,13 +83,16 @@ class Sqlite(SqliteTransactions):
 
     def _commit_all(self, batches: Sequence[PendingBatch]) -> None:
         """Write batches in one transaction and set the outcome of each."""
+        written: list[tuple[str, int, SequencedBatch]] = []
         with self._write_transaction() as db:
             for pending in batches:
                 # A savepoint each: one refused batch must not take the others' writes with it.
                 db.execute("SAVEPOINT batch")
                 try:
                     # Provisional: it counts only once the transaction has committed.
-                    pending.done = self._write_batch(db, pending.batch)
+                    after, new = self._write_batch(db, pending.batch)
+                    pending.done = new.commit
+                    written.append((pending.batch.tenant, after, new))
                 except MemoriterError as refused:
                     db.execute("ROLLBACK TO batch")
                     pending.refused = refused
@@ -95,6 +100,9 @@ class Sqlite(SqliteTransactions):
                     db.execute("ROLLBACK TO batch")
                     pending.refused = self._damaged(pending.batch.tenant, damage)
                 db.execute("RELEASE batch")
+        for tenant, after, new in written:
+            if new.advances:
+                self._recent.note(tenant, after, new)
 
     def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
         """The error for rows that contradict a sequenced batch; other tenants are not affected."""
@@ -103,7 +111,8 @@ class Sqlite(SqliteTransactions):
             hint="`memoriter verify-store` tells what is wrong; restore a backup",
         )
 
-    def _write_batch(self, db: apsw.Connection, batch: Batch) -> Commit:
+    def _write_batch(self, db: apsw.Connection, batch: Batch) -> tuple[int, SequencedBatch]:
+        """(the end of the log before, what was written)."""
         number, head = head_of(db, batch.tenant)
         new: SequencedBatch = sequence_batch(batch, head, SqliteLedger(db, batch.tenant, number))
         if not new.is_empty:
@@ -114,7 +123,14 @@ class Sqlite(SqliteTransactions):
             # durable before saying so. SQLite holds no locks on its -wal, so opening it is safe.
             with os_errors(self._path):
                 fsync_file(self._path.with_name(self._path.name + "-wal"))
-        return new.commit
+        return head.seq, new
+
+    def deltas(
+        self, tenant: str, after: int, upto: int, generations: tuple[str, str]
+    ) -> Iterator[Delta]:
+        """The log in (after, upto]; what this process has just written is not read back."""
+        known = self._recent.taken(tenant, after, upto, generations)
+        return super().deltas(tenant, after, upto, generations) if known is None else iter((known,))
 
     def open_space(self, generation: str) -> None:
         """Register a generation."""
@@ -128,6 +144,7 @@ class Sqlite(SqliteTransactions):
         self._must_write()
         with self._queue.exclusive(), self._write_transaction() as db:
             change(db)
+            self._recent.drop()
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
         """Replace words, and turn lost vectors into debts."""
