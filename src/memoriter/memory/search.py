@@ -144,7 +144,8 @@ def bind_query(engine: Engine, query: Query, recipe: Recipe) -> Context:
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(engine.log.seq_at(tenant, query.as_of), view.seq)
-    effects = Effects(engine.fetch(tenant), live_reranker(engine, query))
+    reranker, work = live_reranker(engine, query), engine.filter_limit()
+    effects = Effects(engine.fetch(tenant), reranker, work)
     wording = Wording(reader, unread, engine.kin)
     return bind(query, recipe, view=view, effects=effects, wording=wording, recorded=recorded)
 
