@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "MEMORITER_KERNEL"
 CHOICES: Final = ("auto", "numpy", "native")
-ABI: Final = 2
+ABI: Final = 3
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _BYTE: Final = ctypes.c_char
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
@@ -35,9 +35,8 @@ _CALLS: Final = {
     "words_of": (*_LEAVES, _POINTER, _COUNT, _POINTER),
     "find": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 4, _COUNT, _POINTER),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
-    "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, *[_POINTER] * 3, _COUNT, _POINTER),
-    "best": (_POINTER, _POINTER, _COUNT, _COUNT, _REAL, _POINTER, _POINTER),
-    "spread": (_POINTER, _POINTER, _COUNT, _POINTER),
+    "kin": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
+    "holders": (*[_POINTER] * 4, _COUNT, _POINTER),
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
     "dots": (_POINTER, _COUNT, _POINTER, _COUNT, _POINTER, _POINTER),
