@@ -12,7 +12,8 @@ typedef struct {
     int64_t known;
     const int64_t *starts;
     const int32_t *holding;
-    const int32_t *begins;
+    const int32_t *owners; /* the row of each window */
+    int64_t windows;
     int64_t rows;
     const int64_t *numbers; /* of the rows */
 } Windows;
@@ -24,7 +25,11 @@ typedef struct {
     const uint8_t *readable; /* the rows that are counted */
 } Searched;
 
-enum { WORD_BITS = 16, NEAR_BLOCK = 8192 }; /* windows whose cells fit into the first caches */
+enum {
+    WORD_BITS = 20,
+    NEAR_BLOCK = 8192, /* windows whose cells fit into the first caches */
+    FEWEST = 8         /* rows of a run */
+};
 
 /* Where the windows of a word begin and end in `holding`; both 0 if no window has it. */
 static void span_of(const Windows *in, uint16_t wanted, int64_t *first, int64_t *last)
@@ -42,17 +47,17 @@ static void span_of(const Windows *in, uint16_t wanted, int64_t *first, int64_t 
 
 /* Writes the score of each row. `cells` has room for NEAR_BLOCK windows, `at` and `last` for `lists`
  * spans. A cell has the sum so far in steps of the grid, and below it 1 + the query word that was added
- * last: words are numbers below 2^16 - 1, shares at most 1, so a sum needs 48 bits. */
+ * last: a word is a number below 2^16, and the
+ * shares of all query words are at most about 1 together. */
 static void score_rows(
     const Windows *in, const uint16_t *near, const int32_t *word, const double *share, int64_t lists,
     uint64_t *cells, int64_t *at, int64_t *last, double *out)
 {
     const uint64_t low = ((uint64_t)1 << WORD_BITS) - 1;
-    int64_t windows = in->begins[in->rows], row = 0;
     memset(out, 0, (size_t)in->rows * sizeof(double));
     for (int64_t n = 0; n < lists; n++) span_of(in, near[n], at + n, last + n);
-    for (int64_t start = 0; start < windows; start += NEAR_BLOCK) {
-        int64_t end = start + NEAR_BLOCK < windows ? start + NEAR_BLOCK : windows;
+    for (int64_t start = 0; start < in->windows; start += NEAR_BLOCK) {
+        int64_t end = start + NEAR_BLOCK < in->windows ? start + NEAR_BLOCK : in->windows;
         memset(cells, 0, (size_t)(end - start) * sizeof(uint64_t));
         for (int64_t n = 0; n < lists; n++) {
             int64_t i = at[n], stop = last[n];
@@ -61,22 +66,13 @@ static void score_rows(
             for (; i < stop && in->holding[i] < end; i++) {
                 uint64_t *cell = cells + (in->holding[i] - start), now = *cell, with = (now & ~low) + adds;
                 /* A window that this word has met already gains nothing more; no branch. */
-                *cell = (now & low) == own ? now : with;
+                *cell = now + ((with - now) & -(uint64_t)((now & low) != own));
             }
             at[n] = i;
         }
-        /* A row may reach into the next block: its best window so far is kept in `out`. */
-        while (row < in->rows && in->begins[row] < end) {
-            int64_t from = in->begins[row] > start ? in->begins[row] : start;
-            int64_t upto = in->begins[row + 1] < end ? in->begins[row + 1] : end;
-            double most = out[row];
-            for (int64_t i = from; i < upto; i++) {
-                double sum = (double)(int64_t)(cells[i - start] >> WORD_BITS) * STEP;
-                most = sum > most ? sum : most;
-            }
-            out[row] = most;
-            if (in->begins[row + 1] > end) break;
-            row++;
+        for (int64_t i = start; i < end; i++) {
+            double sum = (double)(int64_t)(cells[i - start] >> WORD_BITS) * STEP, *own = out + in->owners[i];
+            *own = sum > *own ? sum : *own;
         }
     }
 }
@@ -88,23 +84,25 @@ static const uint8_t *real_mask(const uint8_t *mask, int64_t rows)
 }
 
 /* Adds the rows with a score above 0 inside `mask` that may belong to the pool; their places begin at
- * `before`. `room` has a double for each row of all segments. */
+ * `before`. `room` has a double for each row of all segments, `tops` for each run. */
 static void best_of(
-    Best *best, const double *scores, const uint8_t *mask, int64_t rows, int64_t before, double *room)
+    Best *best, const double *scores, const uint8_t *mask, int64_t rows, int64_t before, double *room,
+    double *tops)
 {
     int64_t run = RUN;
-    while (run > 8 && rows < 4 * run * best->pool) run /= 2;
+    while (run > FEWEST && rows < 4 * run * best->pool) run /= 2;
     int64_t runs = (rows + run - 1) / run;
+    for (int64_t n = 0; n < runs; n++)
+        tops[n] = run_max(scores + n * run, n + 1 < runs ? run : rows - n * run);
     if (!mask && runs >= best->pool && best->pool > 0) {
         /* At least `pool` rows reach the pool-th largest maximum of a run. */
-        for (int64_t n = 0; n < runs; n++)
-            room[n] = run_max(scores + n * run, n + 1 < runs ? run : rows - n * run);
+        memcpy(room, tops, (size_t)runs * sizeof(double));
         double reached = nth_largest(room, runs, best->pool);
         best->floor = reached > best->floor ? reached : best->floor;
     }
-    for (int64_t from = 0; from < rows; from += run) {
-        int64_t upto = from + run < rows ? from + run : rows;
-        if (run_max(scores + from, upto - from) < best->floor) continue;
+    for (int64_t n = 0; n < runs; n++) {
+        if (tops[n] < best->floor || !(tops[n] > 0.0)) continue;
+        int64_t from = n * run, upto = from + run < rows ? from + run : rows;
         for (int64_t i = from; i < upto; i++) {
             if (!(scores[i] > 0.0) || scores[i] < best->floor || (mask && !mask[i])) continue;
             BEST_ADD(best, before + i, scores[i]);
@@ -120,6 +118,12 @@ CLONES static int64_t add_spread(const double *scores, const uint8_t *mask, int6
     int64_t count = 0;
     double total[8] = {0}, squares[8] = {0};
     int64_t i = 0;
+    for (; !mask && i + 8 <= rows; i += 8) {
+        for (int j = 0; j < 8; j++) {
+            total[j] += scores[i + j];
+            squares[j] += rint(scores[i + j] * scores[i + j] * GRID) * STEP;
+        }
+    }
     for (; i + 8 <= rows; i += 8) {
         for (int j = 0; j < 8; j++) {
             double value = mask && !mask[i + j] ? 0.0 : scores[i + j];
@@ -154,7 +158,7 @@ API int64_t kernel_kin(
     for (int64_t n = 0; n < count; n++) all += segments[n].windows.rows;
     uint64_t *cells = malloc(NEAR_BLOCK * sizeof(uint64_t));
     int64_t *spans = malloc((size_t)(2 * lists + 1) * sizeof(int64_t));
-    double *room = malloc((size_t)(all + 1) * sizeof(double));
+    double *room = malloc((size_t)(all + all / FEWEST + 2) * sizeof(double));
     int32_t *docs = malloc((size_t)(all + 1) * sizeof(int32_t));
     if (!cells || !spans || !room || !docs) {
         free(cells), free(spans), free(room), free(docs);
@@ -167,7 +171,7 @@ API int64_t kernel_kin(
         const Searched *each = segments + n;
         int64_t rows = each->windows.rows;
         score_rows(&each->windows, near, word, share, lists, cells, spans, spans + lists, scores + done);
-        best_of(&best, scores + done, real_mask(each->mask, rows), rows, done, room);
+        best_of(&best, scores + done, real_mask(each->mask, rows), rows, done, room, room + all);
         readable += add_spread(scores + done, real_mask(each->readable, rows), rows, spread + 1);
         done += rows;
     }
@@ -182,10 +186,9 @@ API int64_t kernel_kin(
     return best.count;
 }
 
-/* For each wanted word, how many rows inside `mask` (NULL: all) have it. `owners` has the row of each
- * window. Twin: Windows.row_counts in index/windows.py. */
+/* For each wanted word, how many rows inside `mask` (NULL: all) have it.  Twin: Windows.row_counts in index/windows.py. */
 API int64_t kernel_holders(
-    const Windows *in, const int32_t *owners, const uint8_t *mask, const uint16_t *wanted,
+    const Windows *in, const uint8_t *mask, const uint16_t *wanted,
     int64_t many, int64_t *out)
 {
     for (int64_t n = 0; n < many; n++) {
@@ -193,7 +196,7 @@ API int64_t kernel_holders(
         int32_t before = -1;
         span_of(in, wanted[n], &first, &last);
         for (int64_t i = first; i < last; i++) {
-            int32_t row = owners[in->holding[i]];
+            int32_t row = in->owners[in->holding[i]];
             rows += row != before && (!mask || mask[row]);
             before = row;
         }

@@ -180,8 +180,9 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     starts = np.cumsum([0, *(each.size for each in parts)]).astype(np.int64)
     # Even numbers are words of the segment; it has no windows for the odd ones.
     tokens = 2 * np.arange(words.size, dtype=np.uint16)
+    owners = np.repeat(np.arange(rows, dtype=np.int32), counts)
     numbers = 3 * np.arange(rows, dtype=np.int64)
-    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), begins, numbers)
+    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), owners, numbers)
     near = calls.NearWords(
         np.concatenate([tokens + 1, tokens]), np.tile(words, 2), np.tile(shares, 2)
     )
@@ -193,7 +194,6 @@ def test_windows_count_each_query_word_once_by_its_nearest(
         sums += most
     expected = np.array([sums[a:b].max(initial=0.0) for a, b in pairwise(begins)])
     every, found = np.tile(expected, 2), np.where(expected > 0.0, expected, np.nan)
-    owners = np.repeat(np.arange(rows, dtype=np.int32), counts)
     for mask in masks(random, rows):
         # The same segment twice, of which other rows are searched and counted.
         both = [calls.SearchedWindows(index, *two) for two in ((mask, ~mask), (~mask, mask))]
@@ -204,7 +204,7 @@ def test_windows_count_each_query_word_once_by_its_nearest(
         assert made.spread == (rows, float(counted.sum()), squares)
         kept = dict(zip((made.rows // 3).tolist(), made.scores.tolist(), strict=True))
         assert kept == best_by_numpy(found, np.ones(rows, np.bool_), 10)
-        holders = index.row_counts(fast, tokens.tolist(), owners, mask)
+        holders = index.row_counts(fast, tokens.tolist(), mask)
         assert holders == [int(mask[np.unique(owners[part])].sum()) for part in parts]
 
 

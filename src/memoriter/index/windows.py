@@ -47,7 +47,7 @@ class Windows:
     def for_kernel(self) -> WindowIndex:
         """The same for the native kernel."""
         rows = self._arrays["rows"]
-        return WindowIndex(self._tokens, self._starts, self.holding, self.begins, rows)
+        return WindowIndex(self._tokens, self._starts, self.holding, self.owners, rows)
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:
@@ -66,7 +66,7 @@ class Windows:
         """How many rows inside a mask (None: all) contain each of these tokens."""
         fast = native_library()
         if fast is not None:
-            return self.for_kernel.row_counts(fast, tokens, self.owners, mask)
+            return self.for_kernel.row_counts(fast, tokens, mask)
         out: list[int] = []
         for first, last in zip(*self.spans(np.array(tokens, np.int64)), strict=True):
             rows = self.owners[self.holding[first:last]]

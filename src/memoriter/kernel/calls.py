@@ -196,29 +196,23 @@ class WindowIndex:
         tokens: NDArray[np.uint16],
         starts: NDArray[np.int64],
         holding: NDArray[np.int32],
-        begins: NDArray[np.int32],
+        owners: NDArray[np.int32],
         numbers: NDArray[np.int64],
     ) -> None:
-        self.rows = begins.size - 1
+        """`owners` has the place of each window's row, `numbers` the number of each row."""
+        self.rows = numbers.size
         held = (np.ascontiguousarray(tokens, np.uint16), np.ascontiguousarray(starts, np.int64))
-        places = (_packed(holding, _INT32), _packed(begins, _INT32))
+        places = (_packed(holding, _INT32), _packed(owners, _INT32))
         self._held = (*held, *places, np.ascontiguousarray(numbers, np.int64))
         tokens_at, *rest, numbers_at = map(address, self._held)
-        self.given = (tokens_at, tokens.size, *rest, self.rows, numbers_at)
+        self.given = (tokens_at, tokens.size, *rest, owners.size, self.rows, numbers_at)
         self._struct = np.array(self.given, np.int64)
 
-    def row_counts(
-        self,
-        fast: Library,
-        tokens: Sequence[int],
-        owners: NDArray[np.int32],
-        mask: Bits | None,
-    ) -> list[int]:
-        """How many rows inside a mask have each of some words; `owners`: the row of each window."""
+    def row_counts(self, fast: Library, tokens: Sequence[int], mask: Bits | None) -> list[int]:
+        """How many rows inside a mask (None: all) have each of some words."""
         wanted, out = np.array(tokens, np.uint16), np.empty(len(tokens), np.int64)
-        inside = None if mask is None else address(mask)
-        rows = (address(owners), inside, address(wanted), wanted.size, address(out))
-        fast.call("holders", (address(self._struct), *rows), self.rows)
+        rows = (None if mask is None else address(mask), address(wanted), wanted.size)
+        fast.call("holders", (address(self._struct), *rows, address(out)), self.rows)
         return out.tolist()
 
 
@@ -239,7 +233,7 @@ class NearWords:
 
 
 class WindowSearch(NamedTuple):
-    """The scores of all rows, segment by segment, those that may be best, and how all are scored."""
+    """All scores, segment by segment; the rows that may be best; how all are scored."""
 
     every: Doubles
     rows: NDArray[np.int64]

@@ -110,7 +110,7 @@ class KinScores:
         if fast is None:
             self._scores = [_row_scores(segment, words) for segment in view.segments]
             self.best = self._best(masks)
-            """(rows, scores) of rows with a score inside the masks, in no order: at least the pool."""
+            """(rows, scores) above 0 inside the masks, in no order: at least the pool."""
             self.spread = self._spread(readable)
             """How the readable rows are scored."""
             return
