@@ -183,27 +183,32 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     starts = np.cumsum([0, *(each.size for each in parts)]).astype(np.int64)
     # Even numbers are words of the segment; it has no windows for the odd ones.
     tokens = 2 * np.arange(words.size, dtype=np.uint16)
-    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), begins)
+    owners = np.repeat(np.arange(rows, dtype=np.int32), counts)
+    numbers = 3 * np.arange(rows, dtype=np.int64)
+    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), owners, numbers)
     near = calls.NearWords(
         np.concatenate([tokens + 1, tokens]), np.tile(words, 2), np.tile(shares, 2)
     )
-    made = calls.window_scores(fast, index, near)
     sums = np.zeros(windows)
     for word in range(8):
         most = np.zeros(windows)
         for n in np.flatnonzero(words == word):
             most[parts[n]] = np.maximum(most[parts[n]], shares[n])
         sums += most
-    expected = [sums[a:b].max(initial=0.0) for a, b in pairwise(begins)]
-    assert made.tolist() == expected
+    expected = np.array([sums[a:b].max(initial=0.0) for a, b in pairwise(begins)])
+    every, found = np.tile(expected, 2), np.where(expected > 0.0, expected, np.nan)
     for mask in masks(random, rows):
-        number, total, squares = calls.spread_of(fast, made, mask)
-        inside = made[mask]
-        assert (number, total) == (inside.size, float(inside.sum()))
-        assert squares == float(snap(inside * inside).sum())
-        best = calls.best_scores(fast, made, mask, 10)
-        kept = dict(zip(best.docs.tolist(), best.scores.tolist(), strict=True))
-        assert kept == best_by_numpy(np.where(made > 0.0, made, np.nan), mask, 10)
+        # The same segment twice, of which other rows are searched and counted.
+        both = [calls.SearchedWindows(index, *two) for two in ((mask, ~mask), (~mask, mask))]
+        made = calls.search_windows(fast, both, near, 10)
+        assert np.array_equal(made.every, every)
+        counted = np.concatenate([expected[~mask], expected[mask]])
+        squares = float(snap(counted * counted).sum())
+        assert made.spread == (rows, float(counted.sum()), squares)
+        kept = dict(zip((made.rows // 3).tolist(), made.scores.tolist(), strict=True))
+        assert kept == best_by_numpy(found, np.ones(rows, np.bool_), 10)
+        holders = index.row_counts(fast, tokens.tolist(), mask)
+        assert holders == [int(mask[np.unique(owners[part])].sum()) for part in parts]
 
 
 def vectors(random: Random, count: int, dimension: int) -> np.ndarray:

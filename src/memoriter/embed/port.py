@@ -110,3 +110,7 @@ class Kindred(Protocol):
     def nearest(self, token: int) -> NearestTokens:
         """The nearest tokens of a token, itself first."""
         ...
+
+    def prepare(self, tokens: Sequence[int]) -> None:
+        """Called before `norm` and `nearest` of several tokens, which can be measured at once."""
+        ...
