@@ -80,10 +80,9 @@ class MappedArrays(dict[str, NDArray[Any]]):
         if VECTORS in self._unchecked and at.size:
             wide = self.width * matrix.itemsize
             first, last = at * wide // BLOCK, (at * wide + wide - 1) // BLOCK
-            touched = np.zeros(self._sound.size + 1, np.int64)
-            np.add.at(touched, first, 1)
-            np.add.at(touched, last + 1, -1)
-            self._check_blocks(np.flatnonzero((np.cumsum(touched)[:-1] > 0) & ~self._sound))
+            for nth in range(int((last - first).max()) + 1):
+                touched = np.minimum(first + nth, last)
+                self._check_blocks(np.unique(touched[~self._sound[touched]]))
         return matrix
 
     def _check_blocks(self, blocks: NDArray[np.intp]) -> None:

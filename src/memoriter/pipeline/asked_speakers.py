@@ -15,6 +15,7 @@ from memoriter.text.speakers import named_speakers, side_asked
 
 SIDES: Final = frozenset({"user", "assistant"})
 _SPEAKER: Final = "source.who"
+_ROLE: Final = "role"
 _MEMO: Final = "asked_speakers"
 _KNOWN: Final = "speakers"
 
@@ -63,10 +64,12 @@ def _asked(ctx: Context, without: tuple[str, ...]) -> AskedSpeakers | None:
     side = side_asked(ctx.query.text)
     if side is None:
         return None
-    for attribute, values in ((_SPEAKER, speakers), ("role", _values(ctx, "role", without))):
-        if values >= SIDES:
-            return AskedSpeakers(attribute, frozenset({side}))
-    return None
+    if speakers >= SIDES:
+        return AskedSpeakers(_SPEAKER, frozenset({side}))
+    # The dictionaries of the index tell at once that most stores hold no chats.
+    known = all(has_value(ctx.view, _ROLE, (each,)) for each in SIDES)
+    chats = known and _values(ctx, _ROLE, without) >= SIDES
+    return AskedSpeakers(_ROLE, frozenset({side})) if chats else None
 
 
 def _values(ctx: Context, attribute: str, without: tuple[str, ...]) -> frozenset[str]:
