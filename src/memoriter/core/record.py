@@ -7,10 +7,11 @@ log is the canonical JSON of the content; fields that have their default are lef
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import MISSING, field, fields
 from datetime import datetime
 from operator import attrgetter
-from typing import Annotated, Final, cast, get_type_hints
+from typing import Annotated, Any, Final, cast, get_type_hints
 
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import Corrupt
@@ -168,7 +169,14 @@ _DEFAULTS: Final = {
 _USUAL: Final = tuple(each.default for each in fields(Content))
 # One attrgetter for all fields: encoding a record is on the path of every write.
 _VALUES: Final = attrgetter(*CONTENT_FIELDS)
+_DECODER: Final = json.JSONDecoder()
 _TIME_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.kind in TIMES)
+_FROM_JSON: Final[dict[str, Callable[[Any], object]]] = {
+    **dict.fromkeys(("tags", "concepts", "entities", "refs"), tuple[object, ...]),
+    **dict.fromkeys(_TIME_FIELDS, to_datetime),
+    "source": lambda parts: Source(**parts),
+}
+"""JSON has no tuples and no times; everything else is stored as the field holds it."""
 
 
 def content_data(content: Content) -> dict[str, object]:
@@ -209,17 +217,12 @@ def encode(record_id: str, content: Content) -> bytes:
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:
     """Read what `encode` wrote; raises Corrupt if the body cannot be read."""
     try:
-        # JSON has no tuples and no times; everything else is stored as the field holds it.
-        data = cast("dict[str, object]", json.loads(body.decode()))
-        for key in ("tags", "concepts", "entities", "refs"):
-            if key in data:
-                data[key] = tuple(cast("list[object]", data[key]))
-        if "source" in data:
-            data["source"] = Source(**cast("dict[str, str]", data["source"]))
-        for key in _TIME_FIELDS:
-            if key in data:
-                data[key] = to_datetime(cast("int", data[key]))
-        return Record(row=row, position=position, committed=to_datetime(committed), **data)  # pyright: ignore[reportArgumentType]  # checked when it was written, digested since
+        data = _DECODER.decode(body.decode())
+        for key in data:
+            if key in _FROM_JSON:
+                data[key] = _FROM_JSON[key](data[key])
+        # Not checked again: it was when it was written, and has a digest since.
+        return Record(row=row, position=position, committed=to_datetime(committed), **data)
     except (ValueError, TypeError, OverflowError) as error:
         raise Corrupt(
             f"the record at entry {row} of the log cannot be read: {error}",

@@ -26,6 +26,7 @@ from memoriter.embed.port import Side, TokenTable
 from memoriter.kernel.calls import token_sums
 from memoriter.kernel.library import native_library
 from memoriter.kernel.split import numbered_words
+from memoriter.rank.grid import unit
 from memoriter.rank.units import units
 
 _RULES: Final = 1
@@ -229,6 +230,9 @@ class Static:
         `side` makes no difference.
         """
         tokens = list(map(self.tokens, texts))
+        if len(tokens) == 1:  # a question: `unit` takes half the time of `units`
+            (only,) = tokens
+            return [unit(sums(np.array(only, np.uint16), np.array([len(only)], np.int64))[0])]
         counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
         flat = np.fromiter(chain.from_iterable(tokens), np.uint16, int(counts.sum()))
         return self.embed_tokens(TokenTable(flat, counts))
