@@ -48,9 +48,10 @@ if TYPE_CHECKING:
     from memoriter.memory.opening import open_memory as open  # the public name
     from memoriter.memory.options import DraftFields
     from memoriter.why.diff import diff
+    from memoriter.why.hit import Hit
     from memoriter.why.read_receipt import verify
     from memoriter.why.receipt import Receipt
-    from memoriter.why.result import Hit, Result
+    from memoriter.why.result import Result
     from memoriter.why.verify import Verified
 
 __version__ = "0.1.0"
@@ -62,7 +63,7 @@ _LAZY = {
     "DraftFields": "memoriter.memory.options",
     "Edge": "memoriter.core.edge",
     "Explanation": "memoriter.core.explanation",
-    "Hit": "memoriter.why.result",
+    "Hit": "memoriter.why.hit",
     "Hook": "memoriter.doors.hook",
     "Memory": "memoriter.memory.facade",
     "Receipt": "memoriter.why.receipt",

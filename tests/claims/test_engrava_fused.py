@@ -15,7 +15,6 @@ from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import OpenOptions, SearchKwargs
 from memoriter.pipeline.load import is_path, library, recipe_of, value_at
-from memoriter.pipeline.plan import reranks
 from memoriter.testing.fakes import START, ToyEmbedder
 from memoriter.why.result import Result
 
@@ -336,7 +335,7 @@ def test_en_40_every_name_that_people_read_leads_somewhere(name: str) -> None:
     def judge(_: str, texts: Sequence[str]) -> list[float]:
         return [1.0] * len(texts)
 
-    asks = reranks(recipe_of(name))
+    asks = recipe_of(name).reranks
     reranker = judge if asks else None
     with memoriter.open(":memory:", embedder="given:2", reranker=reranker) as memory:
         memory.remember("berlin", id="a", vector=[1.0, 0.0])

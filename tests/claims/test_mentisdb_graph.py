@@ -13,7 +13,8 @@ from memoriter.core.edge import EDGE_KINDS, REPLACING
 from memoriter.core.errors import BadQuery, BadRecipe, BadRecord
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START
-from memoriter.why.result import Hit, Result
+from memoriter.why.hit import Hit
+from memoriter.why.result import Result
 
 DAY = 86_400 * 1_000_000
 

@@ -21,7 +21,8 @@ from tests.property.worlds import LIMIT, foreseen, open_toy, world_of
 from memoriter.core.errors import MemoriterError, NothingToRun
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import SECOND, START, CountedEntropy, HandClock
-from memoriter.why.result import Hit, Result
+from memoriter.why.hit import Hit
+from memoriter.why.result import Result
 
 IDS = ("a", "b", "c", "d", "e", "f")
 KINDS = ("derived_from", "related_to", "continues_from", "supersedes", "mine")

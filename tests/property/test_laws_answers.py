@@ -24,7 +24,7 @@ from tests.sound import sound
 from memoriter.core.explanation import Explanation
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import HandClock, ToyReranker
-from memoriter.why.result import Hit
+from memoriter.why.hit import Hit
 
 ROOT = Path(__file__).parents[2]
 corpora = st.lists(drafts(), min_size=1, max_size=8)

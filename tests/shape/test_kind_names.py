@@ -35,11 +35,11 @@ OTHER_MEANINGS: dict[str, Meaning] = {
     ),
     "by": Meaning(
         "a key: of what counts are by, of a pass's head, of who calibrated",
-        r"doors/render/recipes|index/calibrations|memory/(options|status)|pipeline/(plan|recipe)",
+        r"doors/render/recipes|index/calibrations|memory/(options|status)|pipeline/(steps|recipe)",
     ),
     "copies": Meaning(
         "a field of a hit, and the plural of copy",
-        r"doors/handlers|doors/mcp/reply_text|why/(card|drawing|hit_text|result)",
+        r"doors/handlers|doors/mcp/reply_text|why/(card|drawing|hit|hit_text)",
     ),
     "entity": Meaning("another system's name of a field", r"core/foreign"),
     "hops": Meaning("a limit of a server, which lanes refer to", r"doors/http/limits"),
@@ -55,11 +55,11 @@ OTHER_MEANINGS: dict[str, Meaning] = {
     "neighbours": Meaning("another system's name of a method", r"core/other_names"),
     "past": Meaning(
         "a value of `select.superseded`, and another system's name of a filter",
-        r"pipeline/(bind|plan|recipe)|core/foreign",
+        r"pipeline/(bind|steps|recipe_tables)|core/foreign",
     ),
     "reflection": Meaning(
         "a kind of record",
-        r"doors/render/hits|index/selection|text/prompt|why/(drawing|result)|write/reflect",
+        r"doors/render/hits|index/selection|text/prompt|why/(drawing|hit)|write/reflect",
     ),
     "sources": Meaning(
         "the start nodes of edges; a key of recipes",

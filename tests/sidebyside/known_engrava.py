@@ -14,7 +14,8 @@ from tests.sidebyside.ours import Rows, opened
 
 from memoriter.core.explanation import Explanation
 from memoriter.memory.facade import Memory
-from memoriter.why.result import Hit, Result
+from memoriter.why.hit import Hit
+from memoriter.why.result import Result
 
 _WINDOW: Final = 25
 """Among so many of the best reflections are looked for,"""

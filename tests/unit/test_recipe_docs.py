@@ -10,7 +10,8 @@ from tools.kinds import TARGET, source
 from memoriter.lanes.spec import Spec, fields_of
 from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
 from memoriter.pipeline.passes import Pass, PassHead, Rerank, Unanimity
-from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
+from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.recipe_tables import Final_, Mode, Select
 
 PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
 

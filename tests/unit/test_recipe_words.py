@@ -15,7 +15,8 @@ from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.orderings.mmr import MmrOrdering
 from memoriter.pipeline.passes import Pass, PassHead, Rerank, Unanimity
-from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
+from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.recipe_tables import Final_, Mode, Select
 from memoriter.text.analyzers import all_analyzers, analyzer_names
 from memoriter.text.dialects import dialect, dialect_names
 

@@ -17,7 +17,8 @@ from memoriter.doors.render.tree import hit_tree, plan_tree
 from memoriter.pipeline.load import recipe_of
 from memoriter.text.figures import figure, short
 from memoriter.text.safe import one_line, safe
-from memoriter.why.result import Hit, Result
+from memoriter.why.hit import Hit
+from memoriter.why.result import Result
 
 LANES = inks(["words", "meaning"])
 

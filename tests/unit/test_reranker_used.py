@@ -18,7 +18,6 @@ from memoriter.doors.operations import BY_NAME
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import library, recipe_of
-from memoriter.pipeline.plan import reranks
 from memoriter.testing.fakes import HandClock
 from memoriter.why.result import Result
 
@@ -75,7 +74,7 @@ def test_a_recipe_asks_the_reranker_or_the_question_is_refused(
         assert skipped is None or named
 
 
-@pytest.mark.parametrize("name", [each for each in library() if reranks(recipe_of(each))])
+@pytest.mark.parametrize("name", [each for each in library() if recipe_of(each).reranks])
 def test_a_question_may_say_that_the_reranker_stays_out(
     judged: Memory, judge: Judge, name: str
 ) -> None:

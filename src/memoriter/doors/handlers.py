@@ -23,8 +23,9 @@ from memoriter.pipeline.load import library, overridden, recipe_of
 from memoriter.pipeline.numbers import numbers_of
 from memoriter.why.diff import diff as diff_receipts
 from memoriter.why.drawing import draw_answer
+from memoriter.why.hit import Hit
 from memoriter.why.read_receipt import verify as verify_receipt
-from memoriter.why.result import Hit, Result
+from memoriter.why.result import Result
 from memoriter.why.strengths import judgement
 from memoriter.why.versus import Versus
 

@@ -178,9 +178,10 @@ def check_embedding(vector: np.ndarray, dimension: int) -> np.ndarray:
     """The vector as little-endian float32; ValueError if its size, values or length are wrong."""
     if vector.shape != (dimension,):
         raise ValueError(f"the vector has the shape {vector.shape}; expected {dimension} numbers")
-    if not np.isfinite(vector).all():
-        raise ValueError("the vector contains NaN or infinity")
-    if abs(float(np.sum(vector.astype(np.float64) ** 2)) - 1.0) > _UNIT_SLACK:
+    wide = vector.astype(np.float64)
+    if not abs(float(wide @ wide) - 1.0) <= _UNIT_SLACK:  # NaN is not below anything
+        if not np.isfinite(vector).all():
+            raise ValueError("the vector contains NaN or infinity")
         raise ValueError("the vector is not of unit length")
     return vector.astype("<f4")
 

@@ -37,8 +37,8 @@ from memoriter.integrations.answers import (
 )
 from memoriter.integrations.values import is_value, kept_value, read_value
 from memoriter.memory.facade import Memory
+from memoriter.why.hit import Hit
 from memoriter.why.receipt import Receipt
-from memoriter.why.result import Hit
 
 KIND: Final = "langchain-document"
 _OWN: Final = "langchain"

@@ -16,7 +16,7 @@ from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
 from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
-from memoriter.why.result import Hit
+from memoriter.why.hit import Hit
 
 OWN: Final = "mem0"
 """The field of the metadata that holds what only mem0 has."""

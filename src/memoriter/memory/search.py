@@ -15,9 +15,10 @@ from memoriter.lanes.port import AskReranker, Context, Effects, Skipped, Wording
 from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.passes import not_asked
-from memoriter.pipeline.plan import Plan, PlanStep, plan, reranks
+from memoriter.pipeline.plan import Plan, plan, plan_after
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import run_plan
+from memoriter.pipeline.steps import PlanStep
 from memoriter.rerank.call import Failed, ask_reranker
 from memoriter.text.analyzers import analyzer
 from memoriter.why.answer import answer
@@ -45,10 +46,12 @@ def keyword_search(engine: Engine, query: Query, recipe: Recipe) -> Result:
 
 def _unless_reranked(engine: Engine, result: Result, verb: str) -> Result:
     """The result; it names the reranker of the memory as skipped if the recipe has none."""
-    if engine.reranker is None or reranks(result.plan.recipe):
+    if engine.reranker is None or result.plan.recipe.reranks:
         return result
-    left_out = PlanStep("rerank", {}, not_asked(verb), idle=True)
-    return replace(result, plan=replace(result.plan, steps=(*result.plan.steps, left_out)))
+    why = Skipped(not_asked(verb), idle=True)
+    left_out = PlanStep("rerank", {}, why.reason, idle=True)
+    more = plan_after(result.plan, {"rerank": why}, lambda steps: (*steps, left_out))
+    return replace(result, plan=more)
 
 
 def run_recipe(engine: Engine, query: Query, recipe: Recipe) -> Result:
@@ -62,7 +65,9 @@ def run_recipe(engine: Engine, query: Query, recipe: Recipe) -> Result:
 def plan_search(engine: Engine, query: Query, recipe: Recipe) -> Plan:
     """The plan of a query; the embedder is not called."""
     _must_rerank(engine, query, recipe)
-    return plan(recipe, engine.with_spaces(bind_query(engine, query, recipe), embed=False))
+    made = plan(recipe, engine.with_spaces(bind_query(engine, query, recipe), embed=False))
+    _ = made.steps  # made now, so that a plan that somebody keeps does not keep the view
+    return made
 
 
 def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
@@ -72,7 +77,7 @@ def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
     """
     if engine.reranker is None or query.overrides.get(_RERANK_OVERRIDE) is False:
         return
-    if not reranks(recipe):
+    if not recipe.reranks:
         raise BadQuery(
             f"recipe {recipe.name!r} would ignore the reranker of this memory",
             hint="open the memory without a reranker, or use a recipe that uses a reranker, such"

@@ -1,65 +1,35 @@
 """Plans a search before it runs: which lanes and steps run, which are skipped, and why.
 
 `plan` is called by `memory/search.py`; `run` executes the plan and returns it with row counts.
+`steps` has what each step shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import field
+from functools import cached_property, partial
 from typing import Final, cast
 
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.query import Query
 from memoriter.core.ranking import Attempt
-from memoriter.core.shown import counted, drawn, plain, shown
-from memoriter.core.times import iso
+from memoriter.core.shown import drawn, plain, shown
 from memoriter.kernel.library import kernel_choice
 from memoriter.lanes.port import Context, Ready, Seeded, Skipped
 from memoriter.pipeline.foreign_names import first_fitting
-from memoriter.pipeline.orderings.port import Ordering
 from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.steps import BUDGET, PlanStep, StepsAfter, planned_steps, second_step
 from memoriter.pipeline.strict import refuse_unused
 from memoriter.pipeline.waves import cannot_start
 from memoriter.text.figures import attempt_text, step_text
-from memoriter.text.past import past_words
-from memoriter.text.prompt import head_size
 
-BUDGET: Final = "budget"
-"""The step that drops hits that do not fit into the prompt's budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanStep(Hinting):
-    """One step of a plan: its options, or why it is skipped; after the run, its row count."""
-
-    name: str
-    shows: Mapping[str, object]
-    skipped: str | None = None
-    rows: int | None = None
-    attempts: tuple[Attempt, ...] = ()
-    """Every query that a lane tried, if it tried more than one."""
-    idle: bool = False
-    """Whether it was skipped because there was nothing to do: the answer is still complete."""
-
-    def __repr__(self) -> str:
-        text = "" if self.rows is None else counted(self.rows, "row")
-        if self.skipped is not None:
-            text = f"skipped, {plain(self.skipped)}"
-        return shown(f"PlanStep {plain(self.name)}", text)
-
-    def to_dict(self) -> dict[str, object]:
-        """The step as plain data."""
-        out: dict[str, object] = {"step": self.name, **self.shows}
-        if self.skipped is not None:
-            out["skipped"] = self.skipped
-        if self.rows is not None:
-            out["rows"] = self.rows
-        if self.attempts:
-            out["attempts"] = [attempt.to_dict() for attempt in self.attempts]
-        return out
+Decided = dict[str, Ready | Skipped]
+_RUNS: Final = Ready({})
+_OFF: Final = Skipped("switched off", idle=True)
 
 
 @dataclass(frozen=True)
@@ -69,13 +39,20 @@ class Plan(Hinting):
     recipe: Recipe
     tenant: str
     seq: int
-    steps: tuple[PlanStep, ...]
+    _decided: Mapping[str, Ready | Skipped] = field(compare=False)
+    """By step, in their order, that it runs or why it does not."""
+    _steps: Later[tuple[PlanStep, ...]]
     mode: str | None = None
+
+    @property
+    def steps(self) -> tuple[PlanStep, ...]:
+        """Its steps with what each shows, which is made when somebody looks."""
+        return self._steps.value
 
     @cached_property
     def _runs(self) -> dict[str, None]:
         """The names of the steps that run, in their order."""
-        return {step.name: None for step in self.steps if step.skipped is None}
+        return {name: None for name, each in self._decided.items() if isinstance(each, Ready)}
 
     @cached_property
     def running(self) -> tuple[str, ...]:
@@ -100,18 +77,28 @@ class Plan(Hinting):
             for name, lane in self.recipe.lanes.items()
             if lane.enabled and name in mode.lanes and name not in mode.may_miss
         }
-        lanes = {s.name: s.skipped for s in self.steps if s.name in wanted}
+        reasons = reasons_of(self)
+        lanes = {name: reason for name, reason in reasons.items() if name in wanted}
         # A reranker that the recipe does not know was passed to `open`: the caller should read it.
-        beside = () if reranks(self.recipe) else ("rerank",)
-        rest = (s for s in self.steps if s.name not in self.recipe.lanes)
-        others = {s.name: s.skipped for s in rest if not s.idle or s.name in beside}
-        return {name: reason for name, reason in (lanes | others).items() if reason is not None}
+        beside = () if self.recipe.reranks else ("rerank",)
+        others = {
+            name: reason
+            for name, reason in reasons.items()
+            if name not in self.recipe.lanes and (name in beside or not self._is_idle(name))
+        }
+        return lanes | others
 
     @property
     def missing(self) -> dict[str, str]:
         """The skipped steps that had something to do: these make the answer degraded."""
-        idle = {step.name for step in self.steps if step.idle}
-        return {label: reason for label, reason in self.skipped.items() if label not in idle}
+        if all(isinstance(each, Ready) or each.idle for each in self._decided.values()):
+            return {}
+        return {name: reason for name, reason in self.skipped.items() if not self._is_idle(name)}
+
+    def _is_idle(self, name: str) -> bool:
+        """Whether a step does not run because it has nothing to do."""
+        decided = self._decided[name]
+        return isinstance(decided, Skipped) and decided.idle
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -182,103 +169,86 @@ class Plan(Hinting):
         return "\n".join(lines)
 
 
+def reasons_of(plan: Plan) -> dict[str, str]:
+    """By step that does not run, why."""
+    decided = plan._decided.items()  # pyright: ignore[reportPrivateUsage]  # of the same module
+    return {name: each.reason for name, each in decided if isinstance(each, Skipped)}
+
+
+def plan_after(plan: Plan, skipped: Mapping[str, Skipped], steps: StepsAfter) -> Plan:
+    """The plan with further steps skipped; `steps` makes all of them from those so far."""
+    decided = {**plan._decided, **skipped}  # pyright: ignore[reportPrivateUsage]  # as above
+    made = Later(lambda: steps(plan.steps))
+    return Plan(plan.recipe, plan.tenant, plan.seq, decided, made, mode=plan.mode)
+
+
 def plan(recipe: Recipe, ctx: Context) -> Plan:
     """Decide what runs, by each part's `ready`; no lane is run.
 
     Raises BadQuery, Unavailable (a required lane cannot run) or NothingToRun.
     """
     query = ctx.query
-    if unknown := query.require - {*recipe.lanes, *(("rerank",) if reranks(recipe) else ())}:
+    if unknown := query.require - {*recipe.lanes, *(("rerank",) if recipe.reranks else ())}:
         raise BadQuery(
             f"require: recipe {recipe.name} has no lane {min(unknown)!r}",
             hint=f"its lanes: {', '.join(recipe.lanes)}",
             field="require",
         )
-    verdicts = _verdicts(recipe, ctx)
-    # The fallback lane is considered only if no lane of the mode can run.
-    otherwise = recipe.mode(query.mode).otherwise
-    if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
-        verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx.at(otherwise, {}))
-    lanes = [
-        step
-        for label in recipe.lanes
-        for step in _steps(label, _whole(verdicts[label], label, recipe, ctx))
-    ]
-    made = Plan(
-        recipe,
-        query.scope.tenant,
-        ctx.view.seq,
-        (
-            PlanStep("select", _selecting(recipe, ctx)),
-            *lanes,
-            PlanStep("fuse", _fusing(recipe, 0)),
-            *_boosting(recipe, ctx),
-            *_again(recipe, ctx),
-            *_ordering(recipe, ctx),
-            PlanStep("limit", {"limit": query.limit}),
-            *_budgeting(ctx),
-        ),
-        query.mode,
-    )
+    decided: Decided = {"select": _RUNS}
+    _decide_lanes(decided, recipe, ctx)
+    decided["fuse"] = _RUNS
+    _decide_boosts(decided, recipe, ctx)
+    if len(recipe.passes) > 1:
+        decided[second_step(recipe)] = _second_pass(recipe, ctx)
+    for name, each in recipe.ordering_steps.items():
+        decided[name] = each.ready(ctx, recipe) if each.enabled else _OFF
+    if recipe.final.min_score is not None:
+        decided["min_score"] = _RUNS
+    if recipe.final.min_relevance is not None:
+        decided["min_relevance"] = _RUNS
+    decided["limit"] = _RUNS
+    if query.budget:
+        decided[BUDGET] = _RUNS
+    steps = Later(partial(planned_steps, recipe, ctx, decided))
+    made = Plan(recipe, query.scope.tenant, ctx.view.seq, decided, steps, mode=query.mode)
     if recipe.missing == "refuse":
-        refuse_unused(made, query)
+        refuse_unused(made, query, reasons_of(made))
     _must_run(made, query)
     return made
 
 
-def _whole(verdict: Ready | Skipped, label: str, recipe: Recipe, ctx: Context) -> Ready | Skipped:
-    """A lane's verdict, with the seeds of the call and every option that it does not show."""
-    if isinstance(verdict, Skipped):
-        return verdict
-    given = {"given": list(ctx.query.seeds[label])} if label in ctx.query.seeds else {}
-    rest = {
-        key: value
-        for key, value in recipe.lanes[label].shows().items()
-        if key not in verdict.shows and value not in ([], {})
-    }
-    return Ready({**verdict.shows, **given, **rest}, verdict.lacks, verdict.before)
+def _decide_lanes(decided: Decided, recipe: Recipe, ctx: Context) -> None:
+    """Add the verdict of each lane, what is done before it, and the parts that cannot run."""
+    verdicts = _verdicts(recipe, ctx)
+    # The fallback lane is considered only if no lane of the mode can run.
+    otherwise = recipe.mode(ctx.query.mode).otherwise
+    if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
+        verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx.at(otherwise, {}))
+    for label in recipe.lanes:
+        verdict = verdicts[label]
+        if isinstance(verdict, Skipped):
+            decided[label] = verdict
+            continue
+        for part, each in verdict.before.items():
+            decided[f"{label}.{part}"] = each
+        decided[label] = verdict
+        for part, why in verdict.lacks.items():
+            decided[f"{label}.{part}"] = Skipped(why)
 
 
-def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
-    fuse = recipe.passes[at].fuse
-    shows: dict[str, object] = {}
-    if fuse is not None:
-        shows = {"kind": fuse.kind_name(), **fuse.shows()}
-        del shows["lists"]
-    if recipe.passes[at].ties or recipe.ties != ("row",):
-        shows["ties"] = list(recipe.passes[at].ties or recipe.ties)
-    if recipe.passes[at].boosts:
-        shows["boosts"] = list(recipe.passes[at].boosts)
-    return shows
-
-
-def _step(name: str, verdict: Ready | Skipped) -> PlanStep:
-    if isinstance(verdict, Ready):
-        return PlanStep(name, verdict.shows)
-    return PlanStep(name, {}, verdict.reason, idle=verdict.idle)
-
-
-def _steps(label: str, verdict: Ready | Skipped) -> Iterator[PlanStep]:
-    """The steps before a lane, its own, and a skipped step for each part that cannot run."""
-    ready = verdict if isinstance(verdict, Ready) else Ready({})
-    yield from (_step(f"{label}.{part}", each) for part, each in ready.before.items())
-    yield _step(label, verdict)
-    yield from (PlanStep(f"{label}.{part}", {}, why) for part, why in ready.lacks.items())
-
-
-def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
-    """The steps of the boosts that a pass uses; BadQuery if two of them exclude each other."""
+def _decide_boosts(decided: Decided, recipe: Recipe, ctx: Context) -> None:
+    """Add the verdict of each boost that a pass uses; BadQuery if two exclude each other."""
     running: set[str] = set()
-    used = {*recipe.fused, *(label for each in recipe.passes for label in each.boosts)}
-    for label, boost in recipe.boosts.items():
-        if label in used:
-            off = None if boost.enabled else Skipped("switched off", idle=True)
-            weight = recipe.weight(label)
-            if weight == 0.0:
-                off = off or Skipped("its weight is 0", idle=True)
-            step = _step(label, off or boost.ready(ctx))
-            running |= {label} if step.skipped is None else set()
-            yield step
+    for label in recipe.used_boosts:
+        boost = recipe.boosts[label]
+        if not boost.enabled:
+            decided[label] = _OFF
+        elif recipe.weight(label) == 0.0:
+            decided[label] = Skipped("its weight is 0", idle=True)
+        else:
+            decided[label] = verdict = boost.ready(ctx)
+            if isinstance(verdict, Ready):
+                running.add(label)
     for label in sorted(running):
         if (rival := recipe.boosts[label].excludes) in running:
             raise BadQuery(
@@ -288,62 +258,15 @@ def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
             )
 
 
-def reranks(recipe: Recipe) -> bool:
-    """Whether a recipe's second pass is a reranker."""
-    return len(recipe.passes) > 1 and recipe.passes[1].rerank is not None
-
-
-def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
-    """The step of the second pass, if there is one."""
-    if len(recipe.passes) == 1:
-        return
-    pass_ = recipe.passes[1]
-    name = "rerank" if pass_.rerank is not None else "again"
-    shows: dict[str, object] = {}
-    if pass_.head is not None:
-        shows["head"] = pass_.head.count
-        shows |= {"by": list(pass_.head.by)} if pass_.head.by else {}
-        shows["rest"] = "below, in its former order"
-    if pass_.rerank is None:
-        shows |= _fusing(recipe, 1)
-    else:
-        shows |= pass_.rerank.shows()
-        shows |= {"boosts": list(pass_.boosts)} if pass_.boosts else {}
-    off: Skipped | None = None
-    if not pass_.enabled:
-        off = Skipped("switched off", idle=True)
-    elif pass_.rerank is not None and not recipe.mode(ctx.query.mode).rerank:
-        off = Skipped(f"mode_off: not in mode {ctx.query.mode}", idle=True)
-    elif pass_.rerank is not None and ctx.effects.reranker is None:
-        off = Skipped("no_reranker: this memory has none; open(…, reranker=…)", idle=True)
-    yield PlanStep(name, shows) if off is None else _step(name, off)
-
-
-def _ordering(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
-    for name, each in ordering_steps(recipe).items():
-        off = None if each.enabled else Skipped("switched off", idle=True)
-        yield _step(name, off or each.ready(ctx, recipe))
-    if recipe.final.min_score is not None:
-        yield PlanStep("min_score", {"min_score": recipe.final.min_score})
-    if recipe.final.min_relevance is not None:
-        yield PlanStep("min_relevance", {"min_relevance": recipe.final.min_relevance})
-
-
-def _budgeting(ctx: Context) -> Iterator[PlanStep]:
-    if ctx.query.budget:
-        tokens, chars = head_size()
-        head = {"head_tokens": tokens, "head_chars": chars}
-        yield PlanStep(BUDGET, {**ctx.query.budget.to_dict(), **head})
-
-
-def ordering_steps(recipe: Recipe) -> dict[str, Ordering]:
-    """The orderings by the names of their steps; a second one of a kind is called `cap.2`."""
-    out: dict[str, Ordering] = {}
-    for each in recipe.order:
-        kind = each.kind_name()
-        again = sum(name == kind or name.startswith(f"{kind}.") for name in out)
-        out[f"{kind}.{again + 1}" if again else kind] = each
-    return out
+def _second_pass(recipe: Recipe, ctx: Context) -> Ready | Skipped:
+    """Whether the second pass runs."""
+    if not recipe.passes[1].enabled:
+        return _OFF
+    if recipe.reranks and not recipe.mode(ctx.query.mode).rerank:
+        return Skipped(f"mode_off: not in mode {ctx.query.mode}", idle=True)
+    if recipe.reranks and ctx.effects.reranker is None:
+        return Skipped("no_reranker: this memory has none; open(…, reranker=…)", idle=True)
+    return _RUNS
 
 
 def _verdicts(recipe: Recipe, ctx: Context) -> dict[str, Ready | Skipped]:
@@ -366,20 +289,8 @@ def _verdict(recipe: Recipe, label: str, ctx: Context, ready: set[str]) -> Ready
     return stuck or lane.ready(ctx.at(label, {}))
 
 
-def _selecting(recipe: Recipe, ctx: Context) -> dict[str, object]:
-    shown: dict[str, object] = {**ctx.query.scope.filters(), "now": iso(ctx.query.now)}
-    if ctx.query.as_of is not None:
-        shown["as_of"] = iso(ctx.query.as_of)
-    if ctx.recorded is not None:
-        shown["recorded"] = f"up to entry {ctx.recorded}"
-    words = past_words(ctx.query.text, ctx.query.now)
-    if recipe.select.superseded == "past" and words is not None:
-        shown["superseded"] = f"shown: the question asks about the past ({words})"
-    return {**shown, **{f"after {step}": count for step, count in ctx.selection.funnel}}
-
-
 def _must_run(made: Plan, query: Query) -> None:
-    reasons = {s.name: s.skipped for s in made.steps if s.skipped is not None}
+    reasons = reasons_of(made)
     if missing := sorted(query.require & set(reasons)):
         label = missing[0]
         raise Unavailable(

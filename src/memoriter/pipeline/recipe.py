@@ -17,9 +17,8 @@ from memoriter.core.errors import BadQuery, BadRecipe, InvariantError
 from memoriter.core.other_names import MODES
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
-from memoriter.core.validation import After, Bounds, DataMistake
+from memoriter.core.validation import After, Bounds
 from memoriter.index.ties import ATTRIBUTES
-from memoriter.index.view import ReplacedBy
 from memoriter.lanes.port import Lane, Seeded
 from memoriter.lanes.spec import Spec, option
 from memoriter.pipeline.boosts.port import Boost
@@ -28,6 +27,7 @@ from memoriter.pipeline.fusing import Fusion, Label, Weighted
 from memoriter.pipeline.kinds import any_part
 from memoriter.pipeline.orderings.port import Ordering
 from memoriter.pipeline.passes import Pass, Tie
+from memoriter.pipeline.recipe_tables import Final_, Mode, Select
 from memoriter.pipeline.relevance import Relevance
 from memoriter.pipeline.waves import waves_of
 from memoriter.text.analyzers import analyzer
@@ -50,70 +50,6 @@ RESERVED: Final = frozenset(
 _PASS_COLUMNS: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
 """By kind of reference (`head.by`, `scores`), the columns of passes that it may name."""
 ModeName = Annotated[str, Bounds(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
-
-
-_SHOWN: Final = {"hide": "hidden", "show": "shown"}
-
-
-class Select(Spec):
-    """Which records a search leaves out by default."""
-
-    trust: tuple[Literal["system", "learned", "external"], ...] | None = option(
-        "trust levels that are searched", None, values={None: "all levels"}
-    )
-    archived: Literal["hide", "show"] = option(
-        "whether archived records are shown", "hide", values=_SHOWN
-    )
-    expired: Literal["hide", "show"] = option(
-        "whether expired records are shown", "hide", values=_SHOWN
-    )
-    superseded: Literal["hide", "show", "past"] = option(
-        "whether superseded records are shown",
-        "hide",
-        values={**_SHOWN, "past": "shown only if the question asks about the past"},
-    )
-    replaced_by: ReplacedBy = option(
-        "which records may supersede a record",
-        "as_trusted",
-        values={"any": "every other record", "as_trusted": "only records trusted as much or more"},
-    )
-    as_of: Literal["validity", "append"] = option(
-        "how a call with `as_of` decides whether a record existed at that time",
-        "validity",
-        values={"validity": "by its time of validity", "append": "by its time of writing"},
-    )
-    reflections: Literal["show", "hide", "only"] = option(
-        "whether reflections (memories made from others) are shown",
-        "show",
-        values={**_SHOWN, "only": "shown, and all other records are hidden"},
-    )
-
-
-class Mode(Spec):
-    """A named subset of a recipe's lanes, for `recall(…, mode=…)`."""
-
-    lanes: tuple[Label, ...] = option("lanes that run in this mode", min_length=1)
-    may_miss: tuple[Label, ...] = option(
-        "optional lanes: if one of them cannot run, the answer still counts as complete", ()
-    )
-    otherwise: Label | None = option("lane that runs if no lane of the mode can run", None)
-    rerank: bool = option("whether the recipe's reranker is asked in this mode", default=True)
-
-
-class Final_(Spec):  # noqa: N801  # `Final` is typing's
-    """The end of the pipeline: limit and minimum score."""
-
-    least: Literal[0, 1] = option("smallest `limit` that a call may set", 1)
-    limit: int = option("number of hits if a call sets no `limit`", 10, ge=0, le=10_000)
-    min_score: float | None = option(
-        "minimum first-pass score of a hit; None: no minimum", None, ge=-1e6, le=1e6
-    )
-    min_relevance: float | None = option("minimum relevance of a hit", None, ge=0.0, le=1.0)
-
-    def check(self) -> None:
-        """The limit is not below the smallest that a call may set."""
-        if self.limit < self.least:
-            raise DataMistake("must be at least 1, unless `least` is 0").under("limit")
 
 
 def _known_analyzer(name: str) -> str:
@@ -314,7 +250,7 @@ class Recipe(Spec):
         parts = f"{counted(len(self.lanes), 'lane')}, {counted(len(self.boosts), 'boost')}"
         return shown(f"Recipe {plain(self.name)} v{self.version}", parts)
 
-    @property
+    @cached_property
     def seeded(self) -> tuple[str, ...]:
         """The labels of the lanes that start from seeds."""
         return tuple(label for label, lane in self.lanes.items() if isinstance(lane, Seeded))
@@ -336,12 +272,33 @@ class Recipe(Spec):
         return waves_of(self.lanes)
 
     @cached_property
+    def ordering_steps(self) -> dict[str, Ordering]:
+        """The orderings by the names of their steps; a second one of a kind is called `cap.2`."""
+        out: dict[str, Ordering] = {}
+        for each in self.order:
+            kind = each.kind_name()
+            again = sum(name == kind or name.startswith(f"{kind}.") for name in out)
+            out[f"{kind}.{again + 1}" if again else kind] = each
+        return out
+
+    @cached_property
+    def reranks(self) -> bool:
+        """Whether its second pass is a reranker."""
+        return len(self.passes) > 1 and self.passes[1].rerank is not None
+
+    @cached_property
+    def used_boosts(self) -> tuple[str, ...]:
+        """The labels of the boosts that a pass uses."""
+        used = {*self.fused, *(label for each in self.passes for label in each.boosts)}
+        return tuple(label for label in self.boosts if label in used)
+
+    @cached_property
     def fused(self) -> tuple[str, ...]:
         """The labels of the boosts that the first pass weights together with its lanes."""
         fuse = self.passes[0].fuse
         return tuple(label for label in self.boosts if fuse and label in fuse.weighed)
 
-    @property
+    @cached_property
     def usual_limit(self) -> int:
         """The limit for a call that names none: `final.limit`, or none if an ordering decides."""
         decided = any(each.enabled and each.decides for each in self.order)

@@ -16,12 +16,12 @@ import numpy as np
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import FIRST, Slate
-from memoriter.lanes.port import Context, Seeded
+from memoriter.lanes.port import Context, Seeded, Skipped
 from memoriter.pipeline.candidates import Candidates, complete
 from memoriter.pipeline.first_pass import Scored, first_pass
 from memoriter.pipeline.orderings.budget import fit_budget
 from memoriter.pipeline.orderings.port import Moved, apply_move
-from memoriter.pipeline.plan import BUDGET, Plan, PlanStep, ordering_steps
+from memoriter.pipeline.plan import Plan, plan_after
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import (
     RELEVANCE,
@@ -31,6 +31,7 @@ from memoriter.pipeline.relevance import (
 )
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.slate_relevance import slate_relevance
+from memoriter.pipeline.steps import BUDGET, PlanStep
 from memoriter.pipeline.threshold import outside_pools
 from memoriter.pipeline.waves import seed_rows
 
@@ -106,10 +107,9 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     candidates = complete(plan.recipe, ctx, proposed, seeds, plan.boosting)
     rankings = candidates.rankings
     scored = first_pass(plan.recipe, ctx, candidates, plan.boosting, watch.lap)
-    first_scores = scored.slate.score  # before the second pass: the proof is about these
+    first = scored.slate
     counts = {label: ranking.rows.size for label, ranking in proposed.items()}
-    counts |= {"select": ctx.selection.count, FIRST: scored.slate.rows.size}
-    counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
+    counts |= {"select": ctx.selection.count, FIRST: first.rows.size}
     rule = plan.recipe.relevance
     question = None if rule is None else question_facts(ctx, rule, proposed)
     relevance = None
@@ -125,11 +125,10 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     counts |= {name: move.at.size for name, move in moves.items()}
     shown = _cut(ctx, slate, moves, counts)
     watch.lap("limit")
-    proof = outside_pools(plan.recipe, ctx, proposed, first_scores, plan.boosting)
-    shows = {**scored.shows, FIRST: proof, **{name: move.shows for name, move in moves.items()}}
-    plan = _finished(plan, counts, rankings, shows)
+    shows = {**scored.shows, **{name: move.shows for name, move in moves.items()}}
+    finish = _Finish(plan, ctx, proposed, rankings, first=first, counts=counts, shows=shows)
     return Ran(
-        plan=plan,
+        plan=plan_after(plan, {}, finish),
         rankings=rankings,
         slate=slate,
         shown=shown,
@@ -181,7 +180,7 @@ def _ordered(
 ) -> tuple[Slate, dict[str, Moved]]:
     """(slate after all orderings and `min_score`, the move of each)."""
     moves: dict[str, Moved] = {}
-    for name, ordering in ordering_steps(plan.recipe).items():
+    for name, ordering in plan.recipe.ordering_steps.items():
         if plan.runs(name):
             moves[name] = move = ordering.move(ctx, plan.recipe, slate)
             slate = apply_move(slate, name, move)
@@ -260,36 +259,49 @@ def _seeding(plan: Plan, label: str) -> tuple[str, ...]:
 # -- the plan after it ran -------------------------------------------------------------------------
 
 
-def _finished(
-    plan: Plan,
-    counts: Mapping[str, int],
-    rankings: Mapping[str, Ranking],
-    shows: Mapping[str, Mapping[str, object]],
-) -> Plan:
-    """The plan with the rows after each step, what each shows and the attempts of lanes."""
-    steps: list[PlanStep] = []
-    for step in plan.steps:
-        name, ranking = step.name, rankings.get(step.name)
-        more = shows.get(name, {}) if ranking is None else {**ranking.shows, **shows.get(name, {})}
-        steps.append(
+@dataclass(frozen=True, slots=True)
+class _Finish:
+    """What the steps of a plan that ran show; made when somebody looks."""
+
+    plan: Plan
+    ctx: Context
+    proposed: Mapping[str, Ranking]
+    rankings: Mapping[str, Ranking]
+    first: Slate
+    """The slate before the second pass: the proof is about it."""
+    counts: Mapping[str, int]
+    shows: Mapping[str, Mapping[str, object]]
+
+    def __call__(self, steps: tuple[PlanStep, ...]) -> tuple[PlanStep, ...]:
+        """The steps with the rows after each, what each shows and the attempts of lanes."""
+        plan, first, rankings = self.plan, self.first, self.rankings
+        rows = {**self.counts, **{name: boosted_count(first, name) for name in plan.boosting}}
+        proof = outside_pools(plan.recipe, self.ctx, self.proposed, first.score, plan.boosting)
+        shows = {**self.shows, FIRST: proof}
+        ranked = {label: ranking.shows for label, ranking in rankings.items()}
+        return tuple(
             PlanStep(
-                name,
-                {**step.shows, **more} if more else step.shows,
+                step.name,
+                {**step.shows, **ranked.get(step.name, {}), **shows.get(step.name, {})},
                 skipped=step.skipped,
-                rows=counts.get(name, step.rows),
-                attempts=step.attempts if ranking is None else ranking.attempts,
+                rows=rows.get(step.name, step.rows),
+                attempts=rankings[step.name].attempts if step.name in rankings else step.attempts,
                 idle=step.idle,
             )
+            for step in steps
         )
-    return replace(plan, steps=tuple(steps))
 
 
 def _with_skipped(plan: Plan, reasons: Mapping[str, str], *, missed: bool = False) -> Plan:
     """The plan with steps marked as skipped that had nothing to do, or (`missed`) that failed."""
     if not reasons:
         return plan
-    steps = tuple(
-        replace(s, skipped=reasons[s.name], idle=not missed) if s.name in reasons else s
-        for s in plan.steps
+    skipped = {name: Skipped(reason, idle=not missed) for name, reason in reasons.items()}
+    return plan_after(
+        plan,
+        skipped,
+        lambda steps: tuple(
+            replace(s, skipped=reasons[s.name], idle=not missed) if s.name in reasons else s
+            for s in steps
+        ),
     )
-    return replace(plan, steps=steps)

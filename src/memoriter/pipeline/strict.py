@@ -5,6 +5,7 @@ Called by `plan`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memoriter.core.errors import BadQuery, Unavailable
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
 _OFF = "switch it off: overrides={{'lanes.{}.enabled': False}}"
 
 
-def refuse_unused(plan: Plan, query: Query) -> None:
-    """Raise if an enabled lane cannot run, or if no lane uses the query's text or vector."""
+def refuse_unused(plan: Plan, query: Query, reasons: Mapping[str, str]) -> None:
+    """Raise if an enabled lane cannot run, or if no lane uses the query's text or vector.
+
+    `reasons` says why steps do not run.
+    """
     recipe = plan.recipe
     wanted = recipe.mode(plan.mode).lanes
     on = [label for label, lane in recipe.lanes.items() if lane.enabled and label in wanted]
@@ -28,7 +32,6 @@ def refuse_unused(plan: Plan, query: Query) -> None:
             hint=f"enable at least one of its lanes: {', '.join(recipe.lanes)}",
             field="lanes",
         )
-    reasons = {step.name: step.skipped for step in plan.steps if step.skipped is not None}
     for label in on:
         if label in reasons:
             raise _cannot_run(recipe, label, reasons[label], query)

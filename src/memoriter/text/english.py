@@ -123,6 +123,8 @@ def is_english(text: str) -> bool:
     # Composed, so that é is one letter outside a … z rather than an e and a mark.
     plain = unicodedata.normalize("NFC", calm(text[:_READ])).replace("’", "'")
     words = _WORD.findall(plain)
+    if plain.isascii() and OTHERS.isdisjoint(map(str.lower, words)):
+        return True  # nothing is foreign
     others = [word for word in _judged_words(plain) if word in OTHERS]
     letters = sum(
         not word.isascii() and not (nth and word[0].isupper()) for nth, word in enumerate(words)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from functools import partial
+from functools import cached_property, partial
+from typing import cast
 
 import numpy as np
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.later import Later
 from memoriter.core.slate import Slate
 from memoriter.index.ids import ids_of
 from memoriter.lanes.port import Context
@@ -19,10 +21,10 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE, Strength, unknown_because
 from memoriter.pipeline.run import Ran
 from memoriter.why.explain import Reasons, explain_relevance
+from memoriter.why.hit import Hit, HitReasons
 from memoriter.why.lane_score import LaneScore
-from memoriter.why.later import Later
 from memoriter.why.remarks import remarks_of
-from memoriter.why.result import Hit, Result
+from memoriter.why.result import Result
 from memoriter.why.what_if import what_if
 from memoriter.why.write_receipt import write_case, write_receipt
 
@@ -30,49 +32,68 @@ from memoriter.why.write_receipt import write_case, write_receipt
 def answer(ran: Ran, ctx: Context) -> Result:
     """The result of a search: hits with their records, scores, evidence and moves."""
     head = ran.shown
-    lanes = _lanes(ran, ctx)
-
-    reasons = Later(lambda: Reasons(head, ran.plan.recipe, partial(ids_of, ctx.view)))
-    scores = head.score
-    replaced = ctx.replacing_ids(head.rows)
-    terms = ran.plan.terms
     judged = _Judgement(ran, ctx)
+    reasons = _Reasons(ran, ctx)
+    rows, scores, replaced = head.rows.tolist(), head.score.tolist(), ctx.replacing_ids(head.rows)
     hits: list[Hit] = []
-    for at, record in enumerate(ctx.fetch(head.rows.tolist())):
+    for at, record in enumerate(ctx.fetch(rows)):
         if record is None:  # forgotten after the view was opened; no view may show it any more
             continue
-        row = int(head.rows[at])
-        own = {label: scores[row] for label, scores in lanes.items() if row in scores}
-        score = float(scores[at])
+        relevance = judged.relevance(at)
         hits.append(
             Hit(
                 record=record,
                 rank=len(hits) + 1,
-                score=score,
-                lanes=own,
-                _explanation=Later(lambda at=at: reasons.value.score(at)),
-                _moves=Later(lambda at=at: reasons.value.moves(at)),
-                _relevance=Later(partial(explain_relevance, ran, row)),
+                score=scores[at],
+                _reasons=Later(partial(reasons.of, at)),
                 recipe=ran.plan.recipe,
                 _analyzer=ctx.wording.analyzer,
-                relevance=judged.relevance(at),
-                strength=judged.strength(judged.relevance(at)),
+                relevance=relevance,
+                strength=judged.strength(relevance),
                 superseded_by=replaced[at],
-                copies=_copy_ids(ran, ctx, row),
-                source=_source(ran.plan.recipe, own),
-                scores=_scores(ran.plan.recipe, head, at, score),
-                _terms=terms,
+                _plan=ran.plan,
             )
         )
-    # Written on first access.
-    receipt = partial(write_receipt, ran, ctx, lanes, judged.to_data())
     best = judged.best
     return Result(
-        tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget,
+        tuple(hits), ran.plan, ran.slate.rows.size,
+        lambda: write_receipt(ran, ctx, reasons.lanes, judged.to_data()), ctx.query.budget,
         relevance=best, strength=judged.strength(best), remarks=judged.remarks(ctx, hits),
         timings=ran.timings, _rescored=lambda overrides: what_if(ran, ctx, overrides, answer),
         _write_case=partial(write_case, ran, ctx),
     )  # fmt: skip
+
+
+class _Reasons:
+    """What the hits of an answer are made from; made when somebody looks."""
+
+    def __init__(self, ran: Ran, ctx: Context) -> None:
+        self._ran = ran
+        self._ctx = ctx
+
+    def of(self, at: int) -> HitReasons:
+        """The reasons of the hit at a place of the slate."""
+        ran, head, recipe = self._ran, self._ran.shown, self._ran.plan.recipe
+        row = int(head.rows[at])
+        own = {label: scores[row] for label, scores in self.lanes.items() if row in scores}
+        return HitReasons(
+            own,
+            explanation=Later(lambda: self._explained.score(at)),
+            moves=Later(lambda: self._explained.moves(at)),
+            relevance=Later(partial(explain_relevance, ran, row)),
+            copies=_copy_ids(ran, self._ctx, row),
+            source=_source(recipe, own),
+            scores=_scores(recipe, head, at),
+        )
+
+    @cached_property
+    def lanes(self) -> dict[str, dict[int, LaneScore]]:
+        """Per lane, the rank, score and evidence of each returned row that it found."""
+        return _lanes(self._ran, self._ctx)
+
+    @cached_property
+    def _explained(self) -> Reasons:
+        return Reasons(self._ran.shown, self._ran.plan.recipe, partial(ids_of, self._ctx.view))
 
 
 class _Judgement:
@@ -81,7 +102,8 @@ class _Judgement:
     def __init__(self, ran: Ran, ctx: Context) -> None:
         self._ran = ran
         self._rule = ran.plan.recipe.relevance
-        self._values = ran.shown.columns.get(RELEVANCE)
+        values = ran.shown.columns.get(RELEVANCE)
+        self._values = None if values is None else cast("list[float]", values.tolist())
         self._every = ran.scored.columns.get(RELEVANCE)
         self._unknown = (
             None
@@ -97,7 +119,7 @@ class _Judgement:
 
     def relevance(self, at: int) -> float | None:
         """The relevance of the row at a place."""
-        return None if self._values is None else float(self._values[at])
+        return None if self._values is None else self._values[at]
 
     @property
     def best(self) -> float | None:
@@ -120,7 +142,7 @@ class _Judgement:
         return {
             "relevance": self.best,
             "answer": self.strength(self.best),
-            "hits": [self.strength(each) for each in self._values.tolist()],
+            "hits": [self.strength(each) for each in self._values],
             "weak": self._rule.weak,
             "strong": self._rule.strong,
             "unknown": self._unknown,
@@ -160,13 +182,13 @@ def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:
     return next((name for name, wanted in sources if set(wanted) <= set(lanes)), None)
 
 
-def _scores(recipe: Recipe, slate: Slate, at: int, score: float) -> dict[str, float]:
+def _scores(recipe: Recipe, slate: Slate, at: int) -> dict[str, float]:
     """The numbers that the recipe exports for one row; 0 where a column has no value."""
     out: dict[str, float] = {}
     for name, column in recipe.scores.items():
-        values = slate.columns.get(column)
+        values = slate.score if column == "score" else slate.columns.get(column)
         value = 0.0 if values is None else float(values[at])
-        out[name] = score if column == "score" else 0.0 if math.isnan(value) else value
+        out[name] = 0.0 if math.isnan(value) and column != "score" else value
     return out
 
 

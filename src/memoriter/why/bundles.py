@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import overload
 
 import numpy as np
 
 from memoriter.core.errors import BadQuery, NothingToRun
+from memoriter.core.explanation import Explanation
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import Hinting
 from memoriter.core.ranking import Ranking, Rows
@@ -22,9 +25,8 @@ from memoriter.lanes.graph_lane import SeedWalkLane, Walked, on_paths
 from memoriter.lanes.port import Context, Lane, Skipped
 from memoriter.pipeline.passes import not_asked
 from memoriter.pipeline.recipe import Recipe
+from memoriter.why.hit import Hit, HitReasons
 from memoriter.why.lane_score import LaneScore
-from memoriter.why.later import Later
-from memoriter.why.result import Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +195,21 @@ def _hits(recipe: Recipe, ctx: Context, page: _Page, records: _Known) -> Iterato
                 record=record,
                 rank=at + 1,
                 score=score,
-                lanes={page.label: LaneScore(at + 1, score, Later(lambda why=why: why))},
-                _explanation=Later(lambda why=why: why),
-                _moves=Later(dict[str, Mapping[str, object]]),
-                _relevance=Later(lambda: None),
+                _reasons=Later(partial(_reasons, page.label, at + 1, score, why)),
                 recipe=recipe,
                 _analyzer=ctx.wording.analyzer,
                 superseded_by=replaced,
             )
+
+
+def _reasons(label: str, rank: int, score: float, why: Explanation) -> HitReasons:
+    """The reasons of a hit that one lane found and nothing moved."""
+    return HitReasons(
+        {label: LaneScore(rank, score, Later(lambda: why))},
+        explanation=Later(lambda: why),
+        moves=Later(dict[str, Mapping[str, object]]),
+        relevance=Later(lambda: None),
+    )
 
 
 class _Linked:

@@ -24,7 +24,8 @@ from memoriter.why.drawing import draw_answer, draw_explanation, draw_single, su
 
 if TYPE_CHECKING:
     from memoriter.pipeline.plan import Plan
-    from memoriter.why.result import Hit, Result
+    from memoriter.why.hit import Hit
+    from memoriter.why.result import Result
 
 Html = NewType("Html", str)
 """Markup whose texts are escaped. `_tag` accepts nothing else, so no text is used unescaped."""

@@ -10,7 +10,8 @@ from memoriter.text.figures import pairs
 from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
-    from memoriter.pipeline.plan import Plan, PlanStep
+    from memoriter.pipeline.plan import Plan
+    from memoriter.pipeline.steps import PlanStep
 
 Colours = Mapping[str, int]
 """Label → number of its colour."""

@@ -38,7 +38,8 @@ from memoriter.why.strengths import (
 
 if TYPE_CHECKING:
     from memoriter.pipeline.plan import Plan
-    from memoriter.why.result import Hit, Result
+    from memoriter.why.hit import Hit
+    from memoriter.why.result import Result
 
 SHOWN: Final = 1200
 """Characters of a record's text that are shown at most."""

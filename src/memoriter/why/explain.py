@@ -16,7 +16,6 @@ from memoriter.core.ranking import Rows
 from memoriter.core.slate import Slate, pass_of, signal_of
 from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.orderings.budget import SIZES
-from memoriter.pipeline.plan import ordering_steps
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE
 from memoriter.pipeline.run import Ran
@@ -51,7 +50,7 @@ class Reasons:
     def __init__(self, slate: Slate, recipe: Recipe, ids: Ids) -> None:
         self._steps = slate.steps
         self._ids = ids
-        self._parts: dict[str, RecipePart] = {**recipe.boosts, **ordering_steps(recipe)}
+        self._parts: dict[str, RecipePart] = {**recipe.boosts, **recipe.ordering_steps}
         """The boosts and orderings by the names that their details have."""
         self._columns = {key: column.tolist() for key, column in slate.columns.items()}
         self._inside = {key for step in slate.steps for key in (*step.inputs, step.out)}

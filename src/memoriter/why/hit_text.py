@@ -13,12 +13,11 @@ from typing import Final, NamedTuple, cast
 from memoriter.core.explanation import Explanation
 from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.orderings.budget import SIZES
-from memoriter.pipeline.plan import ordering_steps
 from memoriter.pipeline.relevance import PARTS
 from memoriter.text.figures import NodeText, figure, node_text, pairs, short
 from memoriter.text.safe import one_line
 from memoriter.why.explain import KNOTS
-from memoriter.why.result import Hit
+from memoriter.why.hit import Hit
 
 _IDLE: Final = {"sum": 0.0, "product": 1.0, "max": -math.inf, "min": math.inf}
 """The neutral element of each operation: a part of that value changes nothing."""
@@ -151,7 +150,7 @@ def moves_of(hit: Hit) -> Iterator[tuple[str, str]]:
 def _phrases(hit: Hit, stage: str, details: Mapping[str, object]) -> Iterator[str]:
     """The phrases of a stage: of an ordering by its class, of a pass the scores."""
     own = {key: value for key, value in details.items() if key != "from"}
-    if (ordering := ordering_steps(hit.recipe).get(stage)) is not None:
+    if (ordering := hit.recipe.ordering_steps.get(stage)) is not None:
         yield from ordering.phrases(own)
         return
     if "before" in own:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import named, plain, shown
 from memoriter.text.figures import figure
-from memoriter.why.later import Later
 
 if TYPE_CHECKING:
-    from memoriter.why.result import Hit
+    from memoriter.why.hit import Hit
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,11 @@ from memoriter.lanes.missed import EVERY, lane_with_options, place_of
 from memoriter.lanes.port import Context, Lane, Miss
 from memoriter.pipeline.bind import criteria_of
 from memoriter.pipeline.orderings.port import Dropping, apply_move
-from memoriter.pipeline.plan import BUDGET, ordering_steps
+from memoriter.pipeline.plan import reasons_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE
 from memoriter.pipeline.run import Ran
+from memoriter.pipeline.steps import BUDGET
 from memoriter.text.prompt import head_size
 from memoriter.why.case import Finished
 from memoriter.why.change import Change
@@ -107,7 +108,7 @@ def _no_room(ran: Ran, ctx: Context, rank: int) -> Obstacle:
 def _dropped(ran: Ran, ctx: Context, row: int) -> Obstacle | None:
     """The ordering that dropped a candidate; None if none did."""
     recipe, slate = ran.plan.recipe, ran.scored
-    orderings = list(ordering_steps(recipe).items())
+    orderings = list(recipe.ordering_steps.items())
     for name, move in ran.moves.items():
         if name == BUDGET:  # it comes after the limit: see `_no_room`
             break
@@ -177,7 +178,7 @@ def _listing(recipe: Recipe, ctx: Context, row: int) -> Change:
 def _misses(ran: Ran, ctx: Context, row: int) -> _Misses:
     """Why each lane did not find a row, and what to change, the fewest options first."""
     recipe = ran.plan.recipe
-    skipped = {step.name: step.skipped for step in ran.plan.steps if step.skipped is not None}
+    skipped = reasons_of(ran.plan)
     reasons: dict[str, str] = {}
     options: list[Change] = []
     for label, lane in recipe.lanes.items():

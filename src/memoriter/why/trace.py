@@ -12,7 +12,8 @@ from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.load import value_at
 
 if TYPE_CHECKING:
-    from memoriter.pipeline.plan import Plan, PlanStep
+    from memoriter.pipeline.plan import Plan
+    from memoriter.pipeline.steps import PlanStep
 
 
 def signals_of(plan: Plan) -> tuple[str, ...]:

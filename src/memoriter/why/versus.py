@@ -10,8 +10,8 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import named, shown
 from memoriter.text.figures import figure
 from memoriter.why.drawing import adding_up
+from memoriter.why.hit import Hit
 from memoriter.why.hit_text import moves_of, scale_of
-from memoriter.why.result import Hit
 
 ThreeTexts = tuple[str, str, str]
 """A number of the first hit, of the second, and their difference, as they are printed."""

@@ -28,10 +28,11 @@ from memoriter.index.vectors import unit_vectors
 from memoriter.lanes.port import Context
 from memoriter.pipeline.fusing import Weighted
 from memoriter.pipeline.orderings.port import Moved
-from memoriter.pipeline.plan import BUDGET, ordering_steps
+from memoriter.pipeline.plan import reasons_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
 from memoriter.pipeline.slate_relevance import named_in_text
+from memoriter.pipeline.steps import BUDGET
 from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
 from memoriter.why.lane_score import LaneScore
@@ -57,7 +58,7 @@ def write_receipt(
         {
             "receipt": VERSION,
             **write_case(ran, ctx),
-            "skipped": {s.name: s.skipped for s in ran.plan.steps if s.skipped is not None},
+            "skipped": reasons_of(ran.plan),
             **_coverage(ran),
             **_question(ran),
             "slate": _slate(ran, ctx, ids),
@@ -254,7 +255,7 @@ def _compared(ran: Ran, rows: Rows) -> list[int]:
     wanted = set(rows.tolist())
     out: dict[int, None] = {}
     standing: NDArray[np.int64] = ran.scored.rows
-    orderings = ordering_steps(ran.plan.recipe)
+    orderings = ran.plan.recipe.ordering_steps
     for name, move in ran.moves.items():
         if name in orderings:
             out |= dict.fromkeys(orderings[name].compared(move, standing, wanted))

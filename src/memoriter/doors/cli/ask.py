@@ -29,7 +29,8 @@ from memoriter.memory import options
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
-    from memoriter.why.result import Hit, Result
+    from memoriter.why.hit import Hit
+    from memoriter.why.result import Result
     from memoriter.why.verify import Verified
 
 QueryArgument = Annotated[str, CliArgument(metavar="QUERY", help="What to look for.")]

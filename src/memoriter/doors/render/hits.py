@@ -27,8 +27,9 @@ from memoriter.doors.render.tree import hit_tree, plan_tree
 from memoriter.text.figures import figure
 from memoriter.text.safe import one_line
 from memoriter.text.spans import Span
+from memoriter.why.hit import Hit
 from memoriter.why.hit_text import boosts_of, copies_line, moves_of, scale_of
-from memoriter.why.result import Hit, Result
+from memoriter.why.result import Result
 from memoriter.why.strengths import (
     NO_EVIDENCE,
     NOTHING,

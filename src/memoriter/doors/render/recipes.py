@@ -15,7 +15,8 @@ from memoriter.lanes.spec import RecipePart, Spec, always_shown, meaning_of, opt
 from memoriter.pipeline.fusing import FUSIONS
 from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Pass, PassHead, Rerank
-from memoriter.pipeline.recipe import Final_, Recipe, Select
+from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.recipe_tables import Final_, Select
 from memoriter.text.figures import short
 from memoriter.text.safe import one_line
 

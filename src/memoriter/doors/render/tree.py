@@ -21,9 +21,11 @@ from memoriter.doors.render.ink import (
     joined_line,
     superseded_line,
 )
-from memoriter.pipeline.plan import Plan, PlanStep
+from memoriter.pipeline.plan import Plan
+from memoriter.pipeline.steps import PlanStep
 from memoriter.text.figures import attempt_text, figure, pairs
 from memoriter.text.safe import one_line
+from memoriter.why.hit import Hit
 from memoriter.why.hit_text import (
     NodeLine,
     copies_line,
@@ -33,7 +35,6 @@ from memoriter.why.hit_text import (
     relevance_lines,
     score_lines,
 )
-from memoriter.why.result import Hit
 from memoriter.why.strengths import comparable_text, relevance_text
 
 _AFTER: Final = "after "

@@ -329,12 +329,15 @@ class SqliteTransactions(SqliteReader):
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
-        with self._driver_errors():
+        try:
             connection = self._thread_connection()
             try:
                 return connection.within(READ_LIMIT_S).execute(sql, values).fetchall()
             finally:
                 connection.check(self._path)
+        except (apsw.Error, UnicodeDecodeError):
+            with self._driver_errors():  # entered only then: a search reads twice
+                raise
 
     def _each(self, sql: str, *values: apsw.SQLiteValue) -> Iterator[Any]:
         """The rows of a query one by one, within `_snapshot`."""
