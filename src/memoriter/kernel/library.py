@@ -42,7 +42,7 @@ _CALLS: Final = {
     "dots": (_POINTER, _COUNT, _POINTER, _COUNT, _POINTER, _POINTER),
     "split": (_POINTER, _POINTER, _COUNT, _COUNT, _COUNT, *[_POINTER] * 4),
     "sums": (_POINTER, _POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
-    "scan_bytes": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER, _REAL, _POINTER),
+    "scan_bytes": (*[_POINTER] * 3, _COUNT, _COUNT, _POINTER, _REAL, _REAL, _POINTER, _POINTER),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
 _LONG: Final = 1_000_000
