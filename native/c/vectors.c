@@ -56,13 +56,12 @@ API int64_t kernel_rough(
     return 0;
 }
 
-/* Vectors as bytes: codes[i] = rint(v[i] / scale), scale = largest / 127; `rest` is an upper bound of
- * the length of what the codes leave out. */
+/* Vectors as bytes: codes[i] = rint(v[i] / scale), scale = largest / 127; `rests` are upper bounds of
+ * the lengths of what the codes leave out. */
 CLONES API int64_t kernel_bytes(
     const float *matrix, int64_t vectors, int64_t dimension, int8_t *codes, float *scales,
-    double *rest)
+    float *rests)
 {
-    double farthest = 0.0;
     for (int64_t n = 0; n < vectors; n++) {
         const float *v = matrix + n * dimension;
         int8_t *code = codes + n * dimension;
@@ -77,12 +76,23 @@ CLONES API int64_t kernel_bytes(
             left += off * off;
         }
         scales[n] = scale;
-        farthest = left > farthest ? left : farthest;
+        /* A little more, for the rounding of the sum and of the square root, and to float. */
+        rests[n] = (float)(sqrt(left) * (1.0 + 1e-6));
     }
-    /* A little more, for the rounding of the sum and of the square root. */
-    *rest = sqrt(farthest) * (1.0 + 1e-9);
     return 0;
 }
+
+/* A scan of vectors as bytes. With v = codes + e and q = steps + f, as real vectors, the estimate
+ * codes · steps differs from v · q by e · q + codes · f, at most |e| |q| + (|v| + |e|) |f|. */
+typedef struct {
+    const int8_t *codes;
+    const float *scales;
+    const float *rests; /* |e| of each vector */
+    int64_t vectors, dimension;
+    const int16_t *query;
+    double step, rest; /* of the query: its step, and |f| */
+    float *low, *high; /* what v · q is at least and at most */
+} Scan;
 
 /* <code, query> for one vector; whole numbers, so the order of the sum does not matter. */
 static inline __attribute__((always_inline)) int32_t byte_dot(
@@ -93,43 +103,45 @@ static inline __attribute__((always_inline)) int32_t byte_dot(
     return sum;
 }
 
-CLONES static void scan_plain(
-    const int8_t *codes, const float *scales, int64_t vectors, int64_t dimension,
-    const int16_t *query, double step, float *out)
+static inline __attribute__((always_inline)) void bound(const Scan *scan, int64_t n, int32_t sum)
 {
-    for (int64_t n = 0; n < vectors; n++) {
-        int32_t sum = byte_dot(codes + n * dimension, query, 0, dimension);
-        out[n] = (float)((double)scales[n] * step * (double)sum);
-    }
+    double estimate = (double)scan->scales[n] * scan->step * (double)sum, rest = (double)scan->rests[n];
+    /* Lengths are 1 up to the grid; the bounds are rounded to float. */
+    double off = 1.001 * (rest + (1.0 + rest) * scan->rest) + 1e-6;
+    scan->low[n] = (float)(estimate - off);
+    scan->high[n] = (float)(estimate + off);
+}
+
+CLONES static void scan_plain(const Scan *scan)
+{
+    for (int64_t n = 0; n < scan->vectors; n++)
+        bound(scan, n, byte_dot(scan->codes + n * scan->dimension, scan->query, 0, scan->dimension));
 }
 
 #ifdef CLONED
 /* 32 products at a time; compilers multiply bytes by 16 bits as 32 bits each, at a third of the speed. */
-__attribute__((target("avx512f,avx512bw"))) static void scan_wide(
-    const int8_t *codes, const float *scales, int64_t vectors, int64_t dimension,
-    const int16_t *query, double step, float *out)
+__attribute__((target("avx512f,avx512bw"))) static void scan_wide(const Scan *scan)
 {
-    int64_t whole = dimension & ~(int64_t)31;
-    for (int64_t n = 0; n < vectors; n++) {
-        const int8_t *code = codes + n * dimension;
+    int64_t dimension = scan->dimension, whole = dimension & ~(int64_t)31;
+    const int16_t *query = scan->query;
+    for (int64_t n = 0; n < scan->vectors; n++) {
+        const int8_t *code = scan->codes + n * dimension;
         __m512i sums = _mm512_setzero_si512();
         for (int64_t i = 0; i < whole; i += 32) {
             if (!(i & 63)) __builtin_prefetch(code + i + 4096);
             __m512i wide = _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(code + i)));
             sums = _mm512_add_epi32(sums, _mm512_madd_epi16(wide, _mm512_loadu_si512(query + i)));
         }
-        int32_t sum = _mm512_reduce_add_epi32(sums) + byte_dot(code, query, whole, dimension);
-        out[n] = (float)((double)scales[n] * step * (double)sum);
+        bound(scan, n, _mm512_reduce_add_epi32(sums) + byte_dot(code, query, whole, dimension));
     }
 }
 
-__attribute__((target("avx2"))) static void scan_half(
-    const int8_t *codes, const float *scales, int64_t vectors, int64_t dimension,
-    const int16_t *query, double step, float *out)
+__attribute__((target("avx2"))) static void scan_half(const Scan *scan)
 {
-    int64_t whole = dimension & ~(int64_t)15;
-    for (int64_t n = 0; n < vectors; n++) {
-        const int8_t *code = codes + n * dimension;
+    int64_t dimension = scan->dimension, whole = dimension & ~(int64_t)15;
+    const int16_t *query = scan->query;
+    for (int64_t n = 0; n < scan->vectors; n++) {
+        const int8_t *code = scan->codes + n * dimension;
         __m256i sums = _mm256_setzero_si256();
         for (int64_t i = 0; i < whole; i += 16) {
             __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(code + i)));
@@ -139,24 +151,23 @@ __attribute__((target("avx2"))) static void scan_half(
         int32_t lanes[8], sum = byte_dot(code, query, whole, dimension);
         _mm256_storeu_si256((__m256i *)lanes, sums);
         for (int j = 0; j < 8; j++) sum += lanes[j];
-        out[n] = (float)((double)scales[n] * step * (double)sum);
+        bound(scan, n, sum);
     }
 }
 #endif
 
-/* out[n] = scale[n] * step * <codes[n], query>, an estimate of the cosine. */
+/* Bounds of the cosines of all vectors with a query. */
 API int64_t kernel_scan_bytes(
-    const int8_t *codes, const float *scales, int64_t vectors, int64_t dimension,
-    const int16_t *query, double step, float *out)
+    const int8_t *codes, const float *scales, const float *rests, int64_t vectors, int64_t dimension,
+    const int16_t *query, double step, double rest, float *low, float *high)
 {
+    Scan scan = {codes, scales, rests, vectors, dimension, query, step, rest, low, high};
 #ifdef CLONED
-    if (__builtin_cpu_supports("avx512bw"))
-        scan_wide(codes, scales, vectors, dimension, query, step, out);
-    else if (__builtin_cpu_supports("avx2"))
-        scan_half(codes, scales, vectors, dimension, query, step, out);
+    if (__builtin_cpu_supports("avx512bw")) scan_wide(&scan);
+    else if (__builtin_cpu_supports("avx2")) scan_half(&scan);
     else
 #endif
-        scan_plain(codes, scales, vectors, dimension, query, step, out);
+        scan_plain(&scan);
     return 0;
 }
 
@@ -168,6 +179,8 @@ CLONES API int64_t kernel_dots(
 {
     for (int64_t n = 0; n < count; n++) {
         const float *v = matrix + at[n] * dimension;
+        if (n + 1 < count)
+            for (int64_t i = 0; i < dimension; i += 16) __builtin_prefetch(matrix + at[n + 1] * dimension + i);
         double sums[8] = {0};
         int64_t i = 0;
         for (; i + 8 <= dimension; i += 8)

@@ -5,6 +5,7 @@ Every one has a twin in numpy where it is used; `tests/property/test_kernel.py` 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -309,18 +310,20 @@ def unit_rows(fast: Library, matrix: Doubles) -> tuple[NDArray[np.float32], Bits
     return out, done
 
 
-@dataclass(frozen=True, slots=True)
 class ByteVectors:
-    """Vectors as bytes: a vector is its codes times its scale, up to `rest` in length."""
+    """Vectors as bytes: a vector is its codes times its scale, up to its `rest` in length."""
 
-    codes: NDArray[np.int8]
-    scales: NDArray[np.float32]
-    rest: float
-
-    @property
-    def nbytes(self) -> int:
+    def __init__(
+        self,
+        codes: NDArray[np.int8],
+        scales: NDArray[np.float32],
+        rests: NDArray[np.float32],
+    ) -> None:
+        self.size, self.dimension = codes.shape
+        self._held = (codes, scales, rests)
+        self.nbytes = sum(each.nbytes for each in self._held)
         """Their size in memory."""
-        return self.codes.nbytes + self.scales.nbytes
+        self.given = (*map(address, self._held), self.size, self.dimension)
 
 
 def byte_vectors(matrix: NDArray[np.float32]) -> ByteVectors:
@@ -332,11 +335,11 @@ def byte_vectors(matrix: NDArray[np.float32]) -> ByteVectors:
         )
     matrix = np.ascontiguousarray(matrix, np.float32)
     count, dimension = len(matrix), int(matrix.shape[1])
-    codes, scales = np.empty((count, dimension), np.int8), np.empty(count, np.float32)
-    rest = np.zeros(1)
-    given = (address(matrix), count, dimension, address(codes), address(scales), address(rest))
+    codes = np.empty((count, dimension), np.int8)
+    scales, rests = np.empty(count, np.float32), np.empty(count, np.float32)
+    given = (address(matrix), count, dimension, address(codes), address(scales), address(rests))
     fast.call("bytes", given, 8 * matrix.size)
-    return ByteVectors(codes, scales, float(rest[0]))
+    return ByteVectors(codes, scales, rests)
 
 
 _LEVELS = 2047
@@ -348,22 +351,18 @@ class ByteQuery:
 
     def __init__(self, query: NDArray[np.float32]) -> None:
         wide = query.astype(np.float64)
-        self.step = float(np.abs(wide).max()) / _LEVELS or 1.0
-        self.steps = np.rint(wide / self.step).astype(np.int16)
-        self.rest = float(np.linalg.norm(wide - self.steps * self.step))
+        step = float(np.abs(wide).max()) / _LEVELS or 1.0
+        self._steps = np.rint(wide / step).astype(np.int16)
+        left = wide - self._steps * step
+        # A little more, for the rounding of the sum.
+        self.given = (address(self._steps), step, 1.000001 * math.sqrt(float(left @ left)))
 
 
 def scan_bytes(
     fast: Library, vectors: ByteVectors, query: ByteQuery
-) -> tuple[NDArray[np.float32], float]:
-    """(estimates of all dot products with a query, how far one can be off at most).
-
-    With v = codes + e and q = steps + f, as real vectors, the estimate codes · steps differs from
-    v · q by e · q + codes · f, at most |e| |q| + (|v| + |e|) |f|.
-    """
-    out = np.empty(vectors.scales.size, np.float32)
-    held = (address(vectors.codes), address(vectors.scales), out.size, query.steps.size)
-    given = (*held, address(query.steps), query.step, address(out))
-    fast.call("scan_bytes", given, vectors.codes.size // 8)
-    # Lengths are 1 up to the grid; estimates are rounded to float32.
-    return out, 1.001 * (vectors.rest + (1.0 + vectors.rest) * query.rest) + 1e-6
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """What the dot product of each vector with a query is (at least, at most)."""
+    low, high = np.empty(vectors.size, np.float32), np.empty(vectors.size, np.float32)
+    given = (*vectors.given, *query.given, address(low), address(high))
+    fast.call("scan_bytes", given, vectors.size * vectors.dimension // 8)
+    return low, high

@@ -48,7 +48,9 @@ _BYTES_FROM: Final = 1024
 """With fewer vectors, reading bytes first saves nothing."""
 T = TypeVar("T", np.float32, np.float64)
 Chosen = list[tuple[SegmentVectors, Places]]
-_Estimated = tuple[SegmentVectors, Places, NDArray[np.float32]]
+_Bounds = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""What the cosine of each of some vectors is at least, and at most."""
+_Bounded = tuple[SegmentVectors, Places, NDArray[np.float32]]
 Near = list[tuple[SegmentVectors, Places, Scores]]
 Scan = Literal["exact", "approximate"]
 
@@ -94,65 +96,49 @@ class Nearest:
         return rows_at(self._view, docs), scores
 
     def _narrowed(self, chosen: Chosen, pool: int, floor: float) -> Chosen:
-        """The chosen vectors whose float32 cosine, within its margin, may reach pool and floor."""
+        """The chosen vectors whose cosine may reach pool and floor, as far as a scan can tell."""
         if sum(at.size for _, at in chosen) <= pool:
             return chosen  # all of them fit; the caller compares exact cosines with the floor
-        scans: list[_Estimated] = []
-        margin = scan_margin(self._query.size)
-        for each, at in chosen:
-            scores, off = self._estimates(each, at)
-            scans.append((each, at, scores))
-            margin = max(margin, off)
-        cutoff = self._cutoff(scans, pool, floor, margin)
-        return [(each, at[scores >= cutoff]) for each, at, scores in scans]
+        bounds = [self._bounds(each, at) for each, at in chosen]
+        lows = [(each, at, low) for (each, at), (low, _) in zip(chosen, bounds, strict=True)]
+        cutoff = max(floor, self._reached_by_rows(lows, pool))
+        return [
+            (each, at[high >= cutoff]) for (each, at), (_, high) in zip(chosen, bounds, strict=True)
+        ]
 
-    def _estimates(self, each: SegmentVectors, at: Places) -> tuple[NDArray[np.float32], float]:
-        """(estimated cosines of some vectors, how far one can be off).
+    def _bounds(self, each: SegmentVectors, at: Places) -> _Bounds:
+        """Bounds of the cosines of some vectors, by float32 dot products.
 
-        From bytes where that is quicker: they are a quarter to read, and their margin lets a few
-        more vectors through.
+        From bytes where that is quicker: they are a quarter to read, and their wider bounds let a
+        few more vectors through.
         """
         fast = native_library()
         if fast is None or at.size < _BYTES_FROM or _FEW * at.size <= each.seen.size:
-            return _scan(each, at, self._query), scan_margin(self._query.size)
-        scores, margin = scan_bytes(fast, each.segment.byte_vectors, self._steps)
-        return (scores if at.size == scores.size else scores[at]), margin
+            scores = _scan(each, at, self._query)
+            # A little more, for the rounding of the bounds.
+            margin = np.float32(scan_margin(self._query.size) + 2.0**-22)
+            return scores - margin, scores + margin
+        low, high = scan_bytes(fast, each.segment.byte_vectors, self._steps)
+        return (low, high) if at.size == low.size else (low[at], high[at])
 
     @cached_property
     def _steps(self) -> ByteQuery:
         return ByteQuery(self._query)
 
-    def _cutoff(
-        self,
-        scans: Sequence[_Estimated],
-        pool: int,
-        floor: float,
-        margin: float,
-    ) -> float:
-        """The estimate below which a vector can reach neither the pool nor the floor.
-
-        `margin` is how far an estimate can lie from the exact cosine.
-        """
-        reached = self._reached_by_rows(scans, pool)
-        if reached is None:
-            return floor - margin
-        # Twice the margin: both this score and the pool's last one may be off, in opposite ways.
-        return max(reached - 2 * margin, floor - margin)
-
-    def _reached_by_rows(self, scans: Sequence[_Estimated], pool: int) -> float | None:
-        """An estimate that at least `pool` rows reach; None if there are no more rows."""
-        scores = np.concatenate([np.zeros(0, np.float32), *(s for _, _, s in scans)])
+    def _reached_by_rows(self, lows: Sequence[_Bounded], pool: int) -> float:
+        """A cosine that at least `pool` rows reach, by lower bounds; -inf if there are no more."""
+        scores = np.concatenate([np.zeros(0, np.float32), *(low for _, _, low in lows)])
         if self._is_plain:
-            return reached_by(scores, pool) if scores.size > pool else None
+            return reached_by(scores, pool) if scores.size > pool else -np.inf
         count = 2 * pool
         while count < scores.size:
             # A row with several vectors counts once: of the best vectors, are there enough rows?
-            best = _by_rows(scans, reached_by(scores, count))
+            best = _by_rows(lows, reached_by(scores, count))
             if best.size >= pool:
                 return float(np.partition(best, -pool)[-pool])
             count *= 4
-        best = _by_rows(scans, -np.inf)
-        return reached_by(best, pool) if best.size > pool else None
+        best = _by_rows(lows, -np.inf)
+        return reached_by(best, pool) if best.size > pool else -np.inf
 
     def _by_codes(self, pool: int, floor: float) -> Chosen | None:
         """The vectors that the estimates keep; None if they keep too many to save anything."""
@@ -264,9 +250,9 @@ def cosines_of(view: View, rows: Rows, query: NDArray[np.float32]) -> tuple[Rows
     return rows[known], best[known]
 
 
-def _by_rows(scans: Sequence[_Estimated], least: float) -> NDArray[np.float32]:
-    """The best estimate of each row that has one of at least so much."""
-    some = [(each, at[scores >= least], scores[scores >= least]) for each, at, scores in scans]
+def _by_rows(lows: Sequence[_Bounded], least: float) -> NDArray[np.float32]:
+    """The best lower bound of each row that has one of at least so much."""
+    some = [(each, at[scores >= least], scores[scores >= least]) for each, at, scores in lows]
     docs = np.concatenate([np.zeros(0, np.intp), *(each.docs(at) for each, at, _ in some)])
     scores = np.concatenate([np.zeros(0, np.float32), *(scores for _, _, scores in some)])
     return _best_part(docs, scores)[1]
