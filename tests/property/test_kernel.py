@@ -260,7 +260,7 @@ _TIMELY = """
     monday Sundays sept MAY mar march in of since 12 7 30 1999 2024 2124 123 9th 1st 3pm 12AM am o
     clock noon ago tonights last this week nights couple few an minutes days year the is are Isn
     aren't don't cannot CAN'T also really SSH aB3x, (hello) 'tis it's `x` e.g. -5 up? ... _x_ "is
-    "this park. café ’
+    "this park. café ’ please Please, Is Are, isn aren. so; yes! x:
 """.split()  # noqa: SIM905  # shorter than a list
 _GAPS = st.sampled_from([" "] * 6 + ["  ", "-", ":", "'", "\t", "\x1c", ", ", "_", "\n", ". "])
 _PROSE = st.lists(st.sampled_from(_TIMELY) | _GAPS, max_size=24).map("".join)

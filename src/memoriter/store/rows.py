@@ -156,17 +156,18 @@ VECTOR: Final = 3
 TOMBSTONE: Final = 4
 AGENT: Final = 5
 
-_INTS: Final = {n: struct.Struct(f"<{n}q") for n in (1, 2, 3)}
+_PACKERS: Final = {n: struct.Struct(f"<{n}q").pack for n in (1, 2, 3)}
 
 
 def _pack(*numbers: int) -> bytes:
-    return _INTS[len(numbers)].pack(*numbers)
+    return _PACKERS[len(numbers)](*numbers)
 
 
 def record_digest(tenant: str, row: RecordRow) -> bytes:
     """The digest of a record version: every field, and the tenant that owns it."""
-    numbers = _pack(row.row, row.position, row.committed)
-    return digest("memoriter/record/1", tenant.encode(), numbers, row.salt, row.body)
+    number, position, _, committed, salt, body = row
+    numbers = _pack(number, position, committed)
+    return digest("memoriter/record/1", tenant.encode(), numbers, salt, body)
 
 
 def edge_digest(tenant: str, row: EdgeRow) -> bytes:
@@ -209,8 +210,9 @@ def words_sum(tenant: str, row: int, generation: str, body: bytes) -> bytes:
 
 def vector_sum(tenant: str, row: VectorRow) -> bytes:
     """The checksum beside a vector, over all its other fields."""
-    space = f"{row.generation}\n{row.form}"
-    return checksum(tenant.encode(), _pack(row.seq, row.row, row.part), space.encode(), row.body)
+    seq, number, part, generation, form, body, _ = row
+    space = f"{generation}\n{form}".encode()
+    return checksum(b"".join((tenant.encode(), _pack(seq, number, part), space, body)))
 
 
 def mention_sum(tenant: str, seq: int, row: int, name: str) -> bytes:

@@ -44,12 +44,19 @@ _STEMMED: Final = lazy_pattern(r"[a-z\u00df-\u024f\u1e00-\u1eff']{1,64}")
 _COMPOSING: Final = lazy_pattern("[\u200d\U0001f3fb-\U0001f3ff]+")
 
 
+class _Stemmers(threading.local):
+    """Each thread has its own stemmer: one must not be shared."""
+
+    def __init__(self) -> None:
+        self.stem = Stemmer.Stemmer("english", 0).stemWord
+
+
 class _Lexicon(dict[str, Tokenized]):
-    """A cache from chunks to their tokens. One per thread: a stemmer must not be shared."""
+    """A cache from chunks to their tokens, shared by all threads."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._stem = Stemmer.Stemmer("english", 0).stemWord
+        self._stemmers = _Stemmers()
 
     def __missing__(self, chunk: str) -> Tokenized:
         if chunk.isascii() and chunk.isalpha():
@@ -76,7 +83,7 @@ class _Lexicon(dict[str, Tokenized]):
 
     def _word(self, word: str) -> Tokenized:
         word = word[:LONGEST]
-        return _alone(self._stem(word) if _STEMMED.fullmatch(word) else word, word)
+        return _alone(self._stemmers.stem(word) if _STEMMED.fullmatch(word) else word, word)
 
 
 def _alone(term: str, surface: str) -> Tokenized:
@@ -98,13 +105,6 @@ def _stacked(whole: str, parts: Sequence[Tokenized]) -> Tokenized:
     return Tokenized(tuple(terms), tuple(surfaces), tuple(places), max(1, len(parts)))
 
 
-class _Local(threading.local):
-    """Each thread has its own cache."""
-
-    def __init__(self) -> None:
-        self.lexicon = _Lexicon()
-
-
 class DefaultAnalyzer(TokenAnalyzer):
     """The analyzer of the built-in recipes; safe to share between threads."""
 
@@ -118,11 +118,11 @@ class DefaultAnalyzer(TokenAnalyzer):
             "boundaries": apsw.unicode.unicode_version,
         }
         super().__init__("memoriter", FIELDS, shaping)
-        self._local = _Local()
+        self._lexicon = _Lexicon()
 
     def tokenize(self, text: str) -> Tokenized:
         """The tokens of any text, chunk by chunk."""
-        return concatenated(list(map(self._local.lexicon.__getitem__, chunks(text))))
+        return concatenated(list(map(self._lexicon.__getitem__, chunks(text))))
 
     def word_table(self, columns: Mapping[str, Sequence[Sequence[str]]], records: int) -> WordTable:
         """The words of many records at once, as `sketch` gives them: each distinct chunk once.
@@ -143,7 +143,7 @@ class DefaultAnalyzer(TokenAnalyzer):
         order = np.argsort(cells, kind="stable")
         texts = [texts[n] for n in order.tolist()]
         numbered = numbered_words(texts, chunks, linked=True)
-        known = list(map(self._local.lexicon.__getitem__, numbered.words))
+        known = list(map(self._lexicon.__getitem__, numbered.words))
         return placed_table(known, numbered, cells[order], (records, len(self._fields)))
 
 
