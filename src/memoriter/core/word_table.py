@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
 
 import numpy as np
@@ -36,8 +36,8 @@ class WordTable:
     @classmethod
     def of(cls, sketches: Sequence[Sketch], fields: int) -> WordTable:
         """The table of records whose words are known one by one."""
-        terms, names = _numbered([sketch.terms for sketch in sketches])
-        surfaces, spelled = _numbered([sketch.surfaces for sketch in sketches])
+        terms, names = numbered_strings([sketch.terms for sketch in sketches])
+        surfaces, spelled = numbered_strings([sketch.surfaces for sketch in sketches])
         ordinals = [sketch.ordinals for sketch in sketches]
         distinct = np.array([len(sketch.terms) for sketch in sketches], np.int64)
         sizes = np.array([each.size for each in ordinals], np.int64)
@@ -61,8 +61,8 @@ class WordTable:
         """The records of several tables, one table behind the other."""
         if len(tables) == 1:
             return tables[0]
-        terms, names = _numbered([each.terms for each in tables])
-        surfaces, spellings = _numbered([each.surfaces for each in tables])
+        terms, names = numbered_strings([each.terms for each in tables])
+        surfaces, spellings = numbered_strings([each.surfaces for each in tables])
         before = _offsets([len(each.counts) for each in tables])
         spelled_in = [each.spelled_in + at for each, at in zip(tables, before, strict=True)]
         return cls(
@@ -91,11 +91,12 @@ def _renumbered(
     return names[np.concatenate(flat)]
 
 
-def _numbered(lists: Sequence[Sequence[str]]) -> tuple[list[str], NDArray[np.int64]]:
+def numbered_strings(lists: Iterable[Sequence[str]]) -> tuple[list[str], NDArray[np.int64]]:
     """(distinct strings of the lists, the place of each string of each list among them)."""
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(one, len(numbers)) for one in chain.from_iterable(lists)]
-    return list(numbers), np.array(flat, np.int64)
+    flat = list(chain.from_iterable(lists))
+    distinct = list(dict.fromkeys(flat))
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+    return distinct, np.fromiter(map(numbers.__getitem__, flat), np.int64, len(flat))
 
 
 def _places(sketches: Sequence[Sketch], counts: NDArray[np.int64]) -> NDArray[np.uint32]:

@@ -63,8 +63,9 @@ def record_columns(records: Sequence[Record]) -> Arrays:
     for name in NUMBER_COLUMNS:  # numpy takes None for NaN
         out[name] = np.array(list(map(attrgetter(name), records)), np.float64)
     for name in TIME_COLUMNS:
-        values = map(attrgetter(name), records)
-        out[name] = np.array([NO_TIME if v is None else to_micros(v) for v in values], np.int64)
+        times = list(map(attrgetter(name), records))  # many records share theirs
+        micros = {time: NO_TIME if time is None else to_micros(time) for time in set(times)}
+        out[name] = np.fromiter(map(micros.__getitem__, times), np.int64, len(times))
     for name in FLAG_COLUMNS:
         out[name] = np.array(list(map(attrgetter(name), records)), np.bool_)
     return out

@@ -37,7 +37,13 @@ class Dictionary(Sequence[str]):
     @classmethod
     def of(cls, strings: Iterable[str]) -> Dictionary:
         """A dictionary of these strings, given sorted and distinct."""
-        return cls.of_bytes([string.encode() for string in strings])
+        strings = list(strings)
+        joined = "".join(strings)
+        if not joined.isascii():
+            return cls.of_bytes([string.encode() for string in strings])
+        at = np.zeros(len(strings) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=at[1:])
+        return cls(np.frombuffer(joined.encode(), np.uint8) if joined else _EMPTY, at)
 
     @classmethod
     def of_bytes(cls, encoded: Sequence[bytes]) -> Dictionary:

@@ -14,6 +14,7 @@ import threading
 import unicodedata
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 import apsw.unicode
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.runs import runs_at
-from memoriter.core.word_table import WordTable
+from memoriter.core.word_table import WordTable, numbered_strings
 from memoriter.kernel.split import NumberedWords, numbered_words
 from memoriter.text.chunk import LONGEST, chunks, is_unspaced
 from memoriter.text.tokenized import FIELDS, GAP, TokenAnalyzer, Tokenized, concatenated, grams
@@ -165,15 +166,16 @@ def placed_table(
     """
     fields = shape[1]
     every = shape[0] * fields
-    sizes = np.fromiter((len(each.terms) for each in known), np.int64, len(known))
-    widths = np.fromiter((each.width for each in known), np.int64, len(known))
-    terms, of_term = _numbered([each.terms for each in known])
-    surfaces, of_surface = _numbered([each.surfaces for each in known])
+    of_chunks = list(map(attrgetter("terms"), known))
+    sizes = np.fromiter(map(len, of_chunks), np.int64, len(known))
+    widths = np.fromiter(map(attrgetter("width"), known), np.int64, len(known))
+    terms, of_term = numbered_strings(of_chunks)
+    surfaces, of_surface = numbered_strings(map(attrgetter("surfaces"), known))
     ends = np.cumsum(sizes)
     within = np.arange(of_term.size) - np.repeat(ends - sizes, sizes)
-    for end, each in zip(ends.tolist(), known, strict=True):
-        if each.places is not None:
-            within[end - len(each.places) : end] = each.places
+    for nth, places in enumerate(map(attrgetter("places"), known)):
+        if places is not None:
+            within[ends[nth] - len(places) : ends[nth]] = places
     # From here on by chunk of a text, then by token of a chunk.
     each_size, each_width = sizes[texts.numbers], widths[texts.numbers]
     tokens = runs_at((ends - sizes)[texts.numbers], each_size)
@@ -194,13 +196,6 @@ def placed_table(
         spelled=of_surface[tokens],
         spelled_in=np.repeat(cells // fields, counts),
     )
-
-
-def _numbered(lists: Sequence[Sequence[str]]) -> tuple[list[str], _Whole]:
-    """(distinct strings of the lists, the place of each string of each list among them)."""
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(one, len(numbers)) for one in chain.from_iterable(lists)]
-    return list(numbers), np.array(flat, np.int64)
 
 
 def _added(owners: _Whole, values: _Whole, size: int) -> _Whole:
