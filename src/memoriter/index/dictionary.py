@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.index.pace import unpaced
+from memoriter.kernel.library import native_library
+from memoriter.kernel.terms import join_terms
 
 _EMPTY: Final = np.zeros(0, np.uint8)
 _NO_OFFSETS: Final = np.zeros(1, np.int64)
@@ -130,6 +132,21 @@ def union(
     first = dictionaries[0] if dictionaries else Dictionary.of([])
     if all(map(first.equals, dictionaries[1:])):
         return first, [np.arange(len(first))] * len(dictionaries)
+    fast = native_library()
+    if fast is None:
+        return _union(dictionaries, pace)
+    pace()
+    blobs, offsets = [each.blob for each in dictionaries], [each.at for each in dictionaries]
+    made = join_terms(fast, blobs, offsets)
+    pace()
+    maps = np.split(made.numbers, np.cumsum([len(each) for each in dictionaries])[:-1])
+    return Dictionary(made.blob, made.at), maps
+
+
+def _union(
+    dictionaries: Sequence[Dictionary], pace: Callable[[], None]
+) -> tuple[Dictionary, list[NDArray[np.int64]]]:
+    """`union` without the kernel."""
     strings: list[bytes] = []
     for dictionary in dictionaries:
         for some in dictionary.parts():
