@@ -138,7 +138,7 @@ API int64_t kernel_times(const uint8_t *text, const int64_t *ends, int64_t texts
 /* --- the ends of texts ------------------------------------------------------------------------ */
 
 /* The same numbers as in text/copies.py. */
-enum { FILLER = 1, ASKS = 2, SEVERAL = 4 };
+enum { FILLER = 1, ASKS = 2, SEVERAL = 4, OPENING = 8 };
 
 enum { PIECE = 32, WORDS = 8 };
 
@@ -158,12 +158,37 @@ static int closes(uint8_t c)
            c == '!';
 }
 
+static int ends_sentence(uint8_t c) { return c == '.' || c == '!' || c == '?' || c == ':' || c == ';'; }
+
+/* Whether a sentence of a text of one line begins at a piece, or before words that may open one. */
+static int begins_sentence(const Words *special, const uint8_t *text, int64_t at)
+{
+    for (;;) {
+        int64_t end = at;
+        while (end > 0 && !in_run(text[end - 1]) && !ends_sentence(text[end - 1])) end--;
+        if (end == 0 || !in_run(text[end - 1])) return 1;
+        if (end == at) return 0;
+        int64_t begin = end;
+        while (begin > 0 && in_run(text[begin - 1])) begin--;
+        uint8_t lower[PIECE];
+        if (end - begin > PIECE) return 0;
+        for (int64_t i = begin; i < end; i++) lower[i - begin] = lowered(text[i]);
+        if (!(flags_of(special, lower, end - begin) & OPENING)) return 0;
+        at = begin;
+    }
+}
+
 /* Whether a piece may have the verb of a question in it; its last `closed` letters are signs. */
-static int may_ask(const Words *special, const uint8_t *lower, int64_t size, int64_t closed)
+static int may_ask(const Words *special, const uint8_t *text, int64_t at, const uint8_t *lower,
+                   int64_t size, int64_t closed)
 {
     int64_t bare = size - closed, letters = 0;
     while (letters < bare && is_letter(lower[letters])) letters++;
-    if (bare > 0 && letters == bare) return (flags_of(special, lower, bare) & ASKS) != 0;
+    if (bare > 0 && letters == bare) {
+        int32_t flags = flags_of(special, lower, bare);
+        if (!(flags & ASKS) || (closed > 0 && (flags & FILLER))) return 0;
+        return begins_sentence(special, text, at);
+    }
     for (int64_t i = 0; i + 1 < size; i++) {
         if (lower[i] == 'i' && lower[i + 1] == 's') return 1;
         if (i + 2 < size && lower[i] == 'a' && lower[i + 1] == 'r' && lower[i + 2] == 'e') return 1;
@@ -172,8 +197,9 @@ static int may_ask(const Words *special, const uint8_t *lower, int64_t size, int
 }
 
 /* 1 and the word of a piece; 0 if none counts; -1 if the piece must be read in its text. */
-static int read_piece(const Words *special, const uint8_t *piece, int64_t size, Word *out)
+static int read_piece(const Words *special, const uint8_t *text, int64_t at, int64_t size, Word *out)
 {
+    const uint8_t *piece = text + at;
     if (size > PIECE) return -1;
     uint8_t lower[PIECE];
     for (int64_t i = 0; i < size; i++) {
@@ -182,7 +208,7 @@ static int read_piece(const Words *special, const uint8_t *piece, int64_t size, 
     }
     int64_t high = size, low = 0;
     while (high > 0 && closes(piece[high - 1])) high--;
-    if (may_ask(special, lower, size, size - high)) return -1;
+    if (may_ask(special, text, at, lower, size, size - high)) return -1;
     while (low < high && opens(piece[low])) low++;
     if (low == high) return 0;
     int capital = 0, quoted = 0;
@@ -242,7 +268,7 @@ static int64_t outermost(const Words *special, const uint8_t *text, int64_t size
         while (low < high && !is_space(text[backwards ? high - 1 : low])) backwards ? high-- : low++;
         if (backwards) begin = high;
         else end = low;
-        int read = read_piece(special, text + begin, end - begin, words + known);
+        int read = read_piece(special, text, begin, end - begin, words + known);
         if (read < 0) return 0;
         known += read;
     }

@@ -1,6 +1,8 @@
-/* Looks terms up in the sorted dictionary of a segment. Twin: Segment.postings in index/segment.py. */
+/* The sorted dictionaries of segments: looks terms up in one, joins several.
+ * Twins: Segment.postings in index/segment.py, union in index/dictionary.py. */
 #include "kernel.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Below 0, 0 or above 0, as the first string sorts before, like or behind the second. */
@@ -40,4 +42,40 @@ API int64_t kernel_find(
         out[3 * n + 2] = distinct(docs + first, last - first);
     }
     return many;
+}
+
+/* Joins dictionaries, whose strings lie one behind the other: string n ends at `at[n + 1]`, dictionary d
+ * begins with string `first[d]`. Writes the distinct strings in their order, their offsets, and for each
+ * old string the new number; returns how many distinct ones there are. */
+API int64_t kernel_union(const uint8_t *blob, const int64_t *at, const int64_t *first, int64_t many,
+                         uint8_t *out, int64_t *out_at, int64_t *numbers)
+{
+    int64_t *next = malloc((size_t)(many + 1) * sizeof *next);
+    if (next == NULL) return -1;
+    memcpy(next, first, (size_t)many * sizeof *next);
+    int64_t count = 0;
+    for (out_at[0] = 0;; count++) {
+        const uint8_t *least = NULL;
+        int64_t size = 0;
+        for (int64_t d = 0; d < many; d++) {
+            if (next[d] == first[d + 1]) continue;
+            const uint8_t *own = blob + at[next[d]];
+            int64_t length = at[next[d] + 1] - at[next[d]];
+            if (least == NULL || compare(own, length, least, size) < 0) {
+                least = own;
+                size = length;
+            }
+        }
+        if (least == NULL) break;
+        for (int64_t d = 0; d < many; d++) {
+            if (next[d] == first[d + 1]) continue;
+            int64_t begin = at[next[d]];
+            if (at[next[d] + 1] - begin == size && memcmp(blob + begin, least, (size_t)size) == 0)
+                numbers[next[d]++] = count;
+        }
+        memcpy(out + out_at[count], least, (size_t)size);
+        out_at[count + 1] = out_at[count] + size;
+    }
+    free(next);
+    return count;
 }

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 import memoriter
 from memoriter.core.errors import InputError, InvariantError, Unsupported
 from memoriter.embed.static import static_words, table
-from memoriter.index.dictionary import Dictionary
+from memoriter.index import dictionary
+from memoriter.index.dictionary import Dictionary, union
 from memoriter.index.segment import Postings
 from memoriter.kernel import calls, terms
 from memoriter.kernel import library as kernel
@@ -254,6 +255,25 @@ def test_codes_are_compared_bit_by_bit(
     assert codes_of(vectors(random, 3, dimension)).signs.shape[0] == probe.planes.shape[1]
 
 
+_STRINGS = st.lists(st.text(st.sampled_from("ab\x00é東"), max_size=4), max_size=9)
+
+
+@given(st.lists(_STRINGS, min_size=1, max_size=5))
+def test_dictionaries_are_joined_alike(fast: Library, lists: list[list[str]]) -> None:
+    del fast
+    given_ = [Dictionary.of(sorted(set(strings))) for strings in lists]
+    made, maps = union(given_)
+    distinct = sorted({string for strings in lists for string in strings})
+    assert list(made) == distinct
+    for each, new in zip(given_, maps, strict=True):
+        assert [distinct[n] for n in new.tolist()] == list(each)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(dictionary, "native_library", lambda: None)
+        twin, twins = union(given_)
+    assert made.equals(twin)
+    assert list(map(list, maps)) == list(map(list, twins))
+
+
 _LETTERS = st.sampled_from("abzAZ019 __..::'',;-/\\@+#&=%?~\"()!\n\x00é東’")
 _TEXTS = st.lists(st.text(_LETTERS, max_size=40) | st.text(max_size=8), max_size=12)
 
@@ -274,7 +294,7 @@ _TIMELY = """
     monday Sundays sept MAY mar march in of since 12 7 30 1999 2024 2124 123 9th 1st 3pm 12AM am o
     clock noon ago tonights last this week nights couple few an minutes days year the is are Isn
     aren't don't cannot CAN'T also really SSH aB3x, (hello) 'tis it's `x` e.g. -5 up? ... _x_ "is
-    "this park. café ’
+    "this park. café ’ please Please, Is Are, isn aren. so; yes! x:
 """.split()  # noqa: SIM905  # shorter than a list
 _GAPS = st.sampled_from([" "] * 6 + ["  ", "-", ":", "'", "\t", "\x1c", ", ", "_", "\n", ". "])
 _PROSE = st.lists(st.sampled_from(_TIMELY) | _GAPS, max_size=24).map("".join)

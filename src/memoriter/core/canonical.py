@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, Final, cast
 
@@ -44,12 +45,17 @@ def _field(value: object) -> str:
     return str(value) if type(value) is int else _ENCODER.encode(value)
 
 
+@lru_cache(maxsize=64)
+def _tagged(tag: str) -> bytes:
+    return tag.encode("ascii") + b"\0"
+
+
 def digest(tag: str, *parts: bytes) -> bytes:
     """SHA-256 of the tag and the parts, each prefixed with its length.
 
     The prefixes make the encoding injective: ("ab", "c") and ("a", "bc") differ.
     """
-    encoded = [tag.encode("ascii"), b"\0"]
+    encoded = [_tagged(tag)]
     for part in parts:
         encoded.append(_LENGTH(len(part)))
         encoded.append(part)

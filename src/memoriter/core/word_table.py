@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -36,9 +36,9 @@ class WordTable:
     @classmethod
     def of(cls, sketches: Sequence[Sketch], fields: int, *, spelled: bool = True) -> WordTable:
         """The table of records whose words are known one by one; surface words if `spelled`."""
-        terms, names = _numbered([sketch.terms for sketch in sketches])
+        terms, names = numbered_strings([sketch.terms for sketch in sketches])
         spellings = [sketch.surfaces if spelled else [] for sketch in sketches]
-        surfaces, of_surface = _numbered(spellings)
+        surfaces, of_surface = numbered_strings(spellings)
         ordinals = [sketch.ordinals for sketch in sketches]
         distinct = np.array([len(sketch.terms) for sketch in sketches], np.int64)
         sizes = np.array([each.size for each in ordinals], np.int64)
@@ -57,11 +57,12 @@ class WordTable:
         )
 
 
-def _numbered(lists: Sequence[Sequence[str]]) -> tuple[list[str], NDArray[np.int64]]:
+def numbered_strings(lists: Iterable[Sequence[str]]) -> tuple[list[str], NDArray[np.int64]]:
     """(distinct strings of the lists, the place of each string of each list among them)."""
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(one, len(numbers)) for one in chain.from_iterable(lists)]
-    return list(numbers), np.array(flat, np.int64)
+    flat = list(chain.from_iterable(lists))
+    distinct = list(dict.fromkeys(flat))
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+    return distinct, np.fromiter(map(numbers.__getitem__, flat), np.int64, len(flat))
 
 
 def _places(sketches: Sequence[Sketch], counts: NDArray[np.int64]) -> NDArray[np.uint32]:

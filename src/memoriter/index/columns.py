@@ -61,8 +61,9 @@ def column_arrays(name: str, records: Sequence[Record]) -> Arrays:
     if name in SET_COLUMNS:
         return _sets(name, values)
     if name in TIME_COLUMNS:
-        micros = [NO_TIME if value is None else to_micros(value) for value in values]
-        return {name: np.array(micros, np.int64)}
+        # Many records share theirs.
+        micros = {time: NO_TIME if time is None else to_micros(time) for time in set(values)}
+        return {name: np.fromiter(map(micros.__getitem__, values), np.int64, len(values))}
     # numpy takes None for NaN
     return {name: np.array(values, np.bool_ if name in FLAG_COLUMNS else np.float64)}
 

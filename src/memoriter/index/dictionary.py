@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.index.pace import unpaced
+from memoriter.kernel.library import native_library
+from memoriter.kernel.terms import join_terms
 
 _EMPTY: Final = np.zeros(0, np.uint8)
 _NO_OFFSETS: Final = np.zeros(1, np.int64)
@@ -37,7 +39,13 @@ class Dictionary(Sequence[str]):
     @classmethod
     def of(cls, strings: Iterable[str]) -> Dictionary:
         """A dictionary of these strings, given sorted and distinct."""
-        return cls.of_bytes([string.encode() for string in strings])
+        strings = list(strings)
+        joined = "".join(strings)
+        if not joined.isascii():
+            return cls.of_bytes([string.encode() for string in strings])
+        at = np.zeros(len(strings) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=at[1:])
+        return cls(np.frombuffer(joined.encode(), np.uint8) if joined else _EMPTY, at)
 
     @classmethod
     def of_bytes(cls, encoded: Sequence[bytes]) -> Dictionary:
@@ -124,6 +132,21 @@ def union(
     first = dictionaries[0] if dictionaries else Dictionary.of([])
     if all(map(first.equals, dictionaries[1:])):
         return first, [np.arange(len(first))] * len(dictionaries)
+    fast = native_library()
+    if fast is None:
+        return _union(dictionaries, pace)
+    pace()
+    blobs, offsets = [each.blob for each in dictionaries], [each.at for each in dictionaries]
+    made = join_terms(fast, blobs, offsets)
+    pace()
+    maps = np.split(made.numbers, np.cumsum([len(each) for each in dictionaries])[:-1])
+    return Dictionary(made.blob, made.at), maps
+
+
+def _union(
+    dictionaries: Sequence[Dictionary], pace: Callable[[], None]
+) -> tuple[Dictionary, list[NDArray[np.int64]]]:
+    """`union` without the kernel."""
     strings: list[bytes] = []
     for dictionary in dictionaries:
         for some in dictionary.parts():

@@ -35,6 +35,7 @@ _CALLS: Final = {
     "words_best": (*_LEAVES, _POINTER, _COUNT, _COUNT, _REAL, _POINTER, _POINTER),
     "words_of": (*_LEAVES, _POINTER, _COUNT, _POINTER),
     "find": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 4, _COUNT, _POINTER),
+    "union": (*[_POINTER] * 3, _COUNT, *[_POINTER] * 3),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
     "kin": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
     "holders": (*[_POINTER] * 3, _COUNT, _POINTER),

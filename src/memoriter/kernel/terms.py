@@ -48,6 +48,33 @@ class TermIndex:
         self.given = (*strings, address(starts), address(docs))
 
 
+class JoinedTerms(NamedTuple):
+    """Distinct strings in order, their offsets, and the number of each string that was joined."""
+
+    blob: NDArray[np.uint8]
+    at: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+
+def join_terms(
+    fast: Library, blobs: Sequence[NDArray[np.uint8]], offsets: Sequence[NDArray[Any]]
+) -> JoinedTerms:
+    """The strings of several sorted dictionaries as one."""
+    counts = np.array([each.size - 1 for each in offsets], np.int64)
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    blob = np.concatenate([*blobs, np.zeros(1, np.uint8)])
+    begins = np.cumsum([0, *(each.size for each in blobs)]).tolist()
+    ends = [each[1:].astype(np.int64) + n for each, n in zip(offsets, begins, strict=False)]
+    at = np.concatenate([np.zeros(1, np.int64), *ends])
+    out, out_at, numbers = np.empty_like(blob), np.empty_like(at), np.empty(at.size, np.int64)
+    given = (address(blob), address(at), address(first), counts.size)
+    made = (address(out), address(out_at), address(numbers))
+    distinct = fast.call("union", (*given, *made), blob.size + 4 * at.size)
+    del blob, at  # of a large merge these are many
+    out_at = out_at[: distinct + 1].copy()
+    return JoinedTerms(out[: int(out_at[-1])].copy(), out_at, numbers[:-1])
+
+
 def find_terms(fast: Library, index: TermIndex, wanted: WantedTerms) -> list[TermSpan]:
     """The span of each of the wanted terms."""
     out = np.empty((len(wanted.terms), 3), np.int64)

@@ -223,8 +223,9 @@ def words_sum(tenant: str, row: int, generation: str, body: bytes) -> bytes:
 
 def vector_sum(tenant: str, row: VectorRow) -> bytes:
     """The checksum beside a vector, over all its other fields."""
-    space = f"{row.generation}\n{row.form}"
-    return checksum(tenant.encode(), _pack(row.seq, row.row, row.part), space.encode(), row.body)
+    seq, number, part, generation, form, body, _ = row
+    space = f"{generation}\n{form}".encode()
+    return checksum(b"".join((tenant.encode(), _pack(seq, number, part), space, body)))
 
 
 def mention_sum(tenant: str, seq: int, row: int, name: str) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memoriter.core.batch import (
     Act,
@@ -60,8 +60,7 @@ from memoriter.store.rows import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentRow:
+class CurrentRow(NamedTuple):
     """The latest version of a record, and its position."""
 
     row: int
@@ -280,7 +279,8 @@ class _Settling:
             seq = self.next()
             checksum = mention_sum(self.tenant, seq, row, entity)
             self.out.mentions.append(MentionRow(seq, row, entity, checksum))
-        self.out.debts.extend(DebtRow(row, generation) for generation in act.owes)
+        for generation in act.owes:
+            self.out.debts.append(DebtRow(row, generation))
 
     def vector(self, row: int, vector: Vector, salt: bytes) -> None:
         seq = self.next()

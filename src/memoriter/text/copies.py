@@ -61,9 +61,12 @@ _BREAKS: Final = lazy_pattern(
     r"|[\u3001\u3002\uff0c\uff1b\u300c-\u300f\uff08\uff09\u3010\u3011\uff01]"
 )
 _BULLET: Final = lazy_pattern(r"(?m)^\s*(?:[-*+\u2022\u00b7]|#{1,6}|>)\s+")
+_OPENERS: Final = ("also", "really", "actually", "please")
+"""Words that may stand before the verb of a question."""
 # A sentence that begins with `is` or `are` asks, with or without a question mark.
 _ASKING: Final = lazy_pattern(
-    r"[.!?:;\n][^\w.!?:;\n]*(?:(?:also|really|actually|please)[^\w.!?:;\n]+)*(?:is|are)(?=\s|n\W)",
+    r"[.!?:;\n][^\w.!?:;\n]*"
+    rf"(?:(?:{'|'.join(_OPENERS)})[^\w.!?:;\n]+)*(?:is|are)(?=\s|n\W)",
     re.IGNORECASE,
 )
 _ASKS: Final = ("is", "are")
@@ -146,7 +149,7 @@ def end_marks_of(texts: Sequence[str]) -> NDArray[np.uint32]:
 @cache
 def _special() -> FlaggedWords:
     """The words that do not stand for themselves; flags as in `native/c/marks.c`."""
-    groups = (FILLERS, _BEGINS_QUESTION, frozenset(_IRREGULAR))
+    groups = (FILLERS, _BEGINS_QUESTION, frozenset(_IRREGULAR), frozenset(_OPENERS))
     return FlaggedWords(
         {word: sum(1 << bit for bit, one in enumerate(groups) if word in one) for word in _SPECIAL}
     )

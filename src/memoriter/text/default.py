@@ -14,6 +14,7 @@ import threading
 import unicodedata
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 import apsw.unicode
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.runs import runs_at
-from memoriter.core.word_table import WordTable
+from memoriter.core.word_table import WordTable, numbered_strings
 from memoriter.kernel.split import NumberedWords, numbered_words
 from memoriter.text.chunk import LONGEST, chunks, is_unspaced
 from memoriter.text.tokenized import FIELDS, GAP, TokenAnalyzer, Tokenized, concatenated, grams
@@ -44,12 +45,19 @@ _STEMMED: Final = lazy_pattern(r"[a-z\u00df-\u024f\u1e00-\u1eff']{1,64}")
 _COMPOSING: Final = lazy_pattern("[\u200d\U0001f3fb-\U0001f3ff]+")
 
 
+class _Stemmers(threading.local):
+    """Each thread has its own stemmer: one must not be shared."""
+
+    def __init__(self) -> None:
+        self.stem = Stemmer.Stemmer("english", 0).stemWord
+
+
 class _Lexicon(dict[str, Tokenized]):
-    """A cache from chunks to their tokens. One per thread: a stemmer must not be shared."""
+    """A cache from chunks to their tokens, shared by all threads."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._stem = Stemmer.Stemmer("english", 0).stemWord
+        self._stemmers = _Stemmers()
 
     def __missing__(self, chunk: str) -> Tokenized:
         if chunk.isascii() and chunk.isalpha():
@@ -76,7 +84,7 @@ class _Lexicon(dict[str, Tokenized]):
 
     def _word(self, word: str) -> Tokenized:
         word = word[:LONGEST]
-        return _alone(self._stem(word) if _STEMMED.fullmatch(word) else word, word)
+        return _alone(self._stemmers.stem(word) if _STEMMED.fullmatch(word) else word, word)
 
 
 def _alone(term: str, surface: str) -> Tokenized:
@@ -98,13 +106,6 @@ def _stacked(whole: str, parts: Sequence[Tokenized]) -> Tokenized:
     return Tokenized(tuple(terms), tuple(surfaces), tuple(places), max(1, len(parts)))
 
 
-class _Local(threading.local):
-    """Each thread has its own cache."""
-
-    def __init__(self) -> None:
-        self.lexicon = _Lexicon()
-
-
 class DefaultAnalyzer(TokenAnalyzer):
     """The analyzer of the built-in recipes; safe to share between threads."""
 
@@ -118,11 +119,11 @@ class DefaultAnalyzer(TokenAnalyzer):
             "boundaries": apsw.unicode.unicode_version,
         }
         super().__init__("memoriter", FIELDS, shaping)
-        self._local = _Local()
+        self._lexicon = _Lexicon()
 
     def tokenize(self, text: str) -> Tokenized:
         """The tokens of any text, chunk by chunk."""
-        return concatenated(list(map(self._local.lexicon.__getitem__, chunks(text))))
+        return concatenated(list(map(self._lexicon.__getitem__, chunks(text))))
 
     def word_table(self, columns: Mapping[str, Sequence[Sequence[str]]], records: int) -> WordTable:
         """The words of many records at once, as `sketch` gives them: each distinct chunk once.
@@ -143,7 +144,7 @@ class DefaultAnalyzer(TokenAnalyzer):
         order = np.argsort(cells, kind="stable")
         texts = [texts[n] for n in order.tolist()]
         numbered = numbered_words(texts, chunks, linked=True)
-        known = list(map(self._local.lexicon.__getitem__, numbered.words))
+        known = list(map(self._lexicon.__getitem__, numbered.words))
         return placed_table(known, numbered, cells[order], (records, len(self._fields)))
 
 
@@ -165,15 +166,16 @@ def placed_table(
     """
     fields = shape[1]
     every = shape[0] * fields
-    sizes = np.fromiter((len(each.terms) for each in known), np.int64, len(known))
-    widths = np.fromiter((each.width for each in known), np.int64, len(known))
-    terms, of_term = _numbered([each.terms for each in known])
-    surfaces, of_surface = _numbered([each.surfaces for each in known])
+    of_chunks = list(map(attrgetter("terms"), known))
+    sizes = np.fromiter(map(len, of_chunks), np.int64, len(known))
+    widths = np.fromiter(map(attrgetter("width"), known), np.int64, len(known))
+    terms, of_term = numbered_strings(of_chunks)
+    surfaces, of_surface = numbered_strings(map(attrgetter("surfaces"), known))
     ends = np.cumsum(sizes)
     within = np.arange(of_term.size) - np.repeat(ends - sizes, sizes)
-    for end, each in zip(ends.tolist(), known, strict=True):
-        if each.places is not None:
-            within[end - len(each.places) : end] = each.places
+    for nth, places in enumerate(map(attrgetter("places"), known)):
+        if places is not None:
+            within[ends[nth] - len(places) : ends[nth]] = places
     # From here on by chunk of a text, then by token of a chunk.
     each_size, each_width = sizes[texts.numbers], widths[texts.numbers]
     tokens = runs_at((ends - sizes)[texts.numbers], each_size)
@@ -194,13 +196,6 @@ def placed_table(
         spelled=of_surface[tokens],
         spelled_in=np.repeat(cells // fields, counts),
     )
-
-
-def _numbered(lists: Sequence[Sequence[str]]) -> tuple[list[str], _Whole]:
-    """(distinct strings of the lists, the place of each string of each list among them)."""
-    numbers: dict[str, int] = {}
-    flat = [numbers.setdefault(one, len(numbers)) for one in chain.from_iterable(lists)]
-    return list(numbers), np.array(flat, np.int64)
 
 
 def _added(owners: _Whole, values: _Whole, size: int) -> _Whole:

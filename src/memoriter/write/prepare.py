@@ -127,7 +127,7 @@ def put_of(draft: Draft, content: Content, record_id: str, salt: bytes, derived:
     vectors = given_vectors(draft.vector, space)
     vectors += () if isinstance(made, Exception) else made
     body = encode(record_id, content, {"created", "entities", *draft.fields})
-    edges = tuple(_dated(edge, content) for edge in draft.edges)
+    edges = tuple([_dated(edge, content) for edge in draft.edges])
     words = _words(content, analyzers)
     return Put(
         id=record_id,
