@@ -66,8 +66,10 @@ class LogPart(NamedTuple):
             [*_sketches(self), *_sketches(part)],
             self.fields,
             TokenTable.joined([self.tokens, part.tokens]),
-            {**self.derived, **part.derived},
-            {name: np.concatenate([ours, part.texts[name]]) for name, ours in self.texts.items()},
+            derived={**self.derived, **part.derived},
+            texts={
+                name: np.concatenate([ours, part.texts[name]]) for name, ours in self.texts.items()
+            },
             births=np.concatenate([self.births, part.births]),
             ended=np.concatenate([self.ended, part.ended]),
             ends=np.concatenate([self.ends, part.ends]),
@@ -194,7 +196,9 @@ def _makers() -> dict[str, _Maker]:
     """By array the function that makes it."""
     none = np.zeros(0, np.int64)
     tokens, texts = TokenTable(np.zeros(0, np.uint16), none), text_columns([])
-    nothing = LogPart(Delta(0), [], 1, tokens, {}, texts, births=none, ended=none, ends=none)
+    nothing = LogPart(
+        Delta(0), [], 1, tokens, derived={}, texts=texts, births=none, ended=none, ends=none
+    )
     return {name: make for make in _MAKERS for name in make(nothing, 0)}
 
 

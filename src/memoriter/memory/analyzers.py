@@ -17,7 +17,7 @@ from memoriter.core.options import explained
 from memoriter.core.other_words import Hinting
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, plain, shown
-from memoriter.index.tenant import texts_of
+from memoriter.index.texts import texts_of
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import SPACE_ARGUMENTS
 from memoriter.store.port import Log

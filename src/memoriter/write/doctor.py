@@ -18,7 +18,7 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.shown import counted, shown
 from memoriter.index.cache import IndexCache
 from memoriter.index.file import IndexOwner, load_segment
-from memoriter.index.tenant import texts_of
+from memoriter.index.texts import texts_of
 from memoriter.store.port import Log, Manifest, TenantRows
 from memoriter.store.rows import VectorRow, WordsRow, check_vector, check_words, words_sum
 from memoriter.store.segments import Segments

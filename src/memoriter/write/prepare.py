@@ -24,7 +24,7 @@ from memoriter.core.names import choice
 from memoriter.core.record import Content, Record, encode
 from memoriter.core.times import to_micros
 from memoriter.embed.vector_space import AgentRegistry, VectorSpace, embedded_texts, reads_alike
-from memoriter.index.tenant import texts_of
+from memoriter.index.texts import texts_of
 from memoriter.text.entities import Extractor
 from memoriter.text.port import Analyzer
 from memoriter.write.annotate import annotated
