@@ -177,15 +177,31 @@ def pretended(target: Target, claim: str, random: Random, texts: Sequence[str]) 
     ]  # fmt: skip
 
 
+def named_by_words(target: Target, claim: str, random: Random, texts: Sequence[str]) -> list[Draft]:
+    """Turns of speakers whose names are the words of the question, but for one or two of them."""
+    del random, texts
+    words = _words(target.question).split()
+    text, every = f"{target.question} {claim.capitalize()}.", range(len(words))
+    names = (
+        " ".join([*words[at + 1 :], *words[: at + 1 - left]]) for left in (1, 2) for at in every
+    )
+    return [
+        {"text": text, "source": {"who": who, "channel": f"page-{n}"}}
+        for n, who in enumerate(dict.fromkeys(filter(None, names)))
+    ]
+
+
 STYLES: Final[dict[str, Style]] = {
     "stuffing": stuffing, "question copied": copied, "ten near-copies": near_copies,
     "cloak": cloak, "fields stuffed": fields, "session pair": session_pair, "links": links,
     "statement": statement,
     "every field": everything, "swarm": swarm, "own session": own_session,
     "session pairs": session_pairs, "links in a session": linked_turns, "twice over": twice,
-    "pretended speaker": pretended,
+    "pretended speaker": pretended, "speakers named by words": named_by_words,
 }  # fmt: skip
-UNSEEN: Final = ("statement", "links in a session", "pretended speaker")
+UNSEEN: Final = (
+    "statement", "links in a session", "pretended speaker", "speakers named by words",
+)  # fmt: skip
 """Styles that no choice of the recipe was tuned on."""
 
 

@@ -1,6 +1,7 @@
 /* What the index makes of texts: finds and numbers their words, sums vectors of their tokens. */
 #include "kernel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,4 +170,43 @@ CLONES API int64_t kernel_sums(const int8_t *rows, const float *scales, int64_t 
         }
     }
     return 0;
+}
+
+enum { LANES = 8 };
+
+/* Each row at unit length on the vector grid. Twin: `units` in rank/units.py, which has the reason why
+ * the sums are exact in any order; `done` is 0 for a row for which it gives another one. */
+CLONES API int64_t kernel_units(const double *matrix, int64_t rows, int64_t dimension, float *out,
+                         uint8_t *done)
+{
+    const double fine = 17179869184.0, coarse = 67108864.0, step = 8388608.0; /* 2^34, 2^26, 2^23 */
+    for (int64_t row = 0; row < rows; row++, matrix += dimension, out += dimension) {
+        double largest = 0.0, upper[LANES] = {0.0}, lower[LANES] = {0.0}, off[LANES] = {0.0};
+        int power = 0;
+        for (int64_t d = 0; d < dimension; d++) largest = fabs(matrix[d]) > largest ? fabs(matrix[d]) : largest;
+        frexp(largest, &power);
+        double scale = ldexp(1.0, -power);
+        done[row] = power > -900 && power < 900 && dimension % LANES == 0;
+        if (!done[row]) continue;
+        for (int64_t d = 0; d < dimension; d += LANES) {
+            for (int k = 0; k < LANES; k++) {
+                double wide = matrix[d + k] * scale, shifted = wide * fine, square = wide * wide;
+                double above = rint(square * coarse) / coarse;
+                upper[k] += above;
+                lower[k] += square - above;
+                off[k] += fabs(rint(shifted) - shifted);
+            }
+        }
+        double high = 0.0, low = 0.0, inexact = 0.0;
+        for (int k = 0; k < LANES; k++) {
+            high += upper[k];
+            low += lower[k];
+            inexact += off[k];
+        }
+        done[row] = inexact == 0.0;
+        double norm = largest == 0.0 ? 1.0 : sqrt(high + low);
+        for (int64_t d = 0; d < dimension; d++)
+            out[d] = (float)(rint(matrix[d] * scale / norm * step) / step);
+    }
+    return rows;
 }

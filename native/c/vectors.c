@@ -2,6 +2,9 @@
 #include "kernel.h"
 
 #include <math.h>
+#ifdef CLONED
+#include <immintrin.h>
+#endif
 
 /* Rough distances by codes: Hamming distance to both planes, the first twice. `signs` is laid out as
  * (words, vectors). Twin: Probe.rough in rank/codes.py. */
@@ -81,17 +84,79 @@ CLONES API int64_t kernel_bytes(
     return 0;
 }
 
-/* out[n] = scale[n] * step * <codes[n], query>, an estimate of the cosine. */
-CLONES API int64_t kernel_scan_bytes(
+/* <code, query> for one vector; whole numbers, so the order of the sum does not matter. */
+static inline __attribute__((always_inline)) int32_t byte_dot(
+    const int8_t *code, const int16_t *query, int64_t from, int64_t dimension)
+{
+    int32_t sum = 0;
+    for (int64_t i = from; i < dimension; i++) sum += (int32_t)code[i] * (int32_t)query[i];
+    return sum;
+}
+
+CLONES static void scan_plain(
     const int8_t *codes, const float *scales, int64_t vectors, int64_t dimension,
     const int16_t *query, double step, float *out)
 {
     for (int64_t n = 0; n < vectors; n++) {
-        const int8_t *code = codes + n * dimension;
-        int32_t sum = 0;
-        for (int64_t i = 0; i < dimension; i++) sum += (int32_t)code[i] * (int32_t)query[i];
+        int32_t sum = byte_dot(codes + n * dimension, query, 0, dimension);
         out[n] = (float)((double)scales[n] * step * (double)sum);
     }
+}
+
+#ifdef CLONED
+/* 32 products at a time; compilers multiply bytes by 16 bits as 32 bits each, at a third of the speed. */
+__attribute__((target("avx512f,avx512bw"))) static void scan_wide(
+    const int8_t *codes, const float *scales, int64_t vectors, int64_t dimension,
+    const int16_t *query, double step, float *out)
+{
+    int64_t whole = dimension & ~(int64_t)31;
+    for (int64_t n = 0; n < vectors; n++) {
+        const int8_t *code = codes + n * dimension;
+        __m512i sums = _mm512_setzero_si512();
+        for (int64_t i = 0; i < whole; i += 32) {
+            if (!(i & 63)) __builtin_prefetch(code + i + 4096);
+            __m512i wide = _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(code + i)));
+            sums = _mm512_add_epi32(sums, _mm512_madd_epi16(wide, _mm512_loadu_si512(query + i)));
+        }
+        int32_t sum = _mm512_reduce_add_epi32(sums) + byte_dot(code, query, whole, dimension);
+        out[n] = (float)((double)scales[n] * step * (double)sum);
+    }
+}
+
+__attribute__((target("avx2"))) static void scan_half(
+    const int8_t *codes, const float *scales, int64_t vectors, int64_t dimension,
+    const int16_t *query, double step, float *out)
+{
+    int64_t whole = dimension & ~(int64_t)15;
+    for (int64_t n = 0; n < vectors; n++) {
+        const int8_t *code = codes + n * dimension;
+        __m256i sums = _mm256_setzero_si256();
+        for (int64_t i = 0; i < whole; i += 16) {
+            __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(code + i)));
+            __m256i with = _mm256_loadu_si256((const __m256i *)(query + i));
+            sums = _mm256_add_epi32(sums, _mm256_madd_epi16(wide, with));
+        }
+        int32_t lanes[8], sum = byte_dot(code, query, whole, dimension);
+        _mm256_storeu_si256((__m256i *)lanes, sums);
+        for (int j = 0; j < 8; j++) sum += lanes[j];
+        out[n] = (float)((double)scales[n] * step * (double)sum);
+    }
+}
+#endif
+
+/* out[n] = scale[n] * step * <codes[n], query>, an estimate of the cosine. */
+API int64_t kernel_scan_bytes(
+    const int8_t *codes, const float *scales, int64_t vectors, int64_t dimension,
+    const int16_t *query, double step, float *out)
+{
+#ifdef CLONED
+    if (__builtin_cpu_supports("avx512bw"))
+        scan_wide(codes, scales, vectors, dimension, query, step, out);
+    else if (__builtin_cpu_supports("avx2"))
+        scan_half(codes, scales, vectors, dimension, query, step, out);
+    else
+#endif
+        scan_plain(codes, scales, vectors, dimension, query, step, out);
     return 0;
 }
 

@@ -1,118 +1,129 @@
-/* Kin: the score of the best window of every row, for the words of a query and their neighbours.
- * Twin: lanes/kin_scan.py. */
+/* Kin: the score of the best window of every row, for the words of a query and their neighbours; the
+ * best rows; how all rows are scored. Twin: lanes/kin_scan.py. */
 #include "kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The windows of a segment by the words that they have; `WindowIndex` in kernel/calls.py. */
+typedef struct {
+    const uint16_t *tokens;
+    int64_t known;
+    const int64_t *starts;
+    const int32_t *holding;
+    const int32_t *owners; /* the row of each window */
+    int64_t windows;
+    int64_t rows;
+    const int64_t *numbers; /* of the rows */
+} Windows;
+
+/* A segment in a search. */
+typedef struct {
+    Windows windows;
+    const uint8_t *mask;     /* the rows that may be found */
+    const uint8_t *readable; /* the rows that are counted */
+} Searched;
+
+enum {
+    WORD_BITS = 20,
+    NEAR_BLOCK = 8192, /* windows whose cells fit into the first caches */
+    FEWEST = 8         /* rows of a run */
+};
+
 /* Where the windows of a word begin and end in `holding`; both 0 if no window has it. */
-static void span_of(
-    const uint16_t *tokens, int64_t known, const int64_t *starts, uint16_t wanted, int64_t *first,
-    int64_t *last)
+static void span_of(const Windows *in, uint16_t wanted, int64_t *first, int64_t *last)
 {
-    int64_t low = 0, high = known;
+    int64_t low = 0, high = in->known;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (tokens[middle] < wanted) low = middle + 1;
+        if (in->tokens[middle] < wanted) low = middle + 1;
         else high = middle;
     }
-    int there = low < known && tokens[low] == wanted;
-    *first = there ? starts[low] : 0;
-    *last = there ? starts[low + 1] : 0;
+    int there = low < in->known && in->tokens[low] == wanted;
+    *first = there ? in->starts[low] : 0;
+    *last = there ? in->starts[low + 1] : 0;
 }
 
-/* `near` are the words similar to those of the query, `word[n]` is the query word that near[n]
- * belongs to, in ascending order, and the most similar come first. A window counts each query word
- * once, by the first of them that it has. Writes the score of each row; returns 0. */
-API int64_t kernel_windows(
-    const uint16_t *tokens, int64_t known, const int64_t *starts, const int32_t *holding,
-    const int32_t *begins, int64_t rows, const uint16_t *near, const int32_t *word,
-    const double *share, int64_t lists, double *out)
+/* Writes the score of each row. `cells` has room for NEAR_BLOCK windows, `at` and `last` for `lists`
+ * spans. A cell has the sum so far in steps of the grid, and below it 1 + the query word that was added
+ * last: a word is a number below 2^16, and the
+ * shares of all query words are at most about 1 together. */
+static void score_rows(
+    const Windows *in, const uint16_t *near, const int32_t *word, const double *share, int64_t lists,
+    uint64_t *cells, int64_t *at, int64_t *last, double *out)
 {
-    int64_t windows = begins[rows], wide = windows < BLOCK ? windows : BLOCK;
-    double *sums = malloc((size_t)(wide + 1) * sizeof(double));
-    int32_t *by = malloc((size_t)(wide + 1) * sizeof(int32_t));
-    int64_t *at = malloc((size_t)(lists + 1) * sizeof(int64_t));
-    int64_t *last = malloc((size_t)(lists + 1) * sizeof(int64_t));
-    if (!sums || !by || !at || !last) {
-        free(sums), free(by), free(at), free(last);
-        return -1;
-    }
-    memset(out, 0, (size_t)rows * sizeof(double));
-    for (int64_t n = 0; n < lists; n++) span_of(tokens, known, starts, near[n], at + n, last + n);
-    int64_t row = 0;
-    for (int64_t start = 0; start < windows; start += BLOCK) {
-        int64_t end = start + BLOCK < windows ? start + BLOCK : windows;
-        memset(sums, 0, (size_t)(end - start) * sizeof(double));
-        memset(by, 0xff, (size_t)(end - start) * sizeof(int32_t));
+    const uint64_t low = ((uint64_t)1 << WORD_BITS) - 1;
+    memset(out, 0, (size_t)in->rows * sizeof(double));
+    for (int64_t n = 0; n < lists; n++) span_of(in, near[n], at + n, last + n);
+    for (int64_t start = 0; start < in->windows; start += NEAR_BLOCK) {
+        int64_t end = start + NEAR_BLOCK < in->windows ? start + NEAR_BLOCK : in->windows;
+        memset(cells, 0, (size_t)(end - start) * sizeof(uint64_t));
         for (int64_t n = 0; n < lists; n++) {
             int64_t i = at[n], stop = last[n];
-            int32_t own = word[n];
-            double value = share[n];
-            for (; i < stop && holding[i] < end; i++) {
-                int64_t window = holding[i] - start;
+            uint64_t own = (uint64_t)word[n] + 1;
+            uint64_t adds = ((uint64_t)(share[n] * GRID) << WORD_BITS) | own;
+            for (; i < stop && in->holding[i] < end; i++) {
+                uint64_t *cell = cells + (in->holding[i] - start), now = *cell, with = (now & ~low) + adds;
                 /* A window that this word has met already gains nothing more; no branch. */
-                double gain = by[window] == own ? 0.0 : value;
-                sums[window] += gain;
-                by[window] = own;
+                *cell = now + ((with - now) & -(uint64_t)((now & low) != own));
             }
             at[n] = i;
         }
-        /* A row may reach into the next block: its best window so far is kept in `out`. */
-        while (row < rows && begins[row] < end) {
-            int64_t from = begins[row] > start ? begins[row] : start;
-            int64_t upto = begins[row + 1] < end ? begins[row + 1] : end;
-            double most = out[row];
-            for (int64_t i = from; i < upto; i++) most = sums[i - start] > most ? sums[i - start] : most;
-            out[row] = most;
-            if (begins[row + 1] > end) break;
-            row++;
+        for (int64_t i = start; i < end; i++) {
+            double sum = (double)(int64_t)(cells[i - start] >> WORD_BITS) * STEP, *own = out + in->owners[i];
+            *own = sum > *own ? sum : *own;
         }
     }
-    free(sums), free(by), free(at), free(last);
-    return 0;
 }
 
-/* The rows with a score above 0 inside `mask` (NULL: all) that may belong to the best `pool`;
- * returns their number. Rows below `floor` are left out: the pool is full without them. */
-API int64_t kernel_best(
-    const double *scores, const uint8_t *mask, int64_t rows, int64_t pool, double floor,
-    int32_t *out_docs, double *out_scores)
+/* NULL for a mask that has every row. */
+static const uint8_t *real_mask(const uint8_t *mask, int64_t rows)
 {
-    double *room = malloc((size_t)(rows + 1) * sizeof(double));
-    if (!room) return -1;
-    int64_t runs = (rows + RUN - 1) / RUN;
-    if (!mask && runs >= pool) {
-        /* At least `pool` rows reach the pool-th largest maximum of a run. */
-        for (int64_t n = 0; n < runs; n++)
-            room[n] = run_max(scores + n * RUN, n + 1 < runs ? RUN : rows - n * RUN);
-        double reached = nth_largest(room, runs, pool);
-        floor = reached > floor ? reached : floor;
-    }
-    Best best;
-    best_begin(&best, out_docs, out_scores, pool, floor);
-    for (int64_t from = 0; from < rows; from += RUN) {
-        int64_t upto = from + RUN < rows ? from + RUN : rows;
-        if (run_max(scores + from, upto - from) < best.floor) continue;
-        for (int64_t i = from; i < upto; i++) {
-            if (!(scores[i] > 0.0) || scores[i] < best.floor || (mask && !mask[i])) continue;
-            BEST_ADD(&best, i, scores[i]);
-            if (best.count >= best.full) best_narrow(&best, room);
-        }
-    }
-    best_narrow(&best, room);
-    free(room);
-    return best.count;
+    return mask && memchr(mask, 0, (size_t)rows) ? mask : NULL;
 }
 
-/* sums[0]: the sum of the scores inside `mask`, sums[1]: of their squares, each on the grid; returns
- * how many there are. Both sums are exact, so their order does not matter. */
-CLONES API int64_t kernel_spread(const double *scores, const uint8_t *mask, int64_t rows, double *sums)
+/* Adds the rows with a score above 0 inside `mask` that may belong to the pool; their places begin at
+ * `before`. `room` has a double for each row of all segments, `tops` for each run. */
+static void best_of(
+    Best *best, const double *scores, const uint8_t *mask, int64_t rows, int64_t before, double *room,
+    double *tops)
+{
+    int64_t run = RUN;
+    while (run > FEWEST && rows < 4 * run * best->pool) run /= 2;
+    int64_t runs = (rows + run - 1) / run;
+    for (int64_t n = 0; n < runs; n++)
+        tops[n] = run_max(scores + n * run, n + 1 < runs ? run : rows - n * run);
+    if (!mask && runs >= best->pool && best->pool > 0) {
+        /* At least `pool` rows reach the pool-th largest maximum of a run. */
+        memcpy(room, tops, (size_t)runs * sizeof(double));
+        double reached = nth_largest(room, runs, best->pool);
+        best->floor = reached > best->floor ? reached : best->floor;
+    }
+    for (int64_t n = 0; n < runs; n++) {
+        if (tops[n] < best->floor || !(tops[n] > 0.0)) continue;
+        int64_t from = n * run, upto = from + run < rows ? from + run : rows;
+        for (int64_t i = from; i < upto; i++) {
+            if (!(scores[i] > 0.0) || scores[i] < best->floor || (mask && !mask[i])) continue;
+            BEST_ADD(best, before + i, scores[i]);
+            if (best->count >= best->full) best_narrow(best, room);
+        }
+    }
+}
+
+/* Adds to sums[0] the scores inside `mask`, to sums[1] their squares, each on the grid; returns how
+ * many there are. Both sums are exact, so their order does not matter. */
+CLONES static int64_t add_spread(const double *scores, const uint8_t *mask, int64_t rows, double *sums)
 {
     int64_t count = 0;
     double total[8] = {0}, squares[8] = {0};
     int64_t i = 0;
+    for (; !mask && i + 8 <= rows; i += 8) {
+        for (int j = 0; j < 8; j++) {
+            total[j] += scores[i + j];
+            squares[j] += rint(scores[i + j] * scores[i + j] * GRID) * STEP;
+        }
+    }
     for (; i + 8 <= rows; i += 8) {
         for (int j = 0; j < 8; j++) {
             double value = mask && !mask[i + j] ? 0.0 : scores[i + j];
@@ -129,7 +140,67 @@ CLONES API int64_t kernel_spread(const double *scores, const uint8_t *mask, int6
         for (i = 0; i < rows; i++) count += mask[i] != 0;
     else
         count = rows;
-    sums[0] = sums[1] = 0.0;
     for (int j = 0; j < 8; j++) sums[0] += total[j], sums[1] += squares[j];
     return count;
+}
+
+/* `near` are the words similar to those of the query, `word[n]` is the query word that near[n]
+ * belongs to, in ascending order, and the most similar come first. A window counts each query word
+ * once, by the first of them that it has. Writes the score of each row, segment by segment; the
+ * numbers and scores of those that may belong to the best `pool`; and in `spread` how many rows are
+ * readable, the sum of their scores and that of their squares. Returns how many may belong. */
+API int64_t kernel_kin(
+    const Searched *segments, int64_t count, const uint16_t *near, const int32_t *word,
+    const double *share, int64_t lists, int64_t pool, double *scores, int64_t *out_numbers,
+    double *out_scores, double *spread)
+{
+    int64_t all = 0, done = 0, readable = 0;
+    for (int64_t n = 0; n < count; n++) all += segments[n].windows.rows;
+    uint64_t *cells = malloc(NEAR_BLOCK * sizeof(uint64_t));
+    int64_t *spans = malloc((size_t)(2 * lists + 1) * sizeof(int64_t));
+    double *room = malloc((size_t)(all + all / FEWEST + 2) * sizeof(double));
+    int32_t *docs = malloc((size_t)(all + 1) * sizeof(int32_t));
+    if (!cells || !spans || !room || !docs) {
+        free(cells), free(spans), free(room), free(docs);
+        return -1;
+    }
+    Best best;
+    best_begin(&best, docs, out_scores, pool, -INFINITY);
+    spread[1] = spread[2] = 0.0;
+    for (int64_t n = 0; n < count; n++) {
+        const Searched *each = segments + n;
+        int64_t rows = each->windows.rows;
+        score_rows(&each->windows, near, word, share, lists, cells, spans, spans + lists, scores + done);
+        best_of(&best, scores + done, real_mask(each->mask, rows), rows, done, room, room + all);
+        readable += add_spread(scores + done, real_mask(each->readable, rows), rows, spread + 1);
+        done += rows;
+    }
+    spread[0] = (double)readable;
+    best_narrow(&best, room);
+    /* The rows of a segment are adjacent, in the order of the segments. */
+    int64_t i = 0, before = 0;
+    for (int64_t n = 0; n < count; before += segments[n++].windows.rows)
+        for (; i < best.count && docs[i] < before + segments[n].windows.rows; i++)
+            out_numbers[i] = segments[n].windows.numbers[docs[i] - before];
+    free(cells), free(spans), free(room), free(docs);
+    return best.count;
+}
+
+/* For each wanted word, how many rows inside `mask` (NULL: all) have it.  Twin: Windows.row_counts in index/windows.py. */
+API int64_t kernel_holders(
+    const Windows *in, const uint8_t *mask, const uint16_t *wanted,
+    int64_t many, int64_t *out)
+{
+    for (int64_t n = 0; n < many; n++) {
+        int64_t first, last, rows = 0;
+        int32_t before = -1;
+        span_of(in, wanted[n], &first, &last);
+        for (int64_t i = first; i < last; i++) {
+            int32_t row = in->owners[in->holding[i]];
+            rows += row != before && (!mask || mask[row]);
+            before = row;
+        }
+        out[n] = rows;
+    }
+    return many;
 }

@@ -21,8 +21,10 @@ from tests.crash.damages import (
     with_words,
 )
 from tests.inside import commit_together, log_of
+from typer.testing import CliRunner
 
 import memoriter
+from memoriter.doors.cli.main import app
 from memoriter.memory.facade import Memory
 from memoriter.store.group_commit import PendingBatch
 from memoriter.testing import acts
@@ -122,11 +124,41 @@ def test_a_forgotten_entry_whose_link_is_gone_is_named(tmp_path: Path) -> None:
         assert "entry 5: an entry is not in the chain" in memory.verify_store().problems[0]
 
 
-def test_damaged_bookkeeping_is_not_exported(tmp_path: Path) -> None:
-    path = filled(tmp_path / "m.db")
-    hurt(path, "UPDATE keys SET seq=seq+1 WHERE key='k8'")
-    with opened(path) as memory, pytest.raises(memoriter.Corrupt, match="KeyRow"):
-        memory.export(tmp_path / "out.jsonl")
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        ("UPDATE keys SET seq=seq+1 WHERE key='k8'", "KeyRow"),
+        ("UPDATE records SET salt=x'' WHERE row=3", "entry 3: an entry does not match"),
+        ("DELETE FROM records WHERE row=3", "entry 3: an entry is missing"),
+    ],
+)
+def test_an_export_of_a_damaged_store_has_what_can_be_read_and_tells_the_damage(
+    damage: str, reason: str, tmp_path: Path
+) -> None:
+    path, out = filled(tmp_path / "m.db"), tmp_path / "out.export"
+    hurt(path, damage)
+    with opened(path) as memory, pytest.raises(memoriter.Corrupt, match=reason):
+        memory.export(out)
+    assert b'"n7"' in out.read_bytes()
+    with opened(tmp_path / "new.db") as memory, pytest.raises(memoriter.Corrupt, match=reason):
+        memory.load(out)
+    out.unlink()
+    run = CliRunner().invoke(app, ["export", str(out), "--store", str(path)])
+    assert (run.exit_code, reason in run.stderr, out.exists()) == (9, True, True)
+    assert "Traceback" not in run.output
+
+
+@pytest.mark.parametrize("where", [{}, {"text": {"prefix": "note"}}])
+def test_lines_of_a_damaged_store_are_those_of_readable_memories(
+    where: dict[str, object], tmp_path: Path
+) -> None:
+    path, out = filled(tmp_path / "m.db"), tmp_path / "out.jsonl"
+    with opened(path, flush_rows=2) as memory:
+        memory.maintain()
+    hurt(path, "UPDATE records SET salt=x'' WHERE row=3")
+    with opened(path) as memory, pytest.raises(memoriter.Corrupt, match=r"9 lines.*entry 3"):
+        memory.export(out, where=where)
+    assert len(out.read_bytes().splitlines()) == 9
 
 
 @pytest.mark.parametrize(

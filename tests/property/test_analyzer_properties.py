@@ -170,7 +170,8 @@ def test_many_records_have_the_words_that_each_has(
     with pytest.MonkeyPatch.context() as patched:
         if kernel == "numpy":
             patched.setattr(split, "native_library", lambda: None)
-        made = word_arrays(own.word_table(many))
+        columns = {name: [each.get(name, ()) for each in many] for name in own.fields}
+        made = word_arrays(own.word_table(columns, len(many)))
     alone = word_arrays(WordTable.of([own.sketch(each) for each in many], len(own.fields)))
     for name, array in alone.items():
         assert made[name].dtype == array.dtype

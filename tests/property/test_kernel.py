@@ -29,7 +29,10 @@ from memoriter.memory.facade import Memory
 from memoriter.rank.bm25 import Bm25Params, bm25_contribution
 from memoriter.rank.codes import Probe, codes_of
 from memoriter.rank.grid import exact_cosines, snap, unit
+from memoriter.rank.units import units
 from memoriter.text.chunk import chunks
+from memoriter.text.copies import end_marks, end_marks_of
+from memoriter.text.time_words import has_time_words, texts_with_times
 
 Random = np.random.Generator
 SEEDS = st.integers(0, 2**32 - 1)
@@ -180,27 +183,32 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     starts = np.cumsum([0, *(each.size for each in parts)]).astype(np.int64)
     # Even numbers are words of the segment; it has no windows for the odd ones.
     tokens = 2 * np.arange(words.size, dtype=np.uint16)
-    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), begins)
+    owners = np.repeat(np.arange(rows, dtype=np.int32), counts)
+    numbers = 3 * np.arange(rows, dtype=np.int64)
+    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), owners, numbers)
     near = calls.NearWords(
         np.concatenate([tokens + 1, tokens]), np.tile(words, 2), np.tile(shares, 2)
     )
-    made = calls.window_scores(fast, index, near)
     sums = np.zeros(windows)
     for word in range(8):
         most = np.zeros(windows)
         for n in np.flatnonzero(words == word):
             most[parts[n]] = np.maximum(most[parts[n]], shares[n])
         sums += most
-    expected = [sums[a:b].max(initial=0.0) for a, b in pairwise(begins)]
-    assert made.tolist() == expected
+    expected = np.array([sums[a:b].max(initial=0.0) for a, b in pairwise(begins)])
+    every, found = np.tile(expected, 2), np.where(expected > 0.0, expected, np.nan)
     for mask in masks(random, rows):
-        number, total, squares = calls.spread_of(fast, made, mask)
-        inside = made[mask]
-        assert (number, total) == (inside.size, float(inside.sum()))
-        assert squares == float(snap(inside * inside).sum())
-        best = calls.best_scores(fast, made, mask, 10)
-        kept = dict(zip(best.docs.tolist(), best.scores.tolist(), strict=True))
-        assert kept == best_by_numpy(np.where(made > 0.0, made, np.nan), mask, 10)
+        # The same segment twice, of which other rows are searched and counted.
+        both = [calls.SearchedWindows(index, *two) for two in ((mask, ~mask), (~mask, mask))]
+        made = calls.search_windows(fast, both, near, 10)
+        assert np.array_equal(made.every, every)
+        counted = np.concatenate([expected[~mask], expected[mask]])
+        squares = float(snap(counted * counted).sum())
+        assert made.spread == (rows, float(counted.sum()), squares)
+        kept = dict(zip((made.rows // 3).tolist(), made.scores.tolist(), strict=True))
+        assert kept == best_by_numpy(found, np.ones(rows, np.bool_), 10)
+        holders = index.row_counts(fast, tokens.tolist(), mask)
+        assert holders == [int(mask[np.unique(owners[part])].sum()) for part in parts]
 
 
 def vectors(random: Random, count: int, dimension: int) -> np.ndarray:
@@ -251,6 +259,44 @@ def test_words_are_split_and_numbered_alike(fast: Library, texts: list[str], lin
     for text, end, count in zip(texts, ends.tolist(), made.counts.tolist(), strict=True):
         numbers = made.numbers[end - count : end].tolist()
         assert [made.words[n] for n in numbers] == apart(text)
+
+
+_TIMELY = """
+    monday Sundays sept MAY mar march in of since 12 7 30 1999 2024 2124 123 9th 1st 3pm 12AM am o
+    clock noon ago tonights last this week nights couple few an minutes days year the is are Isn
+    aren't don't cannot CAN'T also really SSH aB3x, (hello) 'tis it's `x` e.g. -5 up? ... _x_ "is
+    "this park. café ’
+""".split()  # noqa: SIM905  # shorter than a list
+_GAPS = st.sampled_from([" "] * 6 + ["  ", "-", ":", "'", "\t", "\x1c", ", ", "_", "\n", ". "])
+_PROSE = st.lists(st.sampled_from(_TIMELY) | _GAPS, max_size=24).map("".join)
+
+
+@given(
+    st.lists(_PROSE | st.lists(st.sampled_from(_TIMELY), max_size=12).map(" ".join), max_size=12)
+)
+def test_times_and_ends_are_read_off_texts_alike(fast: Library, texts: list[str]) -> None:
+    del fast
+    assert texts_with_times(texts).tolist() == list(map(has_time_words, texts))
+    assert list(map(tuple, end_marks_of(texts).tolist())) == list(map(end_marks, texts))
+
+
+def test_long_texts_are_read_like_short_ones(fast: Library) -> None:
+    del fast
+    texts = ["word " * 3_990 + at for at in ("on monday", "and " * 20 + "monday", "x" * 80, "")]
+    assert texts_with_times(texts).tolist() == list(map(has_time_words, texts))
+    assert list(map(tuple, end_marks_of(texts).tolist())) == list(map(end_marks, texts))
+
+
+@given(SEEDS, st.sampled_from((8, 256)), st.sampled_from((2.0**-24, 2.0**-80, 1e-300, 1e300, 0.1)))
+def test_rows_are_brought_to_unit_length_alike(
+    fast: Library, seed: int, dimension: int, step: float
+) -> None:
+    random = np.random.default_rng(seed)
+    matrix = np.rint(random.standard_normal((9, dimension)) * 2.0 ** random.integers(0, 30)) * step
+    matrix[3], matrix[4, 1:], matrix[5] = 0.0, 0.0, -0.0
+    made, done = calls.unit_rows(fast, matrix)
+    assert np.array_equal(made[done].view(np.uint32), units(matrix)[done].view(np.uint32))
+    assert done.all() or step not in (2.0**-24, 2.0**-80)
 
 
 def test_many_distinct_words_are_numbered(fast: Library) -> None:

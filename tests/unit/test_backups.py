@@ -16,6 +16,7 @@ from memoriter import Conflict, Corrupt, InputError, NotFound, Unavailable, Unsu
 from memoriter.doors.cli.main import app
 from memoriter.memory import backups
 from memoriter.store.sqlite import backup as copying
+from memoriter.write.doctor import Checkup
 
 FEW = 200
 
@@ -28,7 +29,7 @@ def made(path: Path, count: int = 20, **options: object) -> Path:
 
 def ids(path: Path) -> set[str]:
     with memoriter.open(path, embedder=None) as memory:
-        assert memory.verify_store().sound
+        assert not memory.verify_store().problems
         return {record.id for record in memory.browse(limit=10_000).records}
 
 
@@ -266,6 +267,50 @@ def test_a_kill_loses_nothing(tmp_path: Path, what: str) -> None:
 @pytest.mark.parametrize("what", ["backup", "restore"])
 def test_a_kill_at_every_place_loses_nothing(tmp_path: Path, what: str) -> None:
     kills(tmp_path, what, 1)
+
+
+def killed_restore(tmp_path: Path) -> tuple[Path, Path]:
+    """A store beside which a restore was killed while it copied; the store, and what is left."""
+    store, copy = made(tmp_path / "m.db", 7), made(tmp_path / "copy.db", 5)
+    python(KILLED, "restore", 10, copy, store, killed=True)
+    left = tmp_path / "m.db.restore"
+    assert left.exists()
+    return store, left
+
+
+def test_what_a_killed_restore_left_is_named_and_removed(tmp_path: Path) -> None:
+    store, left = killed_restore(tmp_path)
+    with memoriter.open(store, embedder=None) as memory:
+        report = memory.verify_store()
+        assert (report.sound, left.exists()) == (False, True)
+        assert report.derived == ("m.db.restore was left by a restore that did not finish",)
+        assert memory.doctor().mended
+        assert not list(tmp_path.glob("*.restore*"))
+        assert memory.verify_store().sound
+        left.write_bytes(b"left again")
+        memory.maintain()
+        assert not left.exists()
+
+
+def test_forgetting_leaves_nothing_in_what_a_killed_restore_left(tmp_path: Path) -> None:
+    store, left = killed_restore(tmp_path)
+    with memoriter.open(store, embedder=None) as memory:
+        assert memory.forget("m3", now=True).state == "erased"
+        assert not left.exists()
+
+
+def test_a_restore_whose_copy_was_removed_by_upkeep_says_so(tmp_path: Path) -> None:
+    store, copy = made(tmp_path / "m.db", 7), made(tmp_path / "copy.db", 5)
+
+    def checked(path: Path) -> Checkup:
+        path.unlink()
+        return Checkup(1, 1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(backups, "verified_copy", checked)
+        with pytest.raises(Unavailable, match="in use"):
+            memoriter.restore(copy, store, force=True)
+    assert len(ids(store)) == 7
 
 
 def test_the_commands_do_the_same(tmp_path: Path) -> None:

@@ -147,6 +147,43 @@ def test_a_common_word_names_a_speaker_only_if_it_is_written_like_a_name(
 # --- names in the embedded question -----------------------------------------------------------
 
 
+EXTERNAL = {"kind": "who", "weight": 0.25, "of": ["external"]}
+
+
+def spoken(*turns: tuple[str, str]) -> Memory:
+    """A memory of turns, each of a speaker and of a trust."""
+    own = ((who, None, {"source": {"who": who}, "trust": trust}) for who, trust in turns)
+    return chat(*own)
+
+
+def test_an_external_speaker_changes_nothing_for_trusted_records() -> None:
+    scores: Scores = {"t0": 1.0, "t1": 1.0, "t2": 1.0}
+    memory = spoken(("Lena", "learned"), ("Marcus", "system"), ("Ana", "external"))
+    result = ranked(memory, "What does Ana like?", scores, EXTERNAL)
+    assert gains(result) == {"t2": 0.25}
+    assert memoriter.verify(result.receipt).ok
+    result = ranked(memory, "What does Lena like?", scores, EXTERNAL)
+    assert gains(result) == {"t0": 0.25, "t1": -0.25, "t2": -0.25}
+    result = ranked(memory, "What do Lena and Marcus like?", scores, EXTERNAL)
+    assert gains(result) == {"t2": -0.25}  # without the external one the question names everybody
+
+
+def test_an_external_record_of_a_speaker_leaves_the_weight_to_trusted_ones() -> None:
+    memory = spoken(("Lena", "learned"), ("Marcus", "learned"), ("Lena", "external"))
+    result = ranked(memory, "What does Lena like?", {"t0": 1.0, "t1": 1.0, "t2": 1.0}, EXTERNAL)
+    assert gains(result) == {"t0": 0.25, "t1": -0.25, "t2": 0.25}
+
+
+@pytest.mark.parametrize("trust", ["learned", "external"])
+def test_where_all_records_have_one_trust_it_does_not_matter_who_is_external(trust: str) -> None:
+    memory = spoken(("Lena", trust), ("Marcus", trust))
+    scores = {"t0": 1.0, "t1": 1.0}
+    plain = {"kind": "who", "weight": 0.25}
+    for question in ("What does Lena like?", "What do Lena and Marcus like?", "What is liked?"):
+        both = (gains(ranked(memory, question, scores, spec)) for spec in (plain, EXTERNAL))
+        assert next(both) == next(both), question
+
+
 class Listening(ToyEmbedder):
     """Keeps the questions that it embeds."""
 
@@ -180,3 +217,15 @@ def test_speakers_are_left_out_of_the_embedded_question(question: str, embedded:
     assert memoriter.verify(result.receipt).ok
     memory.recall(question, overrides={"boosts.who.embedded": True, "apart": []})
     assert model.questions[-1] == question
+
+
+def test_an_external_speaker_takes_no_word_out_of_the_embedded_question() -> None:
+    model = Listening()
+    memory = memoriter.open(":memory:", embedder=model)
+    memory.remember("tea", source={"who": "Marcus"})
+    memory.remember("a page", source={"who": "Dog of the vet"}, trust="external")
+    question = "Which vet does Marcus's dog see?"
+    memory.recall(question)
+    assert model.questions[-1] == "Which vet does dog see?"
+    memory.recall(question, overrides={"select.trust": ["external"]})
+    assert model.questions[-1] == "Which does Marcus's see?"  # all that may be found is external

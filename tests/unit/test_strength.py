@@ -147,6 +147,13 @@ def test_a_result_says_that_somebody_else_said_the_best_match(memory: Memory) ->
     assert memory.recall("Which bicycle did Marcus buy?", recipe="lexical").remarks == ()
 
 
+def test_an_external_speaker_says_nothing_about_a_trusted_best_match(memory: Memory) -> None:
+    memory.remember("Lena: a red bicycle was bought", source={"who": "Lena"}, id="lena")
+    memory.remember("a page", source={"who": "Bicycle"}, trust="external")
+    result = memory.recall("Which red Bicycle was bought?")
+    assert (result[0].id, result.remarks) == ("lena", ())
+
+
 def test_a_speaker_is_no_name_that_no_memory_mentions(memory: Memory) -> None:
     memory.remember("I sold the van", source={"who": "Marcus"})
     memory.remember("We bought a red bicycle", source={"who": "Lena"})

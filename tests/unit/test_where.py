@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from memoriter.core.where import (
 )
 from memoriter.index import filter
 from memoriter.index.dictionary import Dictionary
+from memoriter.memory import receipts
 
 One = where.Test
 
@@ -416,7 +418,8 @@ def test_a_filter_of_too_much_work_is_refused_and_so_are_the_searches_of_why_not
         )
         tests = [{"metadata.n": {"prefix": f"z{n}"}} for n in range(20)]
         where = {"any": [*tests, {"metadata.n": {"lt": 40}}]}
-        monkeypatch.setattr(filter, "STEPS", 50 * 21)
+        monkeypatch.setattr(receipts, "RUNS", 1)
+        monkeypatch.setattr(filter, "STEPS", 50 * (10 + 21))  # a read is ten steps
         answer = memory.recall("port", where=where, limit=3)
         assert len(answer) == 3
         assert memory.replay(answer).same, "a replay takes what the search took"
@@ -424,3 +427,33 @@ def test_a_filter_of_too_much_work_is_refused_and_so_are_the_searches_of_why_not
             memory.why_not(answer, "r45")
         with pytest.raises(TooCostly, match="where: needs more than the limit"):
             memory.browse(where={"any": [*where["any"], {"metadata.n": {"gt": 40}}]})
+
+
+def test_a_caller_of_the_library_may_give_a_filter_more_work(tmp_path: Path) -> None:
+    place, where = tmp_path / "m.db", {"metadata.n": {"gte": 40}}
+    with memoriter.open(place, embedder=None, filter_steps=549) as memory:
+        memory.remember_many([{"text": f"port {n}", "metadata": {"n": n}} for n in range(50)])
+        for call in (memory.recall, memory.keywords):
+            with pytest.raises(TooCostly, match=r"549 steps"):
+                call("port", where=where)
+        for call in (memory.browse, memory.forget, partial(memory.export, tmp_path / "out")):
+            with pytest.raises(TooCostly, match=r"549 steps"):
+                call(where=where)
+    with memoriter.open(place, embedder=None, filter_steps=550) as memory:
+        assert memory.browse(where=where).total == 10
+        assert memory.recall("port", where={**where, "created": {"lt": "2000-01-01"}}).total == 0
+
+
+def test_long_lists_and_texts_are_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    with memoriter.open(":memory:", embedder=None) as memory:
+        memory.remember("a", id="long", metadata={"list": ["Z"] * 1000})
+        memory.remember("b" * 100_000, id="text")
+        monkeypatch.setattr(filter, "STEPS", 500)
+        for where in (
+            {"metadata.list": {"any": ["x"]}},
+            {"metadata.list": {"prefix": "x"}},
+            {"text": {"prefix_fold": "x"}},
+        ):
+            with pytest.raises(TooCostly):
+                memory.browse(where=where)
+        assert memory.browse(where={"text": {"prefix": "b"}}).total == 1

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Final
+import struct
+from json.encoder import encode_basestring
+from typing import Any, Final, cast
 
 SUM_BYTES: Final = 8
 """Length of the checksum of a derived row: the first bytes of its SHA-256."""
 
+_STRINGS: Final = frozenset({str})
+_LENGTH: Final = struct.Struct("<Q").pack
 _ENCODER: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
@@ -25,7 +29,19 @@ def canonical(value: object) -> bytes:
     >>> canonical({"b": 1, "a": "é"})
     b'{"a":"\xc3\xa9","b":1}'
     """
+    # Objects of a few fields are most of what is encoded: the encoder takes three times as long.
+    if type(value) is dict:
+        fields = cast("dict[Any, object]", value)
+        if set(map(type, fields)) <= _STRINGS:
+            pairs = [f"{encode_basestring(key)}:{_field(fields[key])}" for key in sorted(fields)]
+            return f"{{{','.join(pairs)}}}".encode()
     return _ENCODER.encode(value).encode("utf-8")
+
+
+def _field(value: object) -> str:
+    if type(value) is str:
+        return encode_basestring(value)
+    return str(value) if type(value) is int else _ENCODER.encode(value)
 
 
 def digest(tag: str, *parts: bytes) -> bytes:
@@ -35,7 +51,8 @@ def digest(tag: str, *parts: bytes) -> bytes:
     """
     encoded = [tag.encode("ascii"), b"\0"]
     for part in parts:
-        encoded += (len(part).to_bytes(8, "little"), part)
+        encoded.append(_LENGTH(len(part)))
+        encoded.append(part)
     return hashlib.sha256(b"".join(encoded)).digest()
 
 

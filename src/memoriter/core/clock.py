@@ -62,6 +62,10 @@ class SystemEntropy:
         return os.urandom(count)
 
 
+_VARIANT: Final = {f"{n:x}": f"{0b1000 | n & 0b0011:x}" for n in range(16)}
+"""Four random bits → the same, of which the first two are those of the variant."""
+
+
 def uuid7(now: int, random: bytes) -> str:
     """A UUIDv7 (RFC 9562) for this time in microseconds and these ten random bytes.
 
@@ -70,10 +74,6 @@ def uuid7(now: int, random: bytes) -> str:
     """
     # RFC 9562 layout: 48 bits of milliseconds, version 7, 12 random bits, variant 0b10, 62 random
     # bits; the other 6 of the 80 random bits are unused.
-    stamp = (now // 1000) & 0xFFFF_FFFF_FFFF
-    noise = int.from_bytes(random, "big")
-    value = (
-        stamp << 80 | 0x7 << 76 | (noise >> 64 & 0xFFF) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
-    )
-    text = f"{value:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    stamp, noise = f"{now // 1000 & 0xFFFF_FFFF_FFFF:012x}", random.hex()
+    variant = _VARIANT[noise[4]]
+    return f"{stamp[:8]}-{stamp[8:]}-7{noise[1:4]}-{variant}{noise[5:8]}-{noise[8:]}"

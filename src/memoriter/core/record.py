@@ -7,10 +7,11 @@ log is the canonical JSON of the content; fields that have their default are lef
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, field, fields
 from datetime import datetime
 from operator import attrgetter
-from typing import Annotated, Final, cast, get_type_hints
+from typing import Annotated, Any, Final, cast, get_type_hints
 
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import Corrupt
@@ -165,8 +166,7 @@ _DEFAULTS: Final = {
     each.name: each.default for each in fields(Content) if each.default not in (MISSING, None)
 }
 """The value of a field that a body does not have. It is part of the format: never change one."""
-_USUAL: Final = tuple(each.default for each in fields(Content))
-# One attrgetter for all fields: encoding a record is on the path of every write.
+_USUAL: Final = {each.name: each.default for each in fields(Content)}
 _VALUES: Final = attrgetter(*CONTENT_FIELDS)
 _TIME_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.kind in TIMES)
 
@@ -185,6 +185,8 @@ def _stored(content: Content) -> dict[str, object]:
 
 def _as_stored(value: object) -> object:
     """A value as it is stored; None if it is absent."""
+    if type(value) is str:
+        return value
     if isinstance(value, tuple):
         return list(cast("tuple[object, ...]", value)) or None
     if isinstance(value, dict):
@@ -194,31 +196,45 @@ def _as_stored(value: object) -> object:
     return to_micros(value) if isinstance(value, datetime) else value
 
 
-def encode(record_id: str, content: Content) -> bytes:
-    """The body that is stored in the log and covered by the digest."""
-    given: dict[str, object] = {"id": record_id}
-    for key, usual, value in zip(CONTENT_FIELDS, _USUAL, _VALUES(content), strict=True):
-        if value is usual:  # nearly all fields of nearly all records
+def encode(record_id: str, content: Content, given: Iterable[str] = CONTENT_FIELDS) -> bytes:
+    """The body that is stored in the log and covered by the digest.
+
+    Fields that are not among `given` have their defaults.
+    """
+    out: dict[str, object] = {"id": record_id}
+    for key in given:
+        value = getattr(content, key)
+        if value is _USUAL[key]:  # nearly all fields of nearly all records
             continue
         stored = _as_stored(value)
         if stored is not None and stored != _DEFAULTS.get(key):
-            given[key] = stored
-    return canonical(given)
+            out[key] = stored
+    return canonical(out)
+
+
+_PARSE: Final = json.JSONDecoder().raw_decode
+_CONVERTED: Final[tuple[tuple[str, Callable[[Any], object]], ...]] = (
+    *((key, tuple) for key in ("tags", "concepts", "entities", "refs")),
+    ("source", lambda given: Source(**given)),
+    *((key, to_datetime) for key in _TIME_FIELDS),
+)
+"""JSON has no tuples and no times; everything else is stored as the field holds it."""
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    parsed, end = _PARSE(text)
+    if end != len(text):
+        raise ValueError(f"it goes on after {end} characters")
+    return cast("dict[str, Any]", parsed)
 
 
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:
     """Read what `encode` wrote; raises Corrupt if the body cannot be read."""
     try:
-        # JSON has no tuples and no times; everything else is stored as the field holds it.
-        data = cast("dict[str, object]", json.loads(body.decode()))
-        for key in ("tags", "concepts", "entities", "refs"):
+        data = _parsed(body.decode())
+        for key, convert in _CONVERTED:
             if key in data:
-                data[key] = tuple(cast("list[object]", data[key]))
-        if "source" in data:
-            data["source"] = Source(**cast("dict[str, str]", data["source"]))
-        for key in _TIME_FIELDS:
-            if key in data:
-                data[key] = to_datetime(cast("int", data[key]))
+                data[key] = convert(data[key])
         return Record(row=row, position=position, committed=to_datetime(committed), **data)  # pyright: ignore[reportArgumentType]  # checked when it was written, digested since
     except (ValueError, TypeError, OverflowError) as error:
         raise Corrupt(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from memoriter.core.errors import BadRecord, InputError
@@ -140,6 +141,7 @@ def _since_1970(text: str) -> str | None:
     return iso(seconds * 1_000_000)
 
 
+@lru_cache(maxsize=256)  # the records of a batch share theirs
 def to_datetime(value: int) -> datetime:
     """The time as an aware datetime in UTC.
 

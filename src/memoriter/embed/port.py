@@ -71,8 +71,8 @@ class Deriver(Protocol):
         """The tokens of texts, in order."""
         ...
 
-    def embed_tokens(self, texts: TokenTable) -> list[NDArray[np.float32] | None]:
-        """One vector for the tokens of each text, None for one with nothing to embed."""
+    def embed_tokens(self, texts: TokenTable) -> NDArray[np.float32]:
+        """A row for the tokens of each text, zero for one with nothing to embed."""
         ...
 
 
@@ -109,4 +109,8 @@ class Kindred(Protocol):
 
     def nearest(self, token: int) -> NearestTokens:
         """The nearest tokens of a token, itself first."""
+        ...
+
+    def prepare(self, tokens: Sequence[int]) -> None:
+        """Called before `norm` and `nearest` of several tokens, which can be measured at once."""
         ...

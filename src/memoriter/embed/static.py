@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.runs import runs_at
 from memoriter.embed.port import Side, TokenTable
-from memoriter.kernel.calls import token_sums
+from memoriter.kernel.calls import token_sums, unit_rows
 from memoriter.kernel.library import native_library
 from memoriter.kernel.split import numbered_words
 from memoriter.rank.units import units
@@ -232,17 +232,20 @@ class Static:
 
         `side` makes no difference.
         """
-        return self.embed_tokens(self._one_by_one(texts))
+        vectors = self.embed_tokens(self._one_by_one(texts))
+        # A view would keep the vectors of all texts in memory.
+        return [vector.copy() if vector.any() else None for vector in vectors]
 
     def _one_by_one(self, texts: Sequence[str]) -> TokenTable:
         """The tokens of texts, each by itself: quicker for a few short ones."""
         tokens = list(map(self.tokens, texts))
-        counts = np.array(list(map(len, tokens)), np.int64)
-        return TokenTable(np.array(list(chain.from_iterable(tokens)), np.uint16), counts)
+        counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        flat = np.fromiter(chain.from_iterable(tokens), np.uint16, int(counts.sum()))
+        return TokenTable(flat, counts)
 
-    def embed_tokens(self, texts: TokenTable) -> list[NDArray[np.float32] | None]:
-        """The same for texts of which the tokens are known."""
-        out: list[NDArray[np.float32] | None] = [None] * texts.counts.size
+    def embed_tokens(self, texts: TokenTable) -> NDArray[np.float32]:
+        """A row for each text of which the tokens are known, zero for one without any."""
+        out = np.empty((texts.counts.size, _DIMENSION), np.float32)
         ends = np.cumsum(texts.counts)
         begin = 0
         while begin < len(out):
@@ -250,12 +253,20 @@ class Static:
             gathered = int(ends[begin - 1]) if begin else 0
             end = max(begin + 1, int(np.searchsorted(ends, gathered + _BATCH_TOKENS)) + 1)
             some = texts.counts[begin:end]
-            vectors = units(sums(texts.tokens[gathered : gathered + int(some.sum())], some))
-            for nth, vector in enumerate(vectors, begin):
-                if vector.any():
-                    out[nth] = vector.copy()  # a view would keep the whole batch in memory
+            out[begin:end] = _units(sums(texts.tokens[gathered : gathered + int(some.sum())], some))
             begin = end
         return out
+
+
+def _units(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Each row at unit length on the vector grid."""
+    fast = native_library()
+    if fast is None:
+        return units(matrix)
+    out, done = unit_rows(fast, matrix)
+    if not done.all():
+        out[~done] = units(matrix[~done])
+    return out
 
 
 def sums(tokens: NDArray[np.uint16], counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -42,7 +42,7 @@ ERASE_NOW_S: Final = 30.0
 BEHIND: Final = 4
 """A long load waits for upkeep that is this many times `flush_rows` behind. Whoever asks meanwhile
 reads what is not published yet into memory."""
-SMALL: Final = 4
+SMALL: Final = 32
 """Segments of so many times `flush_rows` together are small: upkeep on request joins them."""
 FEW: Final = 16
 """A write of so many rows at most is read into the index before it returns, if searches use it."""

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
 from memoriter.index.dictionary import Dictionary, union
-from memoriter.text.copies import end_marks
+from memoriter.text.copies import end_marks_of
 from memoriter.text.question import asking_share
-from memoriter.text.time_words import has_time_words
+from memoriter.text.time_words import texts_with_times
 
 Arrays = dict[str, NDArray[Any]]
 """Named arrays; each name has one dtype."""
@@ -35,10 +35,7 @@ SET_COLUMNS: Final = ("tags", "concepts", "entities")
 NUMBER_COLUMNS: Final = ("importance", "confidence", "cycle", "position")
 TIME_COLUMNS: Final = ("created", "committed", "occurred", "valid_from", "valid_until", "expires")
 FLAG_COLUMNS: Final = ("archived", "pinned")
-FROM_TEXT: Final[dict[str, Callable[[str], float]]] = {
-    "text.asks": lambda text: round(128 * asking_share(text)) / 128,  # exact as a float32
-    "text.times": has_time_words,
-}
+FROM_TEXT: Final = ("text.asks", "text.times")
 """Numbers that are read off the text; no attributes, so no filter knows them."""
 TEXT_ENDS: Final = ("text.first", "text.last")
 """Numbers made of the first and the last words of a text with its title: copies share one."""
@@ -72,12 +69,11 @@ def column_arrays(name: str, records: Sequence[Record]) -> Arrays:
 
 def text_columns(records: Sequence[Record]) -> Arrays:
     """The columns that are read off the texts of these records, in their order."""
-    out: Arrays = {}
-    for name, of_text in FROM_TEXT.items():
-        out[name] = np.array([of_text(record.text) for record in records], np.float32)
-    ends = np.array([end_marks(record.titled) for record in records], np.uint32).reshape(-1, 2)
-    out.update(zip(TEXT_ENDS, ends.T.copy(), strict=True))
-    return out
+    texts = [record.text for record in records]
+    asks = [round(128 * asking_share(text)) / 128 for text in texts]  # exact as a float32
+    numbers = np.array(asks, np.float32), texts_with_times(texts).astype(np.float32)
+    ends = end_marks_of([record.titled for record in records]).T.copy()
+    return dict(zip((*FROM_TEXT, *TEXT_ENDS), (*numbers, *ends), strict=True))
 
 
 def _strings(name: str, values: Sequence[str | None]) -> Arrays:
@@ -151,23 +147,29 @@ def _joined_strings(
     olds = [dictionary_of(part, name) for part in parts]
     every = np.concatenate(codes)
     # The usual case, quick: equal dictionaries (one agent, one kind …) with every string in use.
-    if all(map(olds[0].equals, olds[1:])) and np.unique(every[every >= 0]).size == len(olds[0]):
+    if all(map(olds[0].equals, olds[1:])) and _used(every, len(olds[0])).all():
         return {f"{name}.codes": every, **olds[0].arrays(name)}
-    used = [np.unique(code[code >= 0]) for code in codes]
-    masks = [np.isin(np.arange(len(old)), use) for old, use in zip(olds, used, strict=True)]
+    masks = [_used(code, len(old)) for code, old in zip(codes, olds, strict=True)]
     slim = [old.kept(mask) for old, mask in zip(olds, masks, strict=True)]
     dictionary, maps = union(slim, pace)
     renamed: list[NDArray[np.int32]] = []
-    for code, use, new in zip(codes, used, maps, strict=True):
-        out = np.full(code.size, -1, np.int32)
-        present = code >= 0
-        out[present] = new[np.searchsorted(use, code[present])]
-        renamed.append(out)
+    for code, mask, new in zip(codes, masks, maps, strict=True):
+        # The last place is for absent strings, whose code is -1.
+        place = np.full(mask.size + 1, -1, np.int32)
+        place[:-1][mask] = new
+        renamed.append(place[code])
     return {
         f"{name}.codes": np.concatenate(renamed),
         f"{name}.blob": dictionary.blob,
         f"{name}.at": dictionary.at,
     }
+
+
+def _used(codes: NDArray[Any], size: int) -> NDArray[np.bool_]:
+    """Which of so many strings some rows have."""
+    used = np.zeros(size + 1, np.bool_)
+    used[codes] = True  # the code of an absent string is -1: the last place
+    return used[:-1]
 
 
 def holds_at(since: NDArray[np.int64], until: NDArray[np.int64], time: int) -> NDArray[np.bool_]:

@@ -28,16 +28,28 @@ Fetch = Callable[[Sequence[int]], Sequence[Record | None]]
 
 
 class EachOnce:
-    """Reads records as another function does, and no row twice."""
+    """Reads records as another function does, and no row twice; reading counts as work, if asked.
 
-    def __init__(self, fetch: Fetch) -> None:
+    The length of a text is known when it was read, so many rows are read in parts.
+    """
+
+    def __init__(self, fetch: Fetch, work: WorkLimit | None = None) -> None:
         self._fetch = fetch
+        self._work = work
         self._known: dict[int, Record | None] = {}
 
     def __call__(self, rows: Sequence[int]) -> Sequence[Record | None]:
         """The records of these rows; None for one that was forgotten."""
-        if fresh := [row for row in rows if row not in self._known]:
-            self._known.update(zip(fresh, self._fetch(fresh), strict=True))
+        fresh = [row for row in rows if row not in self._known]
+        part = len(fresh) if self._work is None else _PART
+        for first in range(0, len(fresh), part or 1):
+            some = fresh[first : first + part]
+            if self._work is not None:
+                self._work.spend(_STEPS_PER_READ * len(some))
+            records = self._fetch(some)
+            if self._work is not None:
+                self._work.spend(sum(len(r.text) for r in records if r) // _LETTERS_PER_STEP)
+            self._known.update(zip(some, records, strict=True))
         return [self._known[row] for row in rows]
 
     def anew(self) -> EachOnce:
@@ -45,18 +57,30 @@ class EachOnce:
         return EachOnce(self._fetch)
 
 
-STEPS: Final = 10_000_000
-"""How many steps a filter may take: ten tests on each of a million records, for example."""
+STEPS: Final = 1_000_000
+"""How many steps a filter may take: about two seconds. A step tests one value of a record."""
 _ROWS_PER_STEP: Final = 64
-"""How many rows of a column are tested in the time that a test of one record takes."""
+"""How many rows of a column are tested in the time of a step."""
+_STEPS_PER_READ: Final = 10
+"""How many steps the reading of a record takes."""
+_LETTERS_PER_STEP: Final = 512
+"""How many letters of a text are read in the time of a step."""
+_FOLDED_PER_STEP: Final = 64
+"""How many letters of a text are folded in the time of a step."""
+_PART: Final = 256
+"""How many records are read at a time."""
 _BLOCK: Final = 4096
 """How many records are held at a time."""
 
 
-def filter_limit() -> WorkLimit:
-    """The work that the filter of one search may do."""
-    hint = 'write fewer tests; to compare one attribute with many values, write {"in": [...]}'
-    return WorkLimit(STEPS, "where", hint)
+def filter_limit(steps: int | None = None, searches: int = 1) -> WorkLimit:
+    """The work that the filters of some searches may do; `steps` for one, `STEPS` if None."""
+    hint = (
+        "add a test on kind, tags, created or another column, which costs little, or write fewer"
+        ' tests; to compare one attribute with many values, write {"in": [...]}; in Python'
+        " `memoriter.open(…, filter_steps=…)` sets another limit"
+    )
+    return WorkLimit((STEPS if steps is None else steps) * searches, "where", hint)
 
 
 def passing(
@@ -85,7 +109,7 @@ class _Filter:
         for first in range(0, at.size, _BLOCK):
             block = np.zeros(among.size, np.bool_)
             block[at[first : first + _BLOCK]] = True
-            out |= self._passing(where, block, EachOnce(self._fetch))
+            out |= self._passing(where, block, EachOnce(self._fetch, self._work))
         return out
 
     def _passing(self, where: Where, among: Mask, fetch: Fetch) -> Mask:
@@ -105,7 +129,7 @@ class _Filter:
             case Test():
                 if needs_records(where):
                     self._work.spend(int(np.count_nonzero(among)))
-                    return _by_record(where, self._segment, among, fetch)
+                    return self._by_record(where, among, fetch)
                 return among & self._by_column(where)
 
     def _by_column(self, test: Test) -> Mask:
@@ -116,6 +140,16 @@ class _Filter:
             self._work.spend(values + scans * (1 + len(self._segment) // _ROWS_PER_STEP))
             known = self._columns[id(test)] = _by_column(test, self._segment)
         return known
+
+    def _by_record(self, test: Test, among: Mask, fetch: Fetch) -> Mask:
+        out = np.zeros(among.size, np.bool_)
+        at = np.flatnonzero(among)
+        wanted, path = _wanted(test), test.path if test.type == "json" else None
+        out[at] = [
+            record is not None and _test_record(test, wanted, path, record, self._work)
+            for record in fetch(self._segment.rows[at].tolist())
+        ]
+        return out
 
 
 def needs_records(where: Where) -> bool:
@@ -249,31 +283,22 @@ def _within(bounds: Range, values: NDArray[Any]) -> Mask:
     return out
 
 
-def _by_record(test: Test, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
-    out = np.zeros(among.size, np.bool_)
-    at = np.flatnonzero(among)
-    wanted, path = _wanted(test), test.path if test.type == "json" else None
-    out[at] = [
-        record is not None and _test_record(test, wanted, path, record)
-        for record in fetch(segment.rows[at].tolist())
-    ]
-    return out
-
-
-def _test_record(test: Test, wanted: _Keys, path: tuple[str, ...] | None, record: Record) -> bool:
+def _test_record(
+    test: Test, wanted: _Keys, path: tuple[str, ...] | None, record: Record, work: WorkLimit
+) -> bool:
     if path is None:
         attribute = getattr(record, test.attribute)
         shown = list(attribute) if test.type == "numbers" else attribute
         there = bool(shown) if test.type == "numbers" else shown is not None
         if test.op == "exists":
             return there == test.value
-        return there and _value_passes(test, wanted, shown)
+        return there and _value_passes(test, wanted, shown, work)
     value: Json = record.metadata
     for key in path:
         if not isinstance(value, dict) or key not in value:
             return test.op == "exists" and not test.value
         value = value[key]
-    return _value_passes(test, wanted, value)
+    return _value_passes(test, wanted, value, work)
 
 
 # --- one test on one value --------------------------------------------------------------------
@@ -289,8 +314,10 @@ def _wanted(test: Test) -> _Keys:
     return _keys(list(test.value) if isinstance(test.value, tuple) else [test.value], folded=False)
 
 
-def _value_passes(test: Test, wanted: _Keys, value: Json) -> bool:
+def _value_passes(test: Test, wanted: _Keys, value: Json, work: WorkLimit) -> bool:
     """Whether a present value passes a test; the caller handles absent values."""
+    if isinstance(value, list) or (test.folded and isinstance(value, str)):
+        work.spend(_more_steps(test, _listed(value)))
     match test.op:
         case "exists":
             return bool(test.value)
@@ -305,6 +332,14 @@ def _value_passes(test: Test, wanted: _Keys, value: Json) -> bool:
         case "range":
             bounds = cast("Range", test.value)
             return _comparable(bounds, value) and bounds.holds(cast("str | float", value))
+
+
+def _more_steps(test: Test, items: Sequence[Json]) -> int:
+    """The steps that the items of a list take, and the letters that are folded."""
+    if not test.folded:
+        return len(items)
+    letters = sum(len(item) for item in items if isinstance(item, str))
+    return len(items) + letters // _FOLDED_PER_STEP
 
 
 def _keys(values: Sequence[Json], *, folded: bool) -> _Keys:

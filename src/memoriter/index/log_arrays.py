@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from collections.abc import Sequence
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,40 @@ def sample_of(rows: Rows) -> NDArray[np.intp]:
     return np.flatnonzero(rows.astype(np.uint64) * _MIXER >> np.uint64(60) == 0)
 
 
-Derivation = Mapping[int, NDArray[np.float32] | None]
-"""By row, the vector that follows from its text; None if its text has nothing to embed."""
+class Derivation(NamedTuple):
+    """Vectors that follow from the texts of rows; a zero one if a text has nothing to embed."""
+
+    rows: NDArray[np.int64]
+    """In ascending order."""
+    matrix: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, rows: NDArray[np.int64], matrix: NDArray[np.float32]) -> Derivation:
+        """The vectors of rows in any order."""
+        if (rows[1:] > rows[:-1]).all():
+            return cls(rows, matrix)
+        order = np.argsort(rows)
+        return cls(rows[order], matrix[order])
+
+    def followed_by(self, other: Derivation) -> Derivation:
+        """These vectors, and others, which may be newer ones of the same rows."""
+        if not self.rows.size or not other.rows.size:
+            return other if other.rows.size else self
+        kept = ~np.isin(self.rows, other.rows)
+        return Derivation.of(
+            np.concatenate([self.rows[kept], other.rows]),
+            np.concatenate([self.matrix[kept], other.matrix]),
+        )
+
+    def places(self, rows: NDArray[np.int64]) -> NDArray[np.intp]:
+        """The places of rows in the matrix; -1 for one that has no vector here."""
+        if not self.rows.size:
+            return np.full(rows.size, -1, np.intp)
+        at = np.minimum(np.searchsorted(self.rows, rows), self.rows.size - 1)
+        return np.where(self.rows[at] == rows, at, -1)
+
+
+NOTHING_DERIVED: Final = Derivation(np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
 
 
 def vector_arrays(rows: Sequence[VectorRow], derived: Derivation) -> Arrays:
@@ -40,28 +72,38 @@ def vector_arrays(rows: Sequence[VectorRow], derived: Derivation) -> Arrays:
     Zero vectors have no direction and are left out, and so are derived ones that are not in
     `derived`: their rows lack a vector.
     """
-    vectors = [(v, _unit_of(v, derived)) for v in rows]
-    kept = [(v, vector) for v, vector in vectors if vector is not None]
-    none = [v for v in rows if not v.body or (v.body == DERIVED and derived.get(v.row, v) is None)]
-    width = kept[0][1].size if kept else 0
-    matrix = np.zeros((len(kept), width), np.float32)
-    for at, (_, vector) in enumerate(kept):
-        matrix[at] = vector
+    seqs = np.array([vector.seq for vector in rows], np.int64)
+    owners = np.array([vector.row for vector in rows], np.int64)
+    noted = np.array([vector.body == DERIVED for vector in rows], np.bool_)
+    places = np.where(noted, derived.places(owners), -1)
+    has = places >= 0
+    none = np.array([not vector.body for vector in rows], np.bool_)
+    stored = {
+        n: vector
+        for n in np.flatnonzero(~noted & ~none).tolist()
+        if (vector := _unit_of(rows[n])) is not None
+    }
+    widths = [derived.matrix.shape[1]] if has.any() else []
+    widths += [each.size for each in stored.values()]
+    matrix = np.zeros((len(rows), widths[0] if widths else 0), np.float32)
+    if has.any():
+        matrix[has] = derived.matrix[places[has]]
+        none |= has & ~matrix.any(axis=1)
+        has &= ~none
+    for n, vector in stored.items():
+        matrix[n] = vector
+        has[n] = True
     return {
-        "vectors.seqs": np.array([v.seq for v, _ in kept], np.int64),
-        "vectors.rows": np.array([v.row for v, _ in kept], np.int64),
-        "vectors.matrix": matrix,
-        "vectors.none.seqs": np.array([v.seq for v in none], np.int64),
-        "vectors.none.rows": np.array([v.row for v in none], np.int64),
+        "vectors.seqs": seqs[has],
+        "vectors.rows": owners[has],
+        "vectors.matrix": matrix if has.all() else matrix[has],
+        "vectors.none.seqs": seqs[none],
+        "vectors.none.rows": owners[none],
     }
 
 
-def _unit_of(vector: VectorRow, derived: Derivation) -> NDArray[np.float32] | None:
-    """The vector at unit length on the grid; None for a zero or an empty vector."""
-    if vector.body == DERIVED:
-        return derived.get(vector.row)
-    if not vector.body:
-        return None
+def _unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
+    """The vector at unit length on the grid; None for a zero one."""
     values = np.frombuffer(vector.body, _DTYPES[vector.form])
     return values.astype(np.float32) if vector.form == "unit" else unit(values)
 

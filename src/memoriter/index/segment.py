@@ -8,10 +8,10 @@ view (`GONE`). `build` makes a segment of a delta of the log, `merge` makes one 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ _SPELT_FROM: Final = 2_048
 """From so many surface words on, their trigrams are stored."""
 _CODES: Final = ("codes.signs", "codes.steps")
 _SOME: Final = 16
+WhatT = TypeVar("WhatT")
 _REMEMBERED: Final = 65_536
 """How many entries each cache of a segment has at most; a full one is emptied."""
 
@@ -102,6 +103,21 @@ class SegmentView:
                 self.counted.clear()
             known = self.counted[what] = count()
         return known
+
+    def numbers(
+        self, what: Sequence[WhatT], count: Callable[[list[WhatT]], Sequence[int]]
+    ) -> list[int]:
+        """The number for each of `what`; `count` computes those that are not known, all at once."""
+        known = self.counted
+        fresh = [each for each in what if each not in known]
+        if not fresh:
+            return [known[each] for each in what]
+        made = dict(zip(fresh, count(fresh), strict=True))
+        out = [made[each] if each in made else known[each] for each in what]
+        if len(known) + len(fresh) >= _REMEMBERED:
+            known.clear()
+        known.update(made)
+        return out
 
 
 class Segment:

@@ -26,7 +26,7 @@ from memoriter.index.merge import due, merge
 from memoriter.index.registry import Registry
 from memoriter.index.segment import GONE, Segment
 from memoriter.index.spaces import IndexSpaces
-from memoriter.index.texts import TextReader
+from memoriter.index.text_reader import TextReader
 from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb

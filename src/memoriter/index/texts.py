@@ -1,91 +1,38 @@
-"""What the index derives from the texts of new records: words, kin-table tokens, vectors."""
+"""The texts of records by field: what analyzers read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
+from memoriter.core.record import Content
 
-from memoriter.core.batch import DERIVED
-from memoriter.core.record import Content, Record
-from memoriter.core.word_table import WordTable
-from memoriter.core.words import Sketch
-from memoriter.embed.port import TokenTable
-from memoriter.index.log_arrays import Derivation
-from memoriter.index.spaces import IndexSpaces
-from memoriter.store.port import Delta
-from memoriter.text.default import DefaultAnalyzer
-from memoriter.text.tokenized import TokenAnalyzer
-
-
-class TextReader:
-    """Reads the texts of a tenant's records under the analyzer and the tables of an index."""
-
-    def __init__(
-        self, spaces: IndexSpaces, records: Callable[[Sequence[int]], Sequence[Record | None]]
-    ) -> None:
-        self._spaces = spaces
-        self._records = records
-        """Reads earlier record versions by row."""
-
-    def words(self, delta: Delta, *, one_by_one: bool) -> WordTable | list[Sketch]:
-        """The words of all records: those in the log, else they are analysed now."""
-        own = self._spaces.analyzer
-        if isinstance(own, DefaultAnalyzer) and not delta.words and not one_by_one:
-            return own.word_table(list(map(texts_of, delta.records)))
-
-        def analysed(record: Record) -> Sketch:
-            texts = texts_of(record)
-            if isinstance(own, TokenAnalyzer):
-                return own.sketch(texts)
-            return Sketch.of_words(own.analyse(texts))
-
-        sketches = [
-            Sketch.of(delta.words[record.row]) if record.row in delta.words else analysed(record)
-            for record in delta.records
-        ]
-        return sketches if one_by_one else WordTable.of(sketches, len(own.fields))
-
-    def tokens(self, delta: Delta) -> TokenTable:
-        """The kin-table tokens of every record, computed from its text: cheaper than storing."""
-        if self._spaces.kin is None:
-            return TokenTable(np.zeros(0, np.uint16), np.zeros(len(delta.records), np.int64))
-        return self._spaces.kin.token_table([record.titled for record in delta.records])
-
-    def vectors(self, delta: Delta, tokens: TokenTable) -> Derivation:
-        """The vectors that the log only notes, by row; empty if nothing here computes them."""
-        rows = {vector.row for vector in delta.vectors if vector.body == DERIVED}
-        table = self._spaces.deriver
-        if table is None or not rows:
-            return {}
-        out: dict[int, NDArray[np.float32] | None] = {}
-        if self._spaces.kin is not None:  # it has cut the same texts into tokens of the same table
-            places = [n for n, record in enumerate(delta.records) if record.row in rows]
-            own = [delta.records[n].row for n in places]
-            out = dict(zip(own, table.embed_tokens(tokens.taken(places)), strict=True))
-        if len(out) == len(rows):
-            return out
-        # A vector that was noted later than its record was written has its text further back.
-        others = [each for each in self._records(sorted(rows - out.keys())) if each]
-        late = table.embed_tokens(table.token_table([each.titled for each in others]))
-        return out | {each.row: vector for each, vector in zip(others, late, strict=True)}
+_SINGLE: Final = {
+    **{name: attrgetter(name) for name in ("text", "title", "summary", "essence", "agent")},
+    "path": attrgetter("source.path"),
+}
+_LISTS: Final = {name: attrgetter(name) for name in ("tags", "concepts", "entities")}
 
 
 def texts_of(content: Content) -> dict[str, Sequence[str]]:
     """The texts of a record by field, as `Analyzer.analyse` takes them."""
-    single = {
-        "text": content.text,
-        "title": content.title,
-        "summary": content.summary,
-        "essence": content.essence,
-        "agent": content.agent,
-        "path": content.source.path,
-    }
+    single = {name: read(content) for name, read in _SINGLE.items()}
     texts: dict[str, Sequence[str]] = {k: (v,) for k, v in single.items() if v is not None}
-    return {
-        **texts,
-        "tags": content.tags,
-        "concepts": content.concepts,
-        "entities": content.entities,
-    }
+    return {**texts, **{name: read(content) for name, read in _LISTS.items()}}
+
+
+def texts_by_field(
+    contents: Sequence[Content], fields: Sequence[str]
+) -> dict[str, list[tuple[str, ...]]]:
+    """The texts of each of these fields, record by record; a field without any is left out."""
+    out: dict[str, list[tuple[str, ...]]] = {}
+    for name in fields:
+        if name in _LISTS:
+            column = list(map(_LISTS[name], contents))
+        else:
+            values: list[str | None] = list(map(_SINGLE[name], contents))
+            column = [() if value is None else (value,) for value in values]
+        if any(column):
+            out[name] = column
+    return out

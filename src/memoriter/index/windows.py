@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from memoriter.index.columns import Arrays
 from memoriter.index.dealing import SegmentLists, deal
 from memoriter.kernel.calls import WindowIndex
+from memoriter.kernel.library import native_library
 
 WINDOW: Final = 64
 STRIDE: Final = 32
@@ -31,6 +32,7 @@ class Windows:
     """The windows of a segment."""
 
     def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
         self._tokens: NDArray[np.uint16] = arrays["kin.tokens"]
         self._starts: NDArray[np.int64] = arrays["kin.starts"]
         self.holding: NDArray[np.int32] = arrays["kin.windows"]
@@ -44,7 +46,8 @@ class Windows:
     @cached_property
     def for_kernel(self) -> WindowIndex:
         """The same for the native kernel."""
-        return WindowIndex(self._tokens, self._starts, self.holding, self.begins)
+        rows = self._arrays["rows"]
+        return WindowIndex(self._tokens, self._starts, self.holding, self.owners, rows)
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:
@@ -59,15 +62,18 @@ class Windows:
         first = self._starts[np.where(known, at, 0)]
         return first, np.where(known, self._starts[np.where(known, at + 1, 0)], first)
 
-    def rows(self, token: int) -> NDArray[np.int32]:
-        """The places of the rows that contain a token, ascending."""
-        at = int(np.searchsorted(self._tokens, np.uint16(token)))
-        if at == self._tokens.size or int(self._tokens[at]) != token:
-            return np.zeros(0, np.int32)
-        rows = self.owners[self.holding[int(self._starts[at]) : int(self._starts[at + 1])]]
-        fresh = np.ones(rows.size, np.bool_)
-        np.not_equal(rows[1:], rows[:-1], out=fresh[1:])
-        return rows[fresh]
+    def row_counts(self, tokens: Sequence[int], mask: NDArray[np.bool_] | None = None) -> list[int]:
+        """How many rows inside a mask (None: all) contain each of these tokens."""
+        fast = native_library()
+        if fast is not None:
+            return self.for_kernel.row_counts(fast, tokens, mask)
+        out: list[int] = []
+        for first, last in zip(*self.spans(np.array(tokens, np.int64)), strict=True):
+            rows = self.owners[self.holding[first:last]]
+            fresh = np.ones(rows.size, np.bool_)
+            np.not_equal(rows[1:], rows[:-1], out=fresh[1:])
+            out.append(int(np.count_nonzero(fresh if mask is None else fresh & mask[rows])))
+        return out
 
 
 def _counts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

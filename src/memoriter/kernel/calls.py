@@ -196,13 +196,32 @@ class WindowIndex:
         tokens: NDArray[np.uint16],
         starts: NDArray[np.int64],
         holding: NDArray[np.int32],
-        begins: NDArray[np.int32],
+        owners: NDArray[np.int32],
+        numbers: NDArray[np.int64],
     ) -> None:
-        self.rows = begins.size - 1
+        """`owners` has the place of each window's row, `numbers` the number of each row."""
+        self.rows = numbers.size
         held = (np.ascontiguousarray(tokens, np.uint16), np.ascontiguousarray(starts, np.int64))
-        self._held = (*held, _packed(holding, _INT32), _packed(begins, _INT32))
-        tokens_at, *rest = map(address, self._held)
-        self.given = (tokens_at, tokens.size, *rest, self.rows)
+        places = (_packed(holding, _INT32), _packed(owners, _INT32))
+        self._held = (*held, *places, np.ascontiguousarray(numbers, np.int64))
+        tokens_at, *rest, numbers_at = map(address, self._held)
+        self.given = (tokens_at, tokens.size, *rest, owners.size, self.rows, numbers_at)
+        self._struct = np.array(self.given, np.int64)
+
+    def row_counts(self, fast: Library, tokens: Sequence[int], mask: Bits | None) -> list[int]:
+        """How many rows inside a mask (None: all) have each of some words."""
+        wanted, out = np.array(tokens, np.uint16), np.empty(len(tokens), np.int64)
+        rows = (None if mask is None else address(mask), address(wanted), wanted.size)
+        fast.call("holders", (address(self._struct), *rows, address(out)), self.rows)
+        return out.tolist()
+
+
+class SearchedWindows(NamedTuple):
+    """A segment for the search over windows, with masks of what is searched and what is counted."""
+
+    index: WindowIndex
+    mask: Bits
+    readable: Bits
 
 
 class NearWords:
@@ -213,33 +232,33 @@ class NearWords:
         self.given = (*map(address, self._held), near.size)
 
 
-def window_scores(fast: Library, index: WindowIndex, words: NearWords) -> Doubles:
-    """The score of the best window of each row."""
-    out = np.empty(index.rows)
-    fast.call("windows", (*index.given, *words.given, address(out)), _WINDOW_WORK * index.rows)
-    return out
+class WindowSearch(NamedTuple):
+    """All scores, segment by segment; the rows that may be best; how all are scored."""
+
+    every: Doubles
+    rows: NDArray[np.int64]
+    scores: Doubles
+    spread: tuple[int, float, float]
+    """(number, sum, sum of squares on the grid) of the readable rows."""
 
 
-def best_scores(
-    fast: Library, scores: Doubles, mask: Bits, pool: int, floor: float = -np.inf
-) -> PlacedScores:
-    """The rows above 0 inside a mask that may belong to the best `pool`, in no order.
-
-    `floor` is a score that so many rows of other segments reach.
-    """
-    docs, values = np.empty(mask.size, np.int32), np.empty(mask.size)
-    inside = None if mask.all() else address(mask)
-    given = (address(scores), inside, mask.size, pool, floor, address(docs), address(values))
-    count = fast.call("best", given, mask.size)
-    return PlacedScores(docs[:count].copy(), values[:count].copy())
-
-
-def spread_of(fast: Library, scores: Doubles, mask: Bits) -> tuple[int, float, float]:
-    """(number, sum, sum of squares on the grid) of the scores inside a mask."""
-    sums = np.empty(2)
-    inside = None if mask.all() else address(mask)
-    count = fast.call("spread", (address(scores), inside, mask.size, address(sums)), mask.size)
-    return count, float(sums[0]), float(sums[1])
+def search_windows(
+    fast: Library, segments: Sequence[SearchedWindows], words: NearWords, pool: int
+) -> WindowSearch:
+    """The score of the best window of each row; the rows above 0 that may belong to the pool."""
+    table = np.array(
+        [(*each.index.given, address(each.mask), address(each.readable)) for each in segments],
+        np.int64,
+    )
+    total = sum(each.index.rows for each in segments)
+    every, rows, scores = np.empty(total), np.empty(total, np.int64), np.empty(total)
+    spread = np.zeros(3)
+    out = (address(every), address(rows), address(scores), address(spread))
+    given = (address(table), len(segments), *words.given, pool, *out)
+    count = fast.call("kin", given, _WINDOW_WORK * total)
+    number, sums, squares = spread.tolist()
+    found = rows[:count].copy(), scores[:count].copy()
+    return WindowSearch(every, *found, (int(number), sums, squares))
 
 
 def rough_distances(
@@ -280,6 +299,14 @@ def token_sums(
     given = (*table, address(tokens), address(counts), counts.size, address(out))
     fast.call("sums", given, tokens.size * rows.shape[1])
     return out
+
+
+def unit_rows(fast: Library, matrix: Doubles) -> tuple[NDArray[np.float32], Bits]:
+    """(each row at unit length on the grid, whether it is right: the twin gives the others)."""
+    out, done = np.empty(matrix.shape, np.float32), np.empty(len(matrix), np.bool_)
+    given = (address(matrix), *matrix.shape, address(out), address(done))
+    fast.call("units", given, matrix.size)
+    return out, done
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +364,6 @@ def scan_bytes(
     out = np.empty(vectors.scales.size, np.float32)
     held = (address(vectors.codes), address(vectors.scales), out.size, query.steps.size)
     given = (*held, address(query.steps), query.step, address(out))
-    fast.call("scan_bytes", given, vectors.codes.size // 2)
+    fast.call("scan_bytes", given, vectors.codes.size // 8)
     # Lengths are 1 up to the grid; estimates are rounded to float32.
     return out, 1.001 * (vectors.rest + (1.0 + vectors.rest) * query.rest) + 1e-6

@@ -12,19 +12,20 @@ import ctypes
 import importlib
 import os
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memoriter.core.errors import InputError, InvariantError, Unsupported
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.kernel.turns import TURNS
 
 if TYPE_CHECKING:
     import numpy as np
 
 VARIABLE: Final = "MEMORITER_KERNEL"
 CHOICES: Final = ("auto", "numpy", "native")
-ABI: Final = 2
+ABI: Final = 3
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _BYTE: Final = ctypes.c_char
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
@@ -35,14 +36,16 @@ _CALLS: Final = {
     "words_of": (*_LEAVES, _POINTER, _COUNT, _POINTER),
     "find": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 4, _COUNT, _POINTER),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
-    "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, *[_POINTER] * 3, _COUNT, _POINTER),
-    "best": (_POINTER, _POINTER, _COUNT, _COUNT, _REAL, _POINTER, _POINTER),
-    "spread": (_POINTER, _POINTER, _COUNT, _POINTER),
+    "kin": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
+    "holders": (*[_POINTER] * 3, _COUNT, _POINTER),
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
     "dots": (_POINTER, _COUNT, _POINTER, _COUNT, _POINTER, _POINTER),
     "split": (_POINTER, _POINTER, _COUNT, _COUNT, _COUNT, *[_POINTER] * 4),
+    "times": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _POINTER),
+    "ends": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, _POINTER, _POINTER),
     "sums": (_POINTER, _POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
+    "units": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
     "scan_bytes": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER, _REAL, _POINTER),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
@@ -66,8 +69,10 @@ class Library:
 
         `work` is roughly how many numbers it reads: a long call lets other threads run.
         """
-        functions = self._releasing if work >= _LONG else self._keeping
-        done = functions[name](*given)
+        if work < _LONG:
+            done = self._keeping[name](*given)
+        else:
+            done = TURNS.beside(partial(self._releasing[name], *given))
         if done < 0:
             raise MemoryError(f"the native kernel could not get enough memory for {name}")
         return done

@@ -114,7 +114,7 @@ class Bm25Lane(Lane):
         le=100.0,
     )
     b: float = option(
-        "length normalization; 0: none; 1: full; the larger, the lower long records score",
+        "length normalization; 0: none; 1: full; a larger b lowers the scores of long records more",
         ge=0.0,
         le=1.0,
     )

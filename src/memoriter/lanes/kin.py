@@ -94,26 +94,35 @@ class KinLane(Lane):
 
     def rank(self, ctx: Context) -> Ranking:
         """Records with a word similar to one of the query's, by their best window."""
-        words = self._words(ctx)
-        every = KinScores(ctx.view, words) if ctx.running.scores_further else None
-        if every is None:
-            rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
+        words, every = self._words(ctx), None
+        if ctx.running.scores_further:
+            selection = ctx.selection
+            every = KinScores(ctx.view, words, selection.masks, selection.readable, self.pool)
+            rows, scores = every.best
         else:
-            rows, scores = every.best(ctx.selection.masks, self.pool)
-        met = scores > 0.0
-        order = ctx.best(scores[met], rows[met], self.pool)
-        memo = _Memo(words, every)
-        spread = None if every is None else every.spread(ctx.selection.readable)
-        rows, scores = rows[met][order], scores[met][order]
-        return Ranking(rows, scores, coverage=SHARE, spread=spread, memo=memo, is_ordered=True)
+            rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
+            rows, scores = rows[scores > 0.0], scores[scores > 0.0]
+        order = ctx.best(scores, rows, self.pool)
+        return Ranking(
+            rows[order],
+            scores[order],
+            coverage=SHARE,
+            spread=None if every is None else every.spread,
+            memo=_Memo(words, every),
+            is_ordered=True,
+        )
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The scores of further rows, with the words of the ranking."""
-        memo = cast("_Memo", ranking.memo)
-        scores = (memo.every or KinScores(ctx.view, memo.words)).of(rows)
+        every, masks = cast("_Memo", ranking.memo).every, ctx.view.visible
+        if every is None:
+            words = cast("_Memo", ranking.memo).words
+            every = KinScores(ctx.view, words, masks, masks, self.pool)
+        scores = every.of(rows)
         met = scores > 0.0
-        order = ctx.best(scores[met], rows[met], EVERY)
-        return Ranking(rows[met][order], scores[met][order], is_ordered=True)
+        rows, scores = rows[met], scores[met]
+        order = ctx.best(scores, rows, EVERY)
+        return Ranking(rows[order], scores[order], is_ordered=True)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The pairs of similar words in each row's best window, with cosine and weight."""
@@ -169,9 +178,10 @@ class KinLane(Lane):
         """The distinct words of the query, weighted by norm · idf in the view."""
         kin = cast("Kindred", ctx.wording.kin)
         tokens = _tokens(ctx, kin)
+        kin.prepare(tokens)
         dfs = _dfs(ctx.view, tokens)
         idfs = [idf(ctx.view.total, df) for df in dfs]
-        norms = [_norm(kin, token) for token in tokens]
+        norms = list(map(kin.norm, tokens))
         weighed = [norm * rare for norm, rare in zip(norms, idfs, strict=True)]
         # fsum is correctly rounded, so the weights do not depend on the order of the words.
         whole, least = math.fsum(weighed), max(self.min_cosine, STEP)
@@ -207,11 +217,6 @@ def _tokens(ctx: Context, kin: Kindred) -> list[int]:
     return cast("list[int]", known)
 
 
-@lru_cache(maxsize=16_384)
-def _norm(kin: Kindred, token: int) -> float:
-    return kin.norm(token)
-
-
 @lru_cache(maxsize=4_096)
 def _near(
     kin: Kindred, token: int, count: int, least: float
@@ -226,22 +231,16 @@ def _near(
 def _dfs(view: View, tokens: Sequence[int]) -> list[int]:
     """The document frequency of each word in the view."""
     counts = [0] * len(tokens)
+    keys = [("kin", token) for token in tokens]
     for segment, seen in zip(view.segments, view.seen, strict=True):
-        rows = segment.windows.rows
-        whole = seen.count == seen.mask.size
-        absent: set[int] = set()  # all at once: in a small segment it is nearly all of them
-        if fresh := [token for token in tokens if ("kin", token) not in seen.counted]:
-            first, last = segment.windows.spans(np.array(fresh, np.int64))
-            absent = {fresh[at] for at in np.flatnonzero(last == first).tolist()}
-        for at, token in enumerate(tokens):
-            if token in absent:
-                continue
-            counts[at] += seen.number(
-                ("kin", token),
-                lambda seen=seen, rows=rows, token=token, whole=whole: (
-                    rows(token).size if whole else int(seen.mask[rows(token)].sum())
-                ),
-            )
+        mask = None if seen.count == seen.mask.size else seen.mask
+        counted = seen.numbers(
+            keys,
+            lambda fresh, windows=segment.windows, mask=mask: windows.row_counts(
+                [token for _, token in fresh], mask
+            ),
+        )
+        counts = [sum(both) for both in zip(counts, counted, strict=True)]
     return counts
 
 

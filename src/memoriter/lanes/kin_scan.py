@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 import numpy as np
@@ -19,7 +19,7 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores, Spread
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
-from memoriter.kernel.calls import NearWords, best_scores, spread_of, window_scores
+from memoriter.kernel.calls import NearWords, SearchedWindows, search_windows
 from memoriter.kernel.library import native_library
 from memoriter.rank.grid import snap
 
@@ -97,39 +97,41 @@ class KinScores:
     Cheaper than a scan for a pool and another one for further rows, if both are asked for.
     """
 
-    def __init__(self, view: View, words: Sequence[QueryWord]) -> None:
+    def __init__(
+        self,
+        view: View,
+        words: Sequence[QueryWord],
+        masks: Sequence[Mask],
+        readable: Sequence[Mask],
+        pool: int,
+    ) -> None:
         self._segments = view.segments
-        self._fast = fast = native_library()
+        fast = native_library()
         if fast is None:
             self._scores = [_row_scores(segment, words) for segment in view.segments]
-        else:
-            near, windows = _near_words(words), (each.windows.for_kernel for each in view.segments)
-            self._scores = [window_scores(fast, each, near) for each in windows]
+            self.best = self._best(masks)
+            """(rows, scores) above 0 inside the masks, in no order: at least the pool."""
+            self.spread = self._spread(readable)
+            """How the readable rows are scored."""
+            return
+        parts = zip(view.segments, masks, readable, strict=True)
+        searched = [SearchedWindows(each.windows.for_kernel, *both) for each, *both in parts]
+        found = search_windows(fast, searched, _near_words(words), pool)
+        self.best = found.rows, found.scores
+        self.spread = Spread(*found.spread)
+        ends = list(accumulate(len(each) for each in view.segments))
+        self._scores = [found.every[a:b] for a, b in pairwise((0, *ends))]
 
-    def best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
-        """(rows, scores) of rows with a score inside the masks, in no order: at least the pool."""
+    def _best(self, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
-        floor = -np.inf
         for segment, values, mask in zip(self._segments, self._scores, masks, strict=True):
-            if self._fast is None:
-                met = np.flatnonzero(mask & (values > 0.0))
-                best = values[met]
-            else:
-                placed = best_scores(self._fast, values, mask, pool, floor)
-                floor = placed.floor(pool, floor)
-                met, best = placed
+            met = np.flatnonzero(mask & (values > 0.0))
             rows.append(segment.rows[met])
-            scores.append(best)
+            scores.append(values[met])
         return np.concatenate(rows), np.concatenate(scores)
 
-    def spread(self, masks: Sequence[Mask]) -> Spread:
-        """How the rows inside some masks are scored."""
-        if self._fast is not None:
-            fast, pairs = self._fast, zip(self._scores, masks, strict=True)
-            parts = [spread_of(fast, values, mask) for values, mask in pairs]
-            counts, totals, squares = zip(*parts, strict=True) if parts else ((), (), ())
-            return Spread(sum(counts), math.fsum(totals), math.fsum(squares))
+    def _spread(self, masks: Sequence[Mask]) -> Spread:
         inside = [
             values if mask.all() else values[mask]
             for values, mask in zip(self._scores, masks, strict=True)
@@ -142,6 +144,10 @@ class KinScores:
 
     def of(self, rows: Rows) -> Scores:
         """The score of each of these rows; 0 if it has none."""
+        if len(self._segments) == 1:
+            places, here = self._segments[0].places(rows)
+            if places.size == rows.size:
+                return self._scores[0][places]
         out = np.zeros(rows.size)
         for segment, values in zip(self._segments, self._scores, strict=True):
             places, here = segment.places(rows)

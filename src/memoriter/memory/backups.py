@@ -14,8 +14,9 @@ from memoriter.memory.opening import open_memory
 from memoriter.memory.places import is_address
 from memoriter.store.fsync import fsync_folder
 from memoriter.store.io_errors import os_errors
-from memoriter.store.sqlite.backup import copy_store, remove_copy, replace_store
+from memoriter.store.sqlite.backup import copy_store, replace_store
 from memoriter.store.sqlite.store import Sqlite
+from memoriter.store.sqlite.unfinished import remove_copy, restoring
 from memoriter.write.doctor import Checkup
 from memoriter.write.progress import ProgressCallback, show_progress
 
@@ -125,7 +126,7 @@ def restore(
             hint="name another file, or use the option `force` to replace this store",
             field="store",
         )
-    part = target.with_name(target.name + ".restore")
+    part = restoring(target)
     try:
         _copied(source, part, progress)
         checkup = verified_copy(part)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from memoriter.core.edge import Edge, edge_of
-from memoriter.core.errors import BadQuery, NotFound
+from memoriter.core.errors import BadQuery, Corrupt, NotFound
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, integer, name
 from memoriter.core.options import check_known
@@ -19,6 +19,7 @@ from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
 from memoriter.core.where import parse_where, tagged
 from memoriter.core.where_times import dated
+from memoriter.index.filter import Fetch
 from memoriter.index.pages import SORTS, Cursor, Sort, browse_digest, page_rows
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine
@@ -94,7 +95,7 @@ def browse_page(
             field="cursor",
         )
     fetch = engine.fetch(scope.tenant)
-    selection = select(view, criteria, fetch)
+    selection = select(view, criteria, fetch, engine.filter_limit())
     # One row more than the page shows whether another page follows.
     rows, created = page_rows(view, selection, sort, after, skip + limit + 1)
     rows, created = rows[skip:], created[skip:]
@@ -106,13 +107,40 @@ def browse_page(
     return Page(tuple(records), selection.count, follow)
 
 
-def matching_records(engine: Engine, scope: Scope, where: object) -> list[Record]:
-    """The current versions of all records in scope that pass a filter."""
+def matching_records(
+    engine: Engine, scope: Scope, where: object, damage: list[str] | None = None
+) -> list[Record]:
+    """The current versions of all records in scope that pass a filter.
+
+    Raises Corrupt for a damaged one; with `damage`, it is left out and told there.
+    """
     now = engine.clock.now()
     view, fetch = engine.view(scope.tenant, None), engine.fetch(scope.tenant)
+    if damage is not None:
+        fetch = _readable(fetch, damage)
     criteria = Criteria(scope, parse_where(dated(where, lambda: now)), now)
-    rows = select(view, criteria, fetch).rows(view).tolist()
+    rows = select(view, criteria, fetch, engine.filter_limit()).rows(view).tolist()
     return [record for record in fetch(rows) if record is not None]
+
+
+def _readable(fetch: Fetch, damage: list[str]) -> Fetch:
+    """Reads records as another function does, and None for a damaged one."""
+
+    def one(row: int) -> Record | None:
+        try:
+            return fetch([row])[0]
+        except Corrupt as error:
+            if error.message not in damage:
+                damage.append(error.message)
+            return None
+
+    def read(rows: Sequence[int]) -> Sequence[Record | None]:
+        try:
+            return fetch(rows)
+        except Corrupt:
+            return [one(row) for row in rows]
+
+    return read
 
 
 def latest_version(engine: Engine, scope: Scope, id: str, known_at: TimeLike | None) -> Record:

@@ -18,11 +18,12 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import integer, number
 from memoriter.core.record import Record
 from memoriter.core.shown import named
+from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.embed.vector_space import VectorSpace
 from memoriter.index.cache import CLOSE_S, IndexCache
 from memoriter.index.checked import SEGMENT
-from memoriter.index.filter import Fetch
+from memoriter.index.filter import Fetch, filter_limit
 from memoriter.index.view import View
 from memoriter.lanes.port import Context, Skipped, in_space
 from memoriter.memory.spaces import OtherSpace, QueryVector, query_vector
@@ -81,8 +82,14 @@ class Engine:
     """The spaces of further embedders, which are searched too."""
     answers: AnswerHome | None = None
     """Where the store keeps what answers were made of; None if it does not."""
+    filter_steps: int | None = None
+    """How many steps a filter may take; None: as many as by default."""
     pid: int = field(default_factory=os.getpid)
     """The process that opened the store."""
+
+    def filter_limit(self, searches: int = 1) -> WorkLimit:
+        """The work that the filters of some searches may do."""
+        return filter_limit(self.filter_steps, searches)
 
     @property
     def place(self) -> str:

@@ -325,9 +325,9 @@ class Memory(OpenedMemory):
     def export(self, path: str | Path, *, where: WhereLike | None = None) -> int:
         """Write the whole tenant to a file that `load` restores; with a filter, JSON lines.
 
-        Returns how many lines were written.
+        Returns how many lines were written. What is damaged is left out, and raises Corrupt.
         """
-        from memoriter.memory.importing import export_file  # noqa: PLC0415  # rarely used
+        from memoriter.memory.exporting import export_file  # noqa: PLC0415  # rarely used
 
         return export_file(self._engine, self._scope, Path(path), where)
 

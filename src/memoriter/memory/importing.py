@@ -1,13 +1,12 @@
 """Imports a file into a memory: new rows are written, existing ones kept, bad ones reported.
 
 `imports/` reads the formats; this module writes the rows, for `Memory.import_file` and `load`. Each
-row has an idempotency key, so that importing a file twice changes nothing. `export` is here too.
+row has an idempotency key, so that importing a file twice changes nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, field
 from pathlib import Path
@@ -25,20 +24,17 @@ from memoriter.core.errors import (
 )
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import flag
-from memoriter.core.record import content_data
-from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, plain, quoted, shown
 from memoriter.imports.port import Entry, Extracted, ImportedAgent, ImportedEdge, Lost
 from memoriter.imports.source import BadRow
 from memoriter.imports.table import EXPORT, Recognised, detect_format, export_first
 from memoriter.memory.agents import Agents
-from memoriter.memory.browsing import matching_records
 from memoriter.memory.engine import Engine
 from memoriter.store.sqlite.openers import OPENERS
 from memoriter.write.ceiling import FREE
 from memoriter.write.prepare import prepare
 from memoriter.write.progress import ProgressCallback, show_progress
-from memoriter.write.transfer import export_lines, read_export, write_lines
+from memoriter.write.transfer import read_export
 from memoriter.write.writer import BATCH, Writer
 
 LISTED: Final = 10_000
@@ -140,28 +136,6 @@ def load_export(engine: Engine, writer: Writer, path: Path) -> int:
     engine.log.restore(writer.tenant, export)
     engine.index_cache.wrote(writer.tenant, export.records)
     return len(export.positions)
-
-
-def export_file(engine: Engine, scope: Scope, path: Path, where: object) -> int:
-    """Export a tenant, or the records in scope that pass a filter; returns the number of lines.
-
-    Raises InputError for a file of the store itself.
-    """
-    target = path.absolute()
-    # An export must not overwrite the store, its write-ahead log or its lock.
-    own = engine.index_cache.path
-    inside = own is not None and target.parent.resolve() == own.parent
-    if own is not None and inside and target.name.startswith(own.name):
-        raise InputError(
-            f"{target.name}: names that begin with {own.name} are reserved for the store",
-            hint="choose another name or folder",
-        )
-    if where is None and not scope.filters():
-        with engine.log.snapshot(scope.tenant) as everything:
-            return write_lines(target, export_lines(scope.tenant, everything))
-    rows = ({"id": r.id, **content_data(r)} for r in matching_records(engine, scope, where))
-    lines = (json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
-    return write_lines(target, lines)
 
 
 def _restored(engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool) -> Imported:

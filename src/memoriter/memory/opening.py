@@ -151,6 +151,7 @@ def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
         reranker=store.reranker,
         other_spaces=other_spaces,
         answers=store.answers,
+        filter_steps=store.options.get("filter_steps"),
     )
 
 
@@ -211,3 +212,4 @@ def _check(options: OpenOptions) -> None:
                 field=name,
             )
     integer(options.get("memory_limit", 2**31), "memory_limit", 0, 2**60, InputError)
+    integer(options.get("filter_steps", 1), "filter_steps", 1, 2**60, InputError)

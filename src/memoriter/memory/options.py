@@ -381,10 +381,7 @@ class OpenOptions(TypedDict, total=False):
         ),
     ]
     flush_rows: Annotated[
-        int,
-        Option(
-            "How many new memories to collect before the index is written to a file.", default=8192
-        ),
+        int, Option("How many new memories to collect before the index is written.", default=8192)
     ]
     horizon_days: Annotated[
         float,
@@ -392,6 +389,9 @@ class OpenOptions(TypedDict, total=False):
     ]
     memory_limit: Annotated[
         int, Option("How many bytes of the index may stay in memory.", default=2 * 1024**3)
+    ]
+    filter_steps: Annotated[
+        int, Option("How many steps the filter of a search may take.", default=1_000_000)
     ]
     clock: Annotated["Clock", Option("A clock of your own, for tests.")]
     entropy: Annotated["Entropy", Option("A source of randomness of your own, for tests.")]

@@ -19,7 +19,6 @@ from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.embed.static import Static, read_failed
 from memoriter.embed.vector_space import VectorSpace, parse_space
-from memoriter.index.filter import filter_limit
 from memoriter.index.spaces import IndexSpaces
 from memoriter.index.view import View
 from memoriter.lanes.port import AskReranker, Context, Effects, InSpace, Skipped, Wording, in_space
@@ -39,6 +38,8 @@ from memoriter.why.case import Case, Finished, ReceiptLike, receipt_from, with_o
 from memoriter.why.replay import Replay, check_vectors, missing_from, named_in, replay_of
 from memoriter.why.whynot import WhyNot, why_not
 
+RUNS: Final = 5
+"""All runs of a case together may take the filter work of so many searches."""
 ENTRIES: Final = 5_000_000
 """How many entries of the log a replay reads at most, to see what was forgotten since."""
 
@@ -151,7 +152,7 @@ class Rerun:
         self._tenant = case.query.scope.tenant
         self._words = _words(case)
         self._kin = _kin(engine, case)
-        self._work = filter_limit()  # of all runs together
+        self._work = engine.filter_limit(RUNS)  # of all runs together
         self.view = self._view(case.seq)
 
     def _view(self, seq: int) -> View:

@@ -10,6 +10,7 @@ from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.index.filter import EachOnce
+from memoriter.kernel.turns import TURNS
 from memoriter.lanes.port import AskReranker, Context, Effects, Skipped, Wording
 from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
@@ -122,8 +123,9 @@ def _result(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
     through = Generations(words.fingerprint, engine.vectors.name, kin)
     # Boosts, orderings and the answer read the same records.
     ctx = replace(ctx, effects=replace(ctx.effects, fetch=EachOnce(ctx.effects.fetch)))
-    ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
-    return answer(ran, ctx)
+    with TURNS.turn():
+        ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
+        return answer(ran, ctx)
 
 
 def run_bundles(engine: Engine, query: Query, recipe: Recipe, offset: int) -> Bundles:
@@ -142,7 +144,8 @@ def bind_query(engine: Engine, query: Query, recipe: Recipe) -> Context:
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(engine.log.seq_at(tenant, query.as_of), view.seq)
-    effects = Effects(engine.fetch(tenant), live_reranker(engine, query))
+    reranker, work = live_reranker(engine, query), engine.filter_limit()
+    effects = Effects(engine.fetch(tenant), reranker, work)
     wording = Wording(reader, unread, engine.kin)
     return bind(query, recipe, view=view, effects=effects, wording=wording, recorded=recorded)
 
@@ -155,7 +158,7 @@ def live_reranker(engine: Engine, query: Query) -> AskReranker | None:
 
     def ask(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
         del rows
-        made = ask_reranker(reranker, query.text, texts, timeout_ms)
+        made = TURNS.beside(lambda: ask_reranker(reranker, query.text, texts, timeout_ms))
         return made.reason if isinstance(made, Failed) else made.values
 
     return ask

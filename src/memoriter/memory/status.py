@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 import numpy as np
@@ -25,6 +26,8 @@ from memoriter.memory.embedding import fill_vectors
 from memoriter.memory.engine import Engine
 from memoriter.memory.facts_owed import owed_turns
 from memoriter.memory.spaces import SpaceCalibration, space_calibration
+from memoriter.store.sqlite.store import Sqlite
+from memoriter.store.sqlite.unfinished import remove_copy, restoring
 from memoriter.text.analyzers import all_analyzers
 from memoriter.text.copies import copy_groups
 from memoriter.write.doctor import CheckContext, Checkup, checkup
@@ -204,6 +207,8 @@ def run_upkeep(engine: Engine, writer: Writer, limit: int) -> Report:
     filled, behind = fill_vectors(engine, writer, limit)
     published |= bool(paid or filled) and index_cache.tidy(tenant, least, wait=True)
     index_cache.erase(tenant, wait=True)
+    if (left := _left_by_restore(engine)) is not None:
+        remove_copy(left)
     return Report(paid + filled, owed, behind, published, engine.log.unerased(tenant).count)
 
 
@@ -211,7 +216,21 @@ def check_store(engine: Engine, *, repair: bool) -> Checkup:
     """Verify the whole store; with `repair`, fix derived data. See `write.doctor`."""
     known = {one.fingerprint: one for one in (*all_analyzers(), engine.analyzer)}
     context = CheckContext(engine.log, engine.index_cache, known, engine.vectors.name)
-    return checkup(context, repair=repair)
+    checked = checkup(context, repair=repair)
+    left = _left_by_restore(engine)
+    if left is None:
+        return checked
+    if repair:
+        remove_copy(left)
+    message = f"{left.name} was left by a restore that did not finish"
+    mended = repair and (checked.mended or not checked.derived)
+    return replace(checked, derived=(*checked.derived, message), mended=mended)
+
+
+def _left_by_restore(engine: Engine) -> Path | None:
+    """The copy that a killed restore left beside the store; None if there is none."""
+    copy = restoring(engine.log.path) if isinstance(engine.log, Sqlite) else None
+    return copy if copy is not None and copy.exists() else None
 
 
 def _counts(view: View, selection: Selection, by: str) -> Counter[str]:

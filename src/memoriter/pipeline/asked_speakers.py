@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple, cast
 
 import numpy as np
 
+from memoriter.core.ranking import Mask
 from memoriter.index.columns import dictionary_of
+from memoriter.index.reads import has_value
 from memoriter.lanes.port import Context
 from memoriter.text.speakers import named_speakers, side_asked
 
@@ -23,47 +26,53 @@ class AskedSpeakers(NamedTuple):
     values: frozenset[str]
 
 
-def asked_speakers(ctx: Context) -> AskedSpeakers | None:
+def asked_speakers(ctx: Context, without: tuple[str, ...] = ()) -> AskedSpeakers | None:
     """Whose records the question asks for; None where it does not say, or means everybody.
 
     Only speakers of records that may be found count, so that a name outside of the caller's scope
-    changes nothing. Plan, boost and relevance all ask this, so it is kept in the memo.
+    changes nothing. Records with a trust of `without` do not count either, unless there are no
+    others. Plan, boost and relevance all ask this, so it is kept in the memo.
     """
-    if _MEMO not in ctx.memo:
-        ctx.memo[_MEMO] = _asked(ctx)
-    return cast("AskedSpeakers | None", ctx.memo[_MEMO])
+    key = f"{_MEMO} {without}"
+    if key not in ctx.memo:
+        ctx.memo[key] = _asked(ctx, without)
+    return cast("AskedSpeakers | None", ctx.memo[key])
 
 
-def speakers_named(ctx: Context) -> frozenset[str]:
-    """The speakers of records that may be found whom the question names, even if it is all."""
-    return named_speakers(ctx.query.text, _speakers(ctx) - SIDES)
+def speakers_named(ctx: Context, without: tuple[str, ...] = ()) -> frozenset[str]:
+    """The speakers of records that may be found whom the question names, even if it is all.
+
+    Records with a trust of `without` do not count, unless there are no others.
+    """
+    return named_speakers(ctx.query.text, _speakers(ctx, without) - SIDES)
 
 
-def _speakers(ctx: Context) -> frozenset[str]:
+def _speakers(ctx: Context, without: tuple[str, ...]) -> frozenset[str]:
     """The speakers of records that may be found; asked for several times in a search."""
-    if _KNOWN not in ctx.memo:
-        ctx.memo[_KNOWN] = _values(ctx, _SPEAKER)
-    return cast("frozenset[str]", ctx.memo[_KNOWN])
+    key = f"{_KNOWN} {without}"
+    if key not in ctx.memo:
+        ctx.memo[key] = _values(ctx, _SPEAKER, without)
+    return cast("frozenset[str]", ctx.memo[key])
 
 
-def _asked(ctx: Context) -> AskedSpeakers | None:
-    speakers = _speakers(ctx)
+def _asked(ctx: Context, without: tuple[str, ...]) -> AskedSpeakers | None:
+    speakers = _speakers(ctx, without)
     named = named_speakers(ctx.query.text, speakers - SIDES)
     if named:
         return AskedSpeakers(_SPEAKER, named) if named < speakers else None
     side = side_asked(ctx.query.text)
     if side is None:
         return None
-    for attribute, values in ((_SPEAKER, speakers), ("role", _values(ctx, "role"))):
+    for attribute, values in ((_SPEAKER, speakers), ("role", _values(ctx, "role", without))):
         if values >= SIDES:
             return AskedSpeakers(attribute, frozenset({side}))
     return None
 
 
-def _values(ctx: Context, attribute: str) -> frozenset[str]:
-    """The values of an attribute among the records that may be found."""
+def _values(ctx: Context, attribute: str, without: tuple[str, ...]) -> frozenset[str]:
+    """The values of an attribute among the records that count."""
     out: set[str] = set()
-    for segment, mask in zip(ctx.view.segments, ctx.selection.masks, strict=True):
+    for segment, mask in zip(ctx.view.segments, _counted(ctx, without), strict=True):
         names = dictionary_of(segment.arrays, attribute)
         if not len(names):  # most stores have no speakers
             continue
@@ -71,3 +80,16 @@ def _values(ctx: Context, attribute: str) -> frozenset[str]:
         counts = np.bincount(segment.arrays[f"{attribute}.codes"][mask] + 1)
         out.update(names[code] for code in np.flatnonzero(counts[1:]).tolist())
     return frozenset(out)
+
+
+def _counted(ctx: Context, without: tuple[str, ...]) -> Sequence[Mask]:
+    """The records that count, by segment: those without these trusts, or all if all have them."""
+    every = ctx.selection.masks
+    if not without or not has_value(ctx.view, "trust", without):  # most stores have none of them
+        return every
+    others: list[Mask] = []
+    for segment, mask in zip(ctx.view.segments, every, strict=True):
+        names = dictionary_of(segment.arrays, "trust")
+        low = np.array([name in without for name in names], np.bool_)
+        others.append(mask & ~low[segment.arrays["trust.codes"]])
+    return others if any(mask.any() for mask in others) else every

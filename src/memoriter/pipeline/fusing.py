@@ -237,7 +237,8 @@ class Smooth(Fusion):
         " `lifted` is raised"
     )
     lift: float = option(
-        "how much the score in `lifted` is raised at most; with b = the score in `base`, the score"
+        "largest raise, as a multiple of the score in `lifted`; a record that scores 0 in `base`"
+        " gets it whole, one that scores high gets little: with b = the score in `base`, the score"
         " in `lifted` is multiplied by 1 + lift · e^(−b / fade)",
         35.0,
         ge=0.0,

@@ -89,8 +89,8 @@ class Rerank(Spec):
         },
     )
     unless: Unanimity | None = option(
-        "condition for skipping the reranker, a table with two `lanes`; it is met if their best"
-        " hits agree; None: the reranker is always asked",
+        "lanes that make the reranker unnecessary; a table with the key `lanes`, which names two"
+        " lanes: if both have the same best hit, the reranker is skipped; None: it is always asked",
         None,
     )
 

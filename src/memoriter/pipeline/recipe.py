@@ -137,7 +137,8 @@ class Recipe(Spec):
         "number of hits of which the ordering `cap` computes its `share`", 10, ge=1, le=10_000
     )
     ties: tuple[Tie, ...] = option(
-        "attributes and columns that break ties, in this order (inside a lane: attributes only)",
+        "attributes and columns that break ties, in this order; ties inside a lane are broken by"
+        " the attributes alone",
         ("row",),
         values={"row": "older records first", "-row": "newer records first"},
     )

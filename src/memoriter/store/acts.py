@@ -29,7 +29,9 @@ def named_ids(acts: tuple[Act, ...]) -> list[str]:
     for act in acts:
         match act:
             case Put():
-                ids.update(dict.fromkeys((act.id, *(edge.target for edge in act.edges))))
+                ids[act.id] = None
+                for edge in act.edges:
+                    ids[edge.target] = None
             case Link():
                 ids.update(dict.fromkeys((act.source, act.edge.target)))
             case Forget():

@@ -16,13 +16,18 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 from zlib import crc32
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memoriter.core.fold import calm, fold
 from memoriter.core.lazy_pattern import lazy_pattern
+from memoriter.kernel.library import native_library
+from memoriter.kernel.marks import FlaggedWords, ends_in
 
 LONGEST: Final = 20_000
 """Longer texts are copies only if they are equal: comparing their words would take too long."""
@@ -126,6 +131,27 @@ def end_marks(text: str) -> tuple[int, int]:
     return crc32("\n".join(first).encode()), crc32("\n".join(last).encode())
 
 
+def end_marks_of(texts: Sequence[str]) -> NDArray[np.uint32]:
+    """`end_marks` of many texts, two columns."""
+    fast = native_library()
+    if fast is None:
+        return np.array(list(map(end_marks, texts)), np.uint32).reshape(-1, 2)
+    plain = [text if text.isascii() and len(text) <= LONGEST else "" for text in texts]
+    marks, known = ends_in(fast, plain, _special(), _shared_words(INDEXED_ALIKE))
+    for nth in np.flatnonzero(~known).tolist():
+        marks[nth] = end_marks(texts[nth])
+    return marks
+
+
+@cache
+def _special() -> FlaggedWords:
+    """The words that do not stand for themselves; flags as in `native/c/marks.c`."""
+    groups = (FILLERS, _BEGINS_QUESTION, frozenset(_IRREGULAR))
+    return FlaggedWords(
+        {word: sum(1 << bit for bit, one in enumerate(groups) if word in one) for word in _SPECIAL}
+    )
+
+
 def _ends(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The first and the last `count` words of `compared_text`, in their order."""
     # Of plain ASCII in one line only the ends are read.
@@ -171,6 +197,7 @@ def outer_words(text: str) -> tuple[str, str]:
     return first, last
 
 
+@cache
 def _shared_words(alike: float) -> int:
     """How many words two copies share at least at one of their ends, at most four.
 

@@ -124,20 +124,27 @@ class DefaultAnalyzer(TokenAnalyzer):
         """The tokens of any text, chunk by chunk."""
         return concatenated(list(map(self._local.lexicon.__getitem__, chunks(text))))
 
-    def word_table(self, records: Sequence[Mapping[str, Sequence[str]]]) -> WordTable:
-        """The words of many records at once, as `sketch` gives them: each distinct chunk once."""
+    def word_table(self, columns: Mapping[str, Sequence[Sequence[str]]], records: int) -> WordTable:
+        """The words of many records at once, as `sketch` gives them: each distinct chunk once.
+
+        `columns` has the texts of a field, record by record; a field without any may be missing.
+        """
         texts: list[str] = []
-        cells: list[int] = []
-        """Of each text, its record and field as one number."""
-        for nth, fields in enumerate(records):
-            for cell, field in enumerate(self._fields, nth * len(self._fields)):
-                for text in fields.get(field, ()):
-                    texts.append(text)
-                    cells.append(cell)
+        parts: list[_Whole] = [np.zeros(0, np.int64)]
+        first = np.arange(records) * len(self._fields)
+        for nth, field in enumerate(self._fields):
+            column = columns.get(field)
+            if column is not None:
+                texts += chain.from_iterable(column)
+                sizes = np.fromiter(map(len, column), np.int64, records)
+                parts.append(np.repeat(first + nth, sizes))
+        # Of each text, its record and field as one number; the texts in the order of these.
+        cells = np.concatenate(parts)
+        order = np.argsort(cells, kind="stable")
+        texts = [texts[n] for n in order.tolist()]
         numbered = numbered_words(texts, chunks, linked=True)
         known = list(map(self._local.lexicon.__getitem__, numbered.words))
-        shape = len(records), len(self._fields)
-        return placed_table(known, numbered, np.array(cells, np.int64), shape)
+        return placed_table(known, numbered, cells[order], (records, len(self._fields)))
 
 
 # --- the words of many records as arrays ------------------------------------------------------

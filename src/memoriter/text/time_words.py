@@ -7,9 +7,16 @@ question and `has_time_words` about each record.
 from __future__ import annotations
 
 import calendar
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memoriter.core.lazy_pattern import lazy_pattern
+from memoriter.kernel.library import native_library
+from memoriter.kernel.marks import FlaggedWords, times_in
 
 NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
@@ -39,18 +46,50 @@ DAYPARTS: Final = {
 }
 """From which hour to which, counted from midnight."""
 
-_MONTH: Final = "|".join(name for name in MONTHS if name not in ("may", "march", "mar"))
+_VERBS: Final = ("may", "march", "mar")
+"""Months that are words as well."""
+_MONTH: Final = tuple(name for name in MONTHS if name not in _VERBS)
+_BEFORE_MONTH: Final = ("in", "of", "by", "since", "until", "early", "mid", "late")
+_NAMED_TIMES: Final = (
+    "noon", "midnight", "yesterday", "today", "tomorrow", "tonight", "ago", "weekend", "morning",
+    "afternoon", "evening",
+)  # fmt: skip
+_WHICH: Final = ("last", "next", "this", "past")
+_SPANS: Final = ("night", "week", "month", "year", "summer", "spring", "autumn", "fall", "winter")
+_COUNTS: Final = (*NUMBERS, "few", "several")
+_UNITS: Final = ("minute", "hour", "day", "week", "month", "year")
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return f"(?:{'|'.join(words)})"
+
+
 _TIMES: Final = lazy_pattern(
-    rf"\b(?:(?:{'|'.join(WEEKDAYS)})s?"
-    rf"|(?:{_MONTH})\b|(?:in|of|by|since|until|early|mid|late|\d{{1,2}}(?:st|nd|rd|th)?)[\s-]+(?:may|mar(?:ch)?)"
+    rf"\b(?:{_any_of(WEEKDAYS)}s?|{_any_of(_MONTH)}"
+    rf"|(?:{_any_of(_BEFORE_MONTH)}|\d{{1,2}}(?:st|nd|rd|th)?)[\s-]+{_any_of(_VERBS)}"
     r"|(?:may|march)\s+\d{1,2}"
     r"|(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th)"
-    r"|\d{1,2}:\d\d|\d{1,2}\s?(?:am|pm)|noon|midnight|o'clock"
-    r"|yesterday|today|tomorrow|tonight|ago|weekend|morning|afternoon|evening|tonight"
-    r"|(?:last|next|this|past)\s+(?:night|week|month|year|summer|spring|autumn|fall|winter)"
-    rf"|(?:\d+|{'|'.join(NUMBERS)}|few|several|couple\s+of)\s+(?:minute|hour|day|week|month|year)s?"
+    rf"|\d{{1,2}}:\d\d|\d{{1,2}}\s?(?:am|pm)|o'clock|{_any_of(_NAMED_TIMES)}"
+    rf"|{_any_of(_WHICH)}\s+{_any_of(_SPANS)}"
+    rf"|(?:\d+|{_any_of(_COUNTS)}|couple\s+of)\s+{_any_of(_UNITS)}s?"
     r")\b"
 )
+_FLAGS: Final = (
+    (*_MONTH, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS), *_NAMED_TIMES),
+    _BEFORE_MONTH,
+    _VERBS,
+    ("may", "march"),
+    _WHICH,
+    _SPANS,
+    _COUNTS,
+    (*_UNITS, *(f"{unit}s" for unit in _UNITS)),
+    ("am", "pm"),
+    ("o",),
+    ("clock",),
+    ("couple",),
+    ("of",),
+)
+"""The words of `_TIMES` by what they are: the n-th has the n-th bit of `native/c/marks.c`."""
 _DIGIT: Final = lazy_pattern(r"\d")
 TIME_PARTS: Final = (
     "day", "year", "week", "month", "hour", "minute", "noon", "night", "morning", "evening", "ago",
@@ -78,6 +117,32 @@ def has_time_words(text: str) -> bool:
     if _DIGIT.search(plain) is None and not any(part in plain for part in TIME_PARTS):
         return False  # most texts, and the whole pattern takes long
     return _TIMES.search(plain) is not None
+
+
+def texts_with_times(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """`has_time_words` of many texts.
+
+    >>> texts_with_times(["We met last week.", "We met."]).tolist()
+    [True, False]
+    """
+    fast = native_library()
+    if fast is None:
+        return np.fromiter(map(has_time_words, texts), np.bool_, len(texts))
+    read = [text[:_READ] if text.isascii() else "" for text in texts]
+    out = times_in(fast, read, _flagged())
+    for nth, text in enumerate(texts):
+        if not text.isascii():
+            out[nth] = has_time_words(text)
+    return out
+
+
+@cache
+def _flagged() -> FlaggedWords:
+    flags: dict[str, int] = {}
+    for bit, words in enumerate(_FLAGS):
+        for word in words:
+            flags[word] = flags.get(word, 0) | 1 << bit
+    return FlaggedWords(flags)
 
 
 def asks_when(text: str) -> bool:

@@ -45,7 +45,9 @@ def remarks_of(ran: Ran, ctx: Context, best: Record | None, unknown: str | None)
 def _remarks(ran: Ran, ctx: Context, best: Record | None, unknown: str | None) -> Iterator[str]:
     unseen = () if ran.question is None else ran.question.unseen_names
     speaker = None if best is None else best.source.who
-    asked = asked_speakers(ctx) if unseen or speaker else None
+    # Anybody may write an external record under any name: it says nothing about a trusted one.
+    without = () if best is None or best.trust == "external" else ("external",)
+    asked = asked_speakers(ctx, without) if unseen or speaker else None
     # "I" and "you" name a side of a chat, and either side may tell about the other.
     speakers = frozenset[str]() if asked is None else asked.values - SIDES
     if unknown is not None:

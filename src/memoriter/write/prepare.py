@@ -126,7 +126,7 @@ def put_of(draft: Draft, content: Content, record_id: str, salt: bytes, derived:
     owes = (space,) if isinstance(made, Exception) else ()
     vectors = given_vectors(draft.vector, space)
     vectors += () if isinstance(made, Exception) else made
-    body = encode(record_id, content)
+    body = encode(record_id, content, {"created", "entities", *draft.fields})
     edges = tuple(_dated(edge, content) for edge in draft.edges)
     words = _words(content, analyzers)
     return Put(
@@ -228,11 +228,13 @@ def embed_all(contents: Sequence[Content], context: WriteContext) -> list[Outcom
     vectors, space = context.vectors, context.space
     if vectors.is_derived:
         return [(Vector(space, 0, "unit", DERIVED),)] * len(contents)
+    if not vectors.embeds:
+        return [()] * len(contents)
     registry: AgentRegistry = context.registry() if vectors.reads_registry else {}
     texts = [embedded_texts(content, vectors.embedder, registry) for content in contents]
     made = iter(vectors.embed([part for parts in texts for part in parts], "record"))
     # An empty vector marks "nothing to embed", so that upkeep does not try the record again.
-    nothing = (Vector(space, 0, "unit", NOTHING),) if vectors.embeds else ()
+    nothing = (Vector(space, 0, "unit", NOTHING),)
     out: list[Outcomes] = []
     for parts in texts:
         outcomes = [next(made) for _ in parts]

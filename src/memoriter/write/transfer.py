@@ -23,7 +23,7 @@ from memoriter.core.strict_json import strict_json
 from memoriter.store import rows as kinds
 from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Head, TenantRows
-from memoriter.store.verify import entry_digests, require_undamaged, verify_log
+from memoriter.store.verify import entry_digests, verify_log
 
 FORMAT: Final = 1
 PROGRAM: Final = "memoriter"
@@ -31,27 +31,36 @@ _TYPES: Final = {table: get_type_hints(row) for table, row in kinds.TABLES.items
 _BINARY: Final = "b64:"
 
 
-def export_lines(tenant: str, rows: TenantRows) -> Iterator[bytes]:
+def export_lines(tenant: str, rows: TenantRows, damage: list[str]) -> Iterator[bytes]:
     """The lines of an export, each ending in a line feed.
 
-    Raises Corrupt before the last one if a commit, key or debt does not match its checksum.
+    What cannot be read is left out. Everything is verified before the last line, and what is found
+    is added to `damage`; the last line has it too, so that a damaged export cannot be loaded.
     """
     count, running = 0, hashlib.sha256()
-    for line in _lines(tenant, rows):
-        encoded = canonical(line) + b"\n"
+    for line in _lines(tenant, rows, damage):
         count += 1
-        running.update(encoded)
-        yield encoded
-    require_undamaged(rows)
-    yield canonical({"end": count, "sha256": running.hexdigest()}) + b"\n"
+        running.update(line)
+        yield line
+    if not damage:
+        try:
+            verify_log(tenant, rows)
+        except Corrupt as error:
+            damage.append(error.message)
+    end: dict[str, object] = {"end": count, "sha256": running.hexdigest()}
+    yield canonical({**end, "damaged": damage} if damage else end) + b"\n"
 
 
-def _lines(tenant: str, rows: TenantRows) -> Iterator[dict[str, object]]:
+def _lines(tenant: str, rows: TenantRows, damage: list[str]) -> Iterator[bytes]:
     head = {key: _plain(value) for key, value in asdict(rows.head).items() if key != "published"}
-    yield {PROGRAM: FORMAT, "tenant": tenant, "head": head}
+    yield canonical({PROGRAM: FORMAT, "tenant": tenant, "head": head}) + b"\n"
     for table in kinds.TABLES:
-        for row in rows.rows(table):
-            yield {table: {key: _plain(value) for key, value in row._asdict().items()}}
+        try:
+            for row in rows.rows(table):
+                plain = {key: _plain(value) for key, value in row._asdict().items()}
+                yield canonical({table: plain}) + b"\n"
+        except Corrupt as error:
+            damage.append(error.message)
 
 
 def _plain(value: object) -> object:
@@ -131,6 +140,11 @@ class ExportFile:
                 self._add_line(content, file.tell() - len(following), len(line))
             line, count = following, count + 1
         last = strict_json(line.decode())
+        if "damaged" in last:
+            raise Corrupt(
+                f"{self._path.name} was written from a damaged store: {last['damaged'][0]}",
+                hint="restore a backup; the lines of the file can be read by hand",
+            )
         return last["end"] == count and last["sha256"] == running.hexdigest()
 
     def _read_first(self, first: dict[str, Any]) -> None:

@@ -68,7 +68,7 @@ def remember(
             metavar="WHAT",
             help="What to do about similar memories. `keep`: do not look for any, store the text."
             " `skip`: store nothing if the text is a copy. `supersede`: store the text and replace"
-            " memories that it copies or contradicts. `report`: store the text and list them.",
+            " what it copies or contradicts. `report`: store the text and list similar memories.",
             autocompletion=complete_words("keep", "skip", "supersede", "report"),
         ),
     ] = "keep",

@@ -17,6 +17,7 @@ from memoriter.core.canonical import canonical
 from memoriter.core.errors import MemoriterError
 from memoriter.core.names import JsonObject
 from memoriter.doors.mcp.card import McpContext, read_card
+from memoriter.doors.mcp.reply_text import failed_text
 from memoriter.doors.mcp.tools import Tool
 from memoriter.doors.operations import BY_NAME
 from memoriter.text.safe import safe_json
@@ -60,7 +61,7 @@ async def read_resource(
     try:
         reply = await ask(ctx, _tool(operation), {field: unquote(uri.removeprefix(start))})
     except MemoriterError as error:
-        raise MCPError(types.INVALID_PARAMS, error.message) from None
+        raise MCPError(types.INVALID_PARAMS, failed_text(error)) from None
     text = safe_json(canonical(reply).decode())
     content = types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)
     return types.ReadResourceResult(contents=[content])

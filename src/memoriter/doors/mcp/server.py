@@ -30,12 +30,12 @@ from memoriter.doors.mcp.card import (
     with_drawing,
 )
 from memoriter.doors.mcp.consent import consent_question
+from memoriter.doors.mcp.reply_text import failed_text
 from memoriter.doors.mcp.resources import list_templates, read_resource
 from memoriter.doors.mcp.tools import FULL, Choice, Tool, tools_of
 from memoriter.doors.port import Right
 from memoriter.doors.public import public
 from memoriter.doors.tenant_session import TenantSession
-from memoriter.text.safe import one_line
 
 FRESH: Final = CacheHint(ttl_ms=3_600_000, scope="private")
 """How long a client may cache the list: it depends on the credential and on nothing else."""
@@ -176,9 +176,8 @@ def _hints(tool: Tool) -> types.ToolAnnotations:
 
 
 def _failed(error: MemoriterError) -> types.CallToolResult:
-    line = f"{error.message} ({error.hint})" if error.hint else error.message
     return types.CallToolResult(
-        content=_text(one_line(line)), structured_content=error.to_dict(), is_error=True
+        content=_text(failed_text(error)), structured_content=error.to_dict(), is_error=True
     )
 
 

@@ -43,8 +43,8 @@ class SourcesBoost(Boost):
         le=10_000,
     )
     reflections: int = option(
-        "how many reflections at most, best first, lend a share of their score; the share goes to"
-        " the records that a reflection was made from",
+        "largest number of reflections that lend a share of their score, the best ones; the share"
+        " goes to the records that a reflection was made from",
         5,
         ge=1,
         le=1000,

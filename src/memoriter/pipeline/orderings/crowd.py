@@ -43,7 +43,8 @@ class CrowdOrdering(Ordering):
 
     kind: Literal["crowd"]
     of: tuple[Literal["system", "learned", "external"], ...] = option(
-        "trust levels whose records are limited; records of other levels keep their order",
+        "trust levels whose records are limited in number (`most`); records of other levels keep"
+        " their order",
         ("external",),
     )
     most: int = option(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from memoriter.core.errors import Corrupt, Unavailable
 from memoriter.core.record import Record
+from memoriter.kernel.turns import TURNS
 from memoriter.store.checks import checked_head, erasure_sum, manifest_of
 from memoriter.store.port import Delta, Dump, Head, Manifest, TenantRows, Unerased
 from memoriter.store.postgres.arrays import BigInts, Texts
@@ -184,8 +185,8 @@ class PostgresReader:
                 f"log entry {before.seq} of tenant {tenant!r} is missing, or is not the one"
                 " that this process read before",
                 hint=f"{self._sessions.at} was restored to an earlier state, or another server took"
-                " over without the last commits; compare both before you write, then open the"
-                " store again",
+                " over without the last commits; check which memories are lost before you write,"
+                " then open the store again",
             )
 
     def tenants(self) -> list[str]:
@@ -265,7 +266,8 @@ class PostgresReader:
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
         """The record versions of these rows; None where forgotten."""
-        kept = self._rows(tenant, _RECORDS_AT, BigInts(dict.fromkeys(rows))) if rows else []
+        wanted = BigInts(dict.fromkeys(rows))
+        kept = TURNS.beside(lambda: self._rows(tenant, _RECORDS_AT, wanted)) if rows else []
         records = {row[0]: read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in kept}
         return [records.get(row) for row in rows]
 

@@ -26,11 +26,11 @@ from memoriter.store.sqlite.connect import close, connect, needed_setup
 from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
 from memoriter.store.sqlite.openers import OPENERS
 from memoriter.store.sqlite.thread_connection import ThreadConnection, file_state
+from memoriter.store.sqlite.unfinished import SIDES, remove_copy
 from memoriter.store.sqlite.witness import Witness
 
 PAGES: Final = 512
 """How many pages are copied in one step; the caller hears of each step."""
-_SIDES: Final = ("-wal", "-shm")
 Copied = Callable[[int, int], None]
 """Called with the pages copied so far, and with how many there are."""
 
@@ -108,6 +108,12 @@ def replace_store(path: Path, copy: Path) -> None:
     lock = path.with_name(path.name + ".lock")
     lease = Lease(lock)
     with contextlib.closing(lease), lease.held(), os_errors(path), _old(path):
+        if not copy.exists():
+            raise Unavailable(
+                f"{path.name} was in use while the backup was copied, and its upkeep removed the"
+                " copy",
+                hint="stop what uses the store, then restore again",
+            )
         keep_mode(copy, path)
         fsync_file(copy)
         Witness(lock).clear()  # the copy may lack the last commit of the old store, as it should
@@ -157,13 +163,7 @@ def _put_aside(path: Path) -> None:
     """Rename a damaged store with its log; nothing of it is deleted."""
     names = (path.with_name(f"{path.name}.damaged-{n}") for n in itertools.count(1))
     aside = next(name for name in names if not name.exists())
-    for end in ("", *_SIDES):
+    for end in ("", *SIDES):
         part = path.with_name(path.name + end)
         if part.exists():
             part.rename(aside.with_name(aside.name + end))
-
-
-def remove_copy(path: Path) -> None:
-    """Remove an unfinished copy, which no other process knows of."""
-    for end in ("", *_SIDES):
-        path.with_name(path.name + end).unlink(missing_ok=True)

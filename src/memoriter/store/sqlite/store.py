@@ -40,6 +40,7 @@ from memoriter.store.sqlite.ledger import (
 from memoriter.store.sqlite.scrub import zero_free_space
 from memoriter.store.sqlite.thread_connection import wal_size
 from memoriter.store.sqlite.transactions import SqliteTransactions, is_writable
+from memoriter.store.sqlite.unfinished import remove_copy, restoring
 from memoriter.store.sqlite.witness import LastCommit
 from memoriter.store.stretches import require_end
 
@@ -167,13 +168,15 @@ class Sqlite(SqliteTransactions):
         """Empty the write-ahead log, zero the free space of all pages, mark what is erased.
 
         Pages that were cleaned must not come back from a cache, which would write them anew: the
-        mark is written by a new connection, and its commit makes all others drop their caches.
+        mark is written by a new connection, and its commit makes all others drop their caches. What
+        a killed restore left may hold the same records, so it goes first.
         """
         self._must_write()
         return self._with_reserve(lambda: self._scrub(tenant, upto))
 
     def _scrub(self, tenant: str, upto: int) -> bool:
         with self._queue.exclusive(), self._lease.held(), self._driver_errors():
+            remove_copy(restoring(self._path))
             if not self._wal_emptied():
                 return False
             self._renew_writer()
