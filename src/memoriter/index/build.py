@@ -66,8 +66,10 @@ class LogPart(NamedTuple):
             [*_sketches(self), *_sketches(part)],
             self.fields,
             TokenTable.joined([self.tokens, part.tokens]),
-            self.derived.followed_by(part.derived),
-            {name: np.concatenate([ours, part.texts[name]]) for name, ours in self.texts.items()},
+            derived=self.derived.followed_by(part.derived),
+            texts={
+                name: np.concatenate([ours, part.texts[name]]) for name, ours in self.texts.items()
+            },
             births=np.concatenate([self.births, part.births]),
             ended=np.concatenate([self.ended, part.ended]),
             ends=np.concatenate([self.ends, part.ends]),
@@ -195,7 +197,15 @@ def _makers() -> dict[str, _Maker]:
     none = np.zeros(0, np.int64)
     tokens, texts = TokenTable(np.zeros(0, np.uint16), none), text_columns([])
     nothing = LogPart(
-        Delta(0), [], 1, tokens, NOTHING_DERIVED, texts, births=none, ended=none, ends=none
+        Delta(0),
+        [],
+        1,
+        tokens,
+        derived=NOTHING_DERIVED,
+        texts=texts,
+        births=none,
+        ended=none,
+        ends=none,
     )
     return {name: make for make in _MAKERS for name in make(nothing, 0)}
 

@@ -177,32 +177,25 @@ class IndexCache:
         return index.view(seq).with_damage(f"{damage.message}; {damage.hint}")
 
     def wrote(self, tenant: str, rows: int) -> None:
-        """Count written rows; every `flush_rows` of them, upkeep starts in the background.
-
-        The next search need not read a small write from the log (ADR 0097).
-        """
-        self._count(tenant, rows)
-        if rows <= FEW and self._upkeep.follower is None:
-            self._read_on(tenant)
-
-    def _count(self, tenant: str, rows: int) -> None:
+        """Count written rows: many start upkeep, a few are read for the next search (ADR 0097)."""
         with self._lock:
             count = self._written.get(tenant, 0) + rows
             self._written[tenant] = count % self._upkeep.flush_rows
         if count >= self._upkeep.flush_rows:
             self._start(tenant)
+        if rows <= FEW and self._upkeep.follower is None:
+            for index in self._used(tenant):
+                with contextlib.suppress(MemoriterError, OSError):  # the next search tells of it
+                    index.read_on()
 
-    def _read_on(self, tenant: str) -> None:
-        """Have the indexes that are searched read what this process has just written."""
+    def _used(self, tenant: str) -> list[TenantIndex]:
+        """The indexes of a tenant, least recently used first."""
         with self._lock:
-            indexes = [each for key, each in self._indexes.items() if key[0] == tenant]
-        for index in indexes:
-            with contextlib.suppress(MemoriterError, OSError):  # the next search tells its caller
-                index.read_on()
+            return [each for key, each in self._indexes.items() if key[0] == tenant]
 
     def loaded(self, tenant: str, rows: int) -> None:
         """Count rows of a long load, which waits where upkeep is far behind it."""
-        self._count(tenant, rows)
+        self.wrote(tenant, rows)
         most = BEHIND * max(self._upkeep.flush_rows, FLUSH_ROWS)
         if self._publishes and self._backlog(tenant) > most:
             self._background.finish(tenant)
@@ -253,9 +246,7 @@ class IndexCache:
         Raises Forbidden if the store is read-only.
         """
         task = self._task(wait=wait)
-        with self._lock:
-            indexes = [each for key, each in self._indexes.items() if key[0] == tenant]
-        return task is None or erase(task, tenant, [each for each in indexes if each.home])
+        return task is None or erase(task, tenant, [x for x in self._used(tenant) if x.home])
 
     def erase_now(self, tenant: str) -> None:
         """Erase what was forgotten; Unavailable if a reader prevents it for too long."""
@@ -303,11 +294,9 @@ class IndexCache:
     def _published(self, tenant: str) -> list[TenantIndex]:
         """The tenant's indexes that have segment files, the default one first."""
         own = self.index(tenant)
-        with self._lock:
-            others = [each for key, each in self._indexes.items() if key[0] == tenant]
         return [own] + [
             index
-            for index in others
+            for index in self._used(tenant)
             if index is not own
             and index.home is not None
             and index.spaces.differs_only_in_analyzer(own.spaces)

@@ -17,28 +17,20 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.batch import DERIVED
 from memoriter.core.errors import Corrupt, Expired
-from memoriter.core.record import Record
-from memoriter.core.word_table import WordTable
-from memoriter.core.words import Sketch
-from memoriter.embed.port import TokenTable
 from memoriter.index.build import MOST, GrowingSegment, LogPart, PartArrays, grown
 from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import text_columns
 from memoriter.index.file import IndexOwner, load_segment
-from memoriter.index.log_arrays import NOTHING_DERIVED, Derivation
 from memoriter.index.merge import due, merge
 from memoriter.index.registry import Registry
 from memoriter.index.segment import GONE, Segment
 from memoriter.index.spaces import IndexSpaces
-from memoriter.index.texts import texts_by_field, texts_of
+from memoriter.index.text_reader import TextReader
 from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb
 from memoriter.store.segments import Segments
-from memoriter.text.default import DefaultAnalyzer
-from memoriter.text.tokenized import TokenAnalyzer
 
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
@@ -55,7 +47,8 @@ class TenantIndex:
         self._registry = Registry(partial(log.agents, tenant))
         self.tenant = tenant
         self.spaces = spaces
-        self._analyzer, self._space, self._kin = spaces.analyzer, spaces.vectors, spaces.kin
+        self._analyzer, self._space = spaces.analyzer, spaces.vectors
+        self._texts = TextReader(spaces, partial(log.records, tenant))
         self.home = home
         """Where its segments are published; None if it is in memory only."""
         self.lock = threading.RLock()
@@ -264,14 +257,15 @@ class TenantIndex:
 
     def _append(self, delta: Delta) -> None:
         """Add a part of the log to the tail, end the rows that it replaces, merge the tail."""
-        after, tokens = self.seq, self._tokens(delta)
+        after, tokens = self.seq, self._texts.tokens(delta)
         rows, ends = self._ended(delta)
         self._met_tombs |= bool(delta.tombs)
         self._registry.read_on(after, delta)
-        derived = self._derived(delta, tokens)
+        words = self._texts.words(delta, one_by_one=delta.upto - after <= MOST)
+        derived, columns = self._texts.vectors(delta, tokens), text_columns(delta.records)
         part = LogPart(
-            delta, self._words(delta), len(self._analyzer.fields), tokens, derived,
-            text_columns(delta.records), births=self._births(delta), ended=rows, ends=ends,
+            delta, words, len(self._analyzer.fields), tokens,
+            derived=derived, texts=columns, births=self._births(delta), ended=rows, ends=ends,
         )  # fmt: skip
         before, used = rows <= after, self._segments
         if before.any():
@@ -303,52 +297,6 @@ class TenantIndex:
             newest = self._segments[len(self._segments) - growing :]
             merged = merge(full[run], floor=0)
             self._segments = (*self._segments[: published + run.start], merged, *newest)
-
-    def _words(self, delta: Delta) -> WordTable | list[Sketch]:
-        """The words of all records: those in the log, else they are analysed now."""
-        own = self._analyzer
-        small = delta.upto - self.seq <= MOST
-        if isinstance(own, DefaultAnalyzer) and not delta.words and not small:
-            return own.word_table(texts_by_field(delta.records, own.fields), len(delta.records))
-
-        def analysed(record: Record) -> Sketch:
-            texts = texts_of(record)
-            if isinstance(own, TokenAnalyzer):
-                return own.sketch(texts)
-            return Sketch.of_words(own.analyse(texts))
-
-        sketches = [
-            Sketch.of(delta.words[record.row]) if record.row in delta.words else analysed(record)
-            for record in delta.records
-        ]
-        return sketches if small else WordTable.of(sketches, len(own.fields))
-
-    def _tokens(self, delta: Delta) -> TokenTable:
-        """The kin-table tokens of every record, computed from its text: cheaper than storing."""
-        if self._kin is None:
-            return TokenTable(np.zeros(0, np.uint16), np.zeros(len(delta.records), np.int64))
-        return self._kin.token_table([record.titled for record in delta.records])
-
-    def _derived(self, delta: Delta, tokens: TokenTable) -> Derivation:
-        """The vectors that the log only notes; none if nothing here computes them."""
-        noted = {vector.row for vector in delta.vectors if vector.body == DERIVED}
-        table = self.spaces.deriver
-        if table is None or not noted:
-            return NOTHING_DERIVED
-        places: list[int] = []
-        if self._kin is not None:  # it has cut the same texts into tokens of the same table
-            places = [n for n, record in enumerate(delta.records) if record.row in noted]
-            noted.difference_update([delta.records[n].row for n in places])
-        own = np.array([delta.records[n].row for n in places], np.int64)
-        taken = tokens if len(places) == len(delta.records) else tokens.taken(places)
-        derived = Derivation.of(own, table.embed_tokens(taken))
-        if not noted:
-            return derived
-        # A vector that was noted later than its record was written has its text further back.
-        others = [each for each in self._log.records(self.tenant, sorted(noted)) if each]
-        late = table.embed_tokens(table.token_table([each.titled for each in others]))
-        rows = np.array([each.row for each in others], np.int64)
-        return derived.followed_by(Derivation.of(rows, late))
 
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(rows that these entries end, the sequence number at which each ends).
