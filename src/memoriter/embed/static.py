@@ -26,7 +26,6 @@ from memoriter.embed.port import Side, TokenTable
 from memoriter.kernel.calls import token_sums, unit_rows
 from memoriter.kernel.library import native_library
 from memoriter.kernel.split import numbered_words
-from memoriter.rank.grid import unit
 from memoriter.rank.units import units
 
 _RULES: Final = 1
@@ -240,9 +239,6 @@ class Static:
     def _one_by_one(self, texts: Sequence[str]) -> TokenTable:
         """The tokens of texts, each by itself: quicker for a few short ones."""
         tokens = list(map(self.tokens, texts))
-        if len(tokens) == 1:  # a question: `unit` takes half the time of `units`
-            (only,) = tokens
-            return [unit(sums(np.array(only, np.uint16), np.array([len(only)], np.int64))[0])]
         counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
         flat = np.fromiter(chain.from_iterable(tokens), np.uint16, int(counts.sum()))
         return TokenTable(flat, counts)
