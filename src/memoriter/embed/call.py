@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.embed.port import Embedder, Side
+from memoriter.kernel.turns import TURNS
 from memoriter.models.worker_thread import AbandonedCalls, run_in_thread
 
 MAX_ABANDONED: Final = 4
@@ -57,7 +58,7 @@ def call_with_deadline(act: Callable[[], _Any], embedder: Embedder, seconds: flo
     # `exception`, not `result`: a TimeoutError that the embedder itself raises must not be taken
     # for our own deadline.
     try:
-        error = call.exception(timeout=seconds)
+        error = TURNS.beside(lambda: call.exception(timeout=seconds))
     except TimeoutError:
         _abandoned.add(call, embedder)
         raise EmbedderTimeout(f"the embedder did not answer within {seconds:g} s") from None

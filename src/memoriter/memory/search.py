@@ -12,7 +12,7 @@ from memoriter.core.ranking import Scores
 from memoriter.index.filter import EachOnce
 from memoriter.kernel.turns import TURNS
 from memoriter.lanes.port import AskReranker, Context, Effects, Skipped, Wording
-from memoriter.memory.engine import Engine
+from memoriter.memory.engine import AnalyzedView, Engine
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.passes import not_asked
 from memoriter.pipeline.plan import Plan, plan, plan_after
@@ -56,10 +56,12 @@ def _unless_reranked(engine: Engine, result: Result, verb: str) -> Result:
 
 def run_recipe(engine: Engine, query: Query, recipe: Recipe) -> Result:
     """Run a query, whether its recipe uses the reranker or not."""
-    ctx = bind_query(engine, query, recipe)
-    if needs_vector(recipe, query.mode):
-        ctx = engine.with_spaces(ctx, embed=True)
-    return _result(engine, recipe, ctx)
+    seen = _view_for(engine, query, recipe)  # before the turn: it may wait for a writer
+    with TURNS.turn():
+        ctx = _bound(engine, query, recipe, seen)
+        if needs_vector(recipe, query.mode):
+            ctx = engine.with_spaces(ctx, embed=True)
+        return _result(engine, recipe, ctx)
 
 
 def plan_search(engine: Engine, query: Query, recipe: Recipe) -> Plan:
@@ -128,9 +130,8 @@ def _result(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
     through = Generations(words.fingerprint, engine.vectors.name, kin)
     # Boosts, orderings and the answer read the same records.
     ctx = replace(ctx, effects=replace(ctx.effects, fetch=EachOnce(ctx.effects.fetch)))
-    with TURNS.turn():
-        ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
-        return answer(ran, ctx)
+    ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
+    return answer(ran, ctx)
 
 
 def run_bundles(engine: Engine, query: Query, recipe: Recipe, offset: int) -> Bundles:
@@ -143,9 +144,17 @@ def run_bundles(engine: Engine, query: Query, recipe: Recipe, offset: int) -> Bu
 
 def bind_query(engine: Engine, query: Query, recipe: Recipe) -> Context:
     """Bind a query to its view: selection, fetching, reranker and analyzer, but no vectors yet."""
+    return _bound(engine, query, recipe, _view_for(engine, query, recipe))
+
+
+def _view_for(engine: Engine, query: Query, recipe: Recipe) -> AnalyzedView:
+    """The view that a query reads, with the words of the recipe's analyzer if there are any."""
+    return engine.view_through(analyzer(recipe.analyzer), query.scope.tenant, query.known_at)
+
+
+def _bound(engine: Engine, query: Query, recipe: Recipe, seen: AnalyzedView) -> Context:
     tenant = query.scope.tenant
-    reader = analyzer(recipe.analyzer)
-    view, unread = engine.view_through(reader, tenant, query.known_at)
+    reader, view, unread = analyzer(recipe.analyzer), seen.view, seen.unread
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(engine.log.seq_at(tenant, query.as_of), view.seq)

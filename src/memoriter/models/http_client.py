@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from memoriter.core.errors import InputError, MemoriterError, Unavailable
+from memoriter.kernel.turns import TURNS
 from memoriter.models.texts import excerpt
 from memoriter.models.worker_thread import run_in_thread
 
@@ -152,6 +153,9 @@ class Post:
 
         Raises Unavailable when the server refuses, fails `tries` times or misses the deadline.
         """
+        return TURNS.beside(lambda: self._send(path, body))
+
+    def _send(self, path: str, body: bytes) -> bytes:
         for nth in range(self._tries):
             try:
                 return self._once(self._server.path + path, body)
