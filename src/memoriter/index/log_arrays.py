@@ -79,8 +79,8 @@ def vector_arrays(rows: Sequence[VectorRow], derived: Derivation) -> Arrays:
     has = places >= 0
     none = np.array([not vector.body for vector in rows], np.bool_)
     stored = {
-        int(n): vector
-        for n in np.flatnonzero(~noted & ~none)
+        n: vector
+        for n in np.flatnonzero(~noted & ~none).tolist()
         if (vector := _unit_of(rows[n])) is not None
     }
     widths = [derived.matrix.shape[1]] if has.any() else []
