@@ -49,12 +49,14 @@ DAYPARTS: Final = {
 _VERBS: Final = ("may", "march", "mar")
 """Months that are words as well."""
 _MONTH: Final = tuple(name for name in MONTHS if name not in _VERBS)
-_BEFORE_MONTH: Final = ("in", "of", "by", "since", "until", "early", "mid", "late")
+_BEFORE_WORDS: Final = "in of by since until early mid late"
+_BEFORE_MONTH: Final = tuple(_BEFORE_WORDS.split())
 _NAMED_TIMES: Final = (
     "noon", "midnight", "yesterday", "today", "tomorrow", "tonight", "ago", "weekend", "morning",
     "afternoon", "evening",
 )  # fmt: skip
-_WHICH: Final = ("last", "next", "this", "past")
+_WHICH_WORDS: Final = "last next this past"
+_WHICH: Final = tuple(_WHICH_WORDS.split())
 _SPANS: Final = ("night", "week", "month", "year", "summer", "spring", "autumn", "fall", "winter")
 _COUNTS: Final = (*NUMBERS, "few", "several")
 _UNITS: Final = ("minute", "hour", "day", "week", "month", "year")
