@@ -1,7 +1,8 @@
 """The native kernel beside numpy: the same questions in turn, question by question, in one run.
 
 Each question is asked under both kernels, and the answers must be equal to the last bit. `after a
-write` has a record written before each question. The last table has the recalls of a second that
+write` has a record written before each question, one kernel after the other; the write has its own
+row, as it reads what it wrote into the index. The last table has the recalls of a second that
 one and four threads get together, by wall time; more than one core is needed for more than one.
 """
 
@@ -75,7 +76,8 @@ def _recalls(
     memory: Memory, questions: Sequence[str], kernels: Sequence[str], count: int
 ) -> list[tuple[str, ...]]:
     asks: dict[str, Asking] = {name: partial(memory.recall, recipe=name) for name in RECIPES}
-    out = {(name, each): list[float]() for name in (*asks, "… after a write") for each in kernels}
+    names = (*asks, "a write", "… memoriter after it")
+    out = {(name, each): list[float]() for name in names for each in kernels}
     for question in questions:
         for name, ask in asks.items():
             answers: list[list[tuple[str, float]]] = []
@@ -86,12 +88,14 @@ def _recalls(
                 answers.append([(hit.id, hit.score) for hit in made])  # pyright: ignore
                 out[name, each].append(1000 * spent.cpu)
             assert answers[0] == answers[-1], question
-    for question in questions[: len(questions) // 3]:
-        for each in kernels:
-            with kernel(each):
-                memory.remember(f"A note about {question}.")
-                spent = timed(partial(memory.recall, question))[1]
-            out["… after a write", each].append(1000 * spent.cpu)
+    for each in kernels:
+        with kernel(each):
+            for question in questions:
+                write = partial(memory.remember, f"A note about {question}.")
+                for name, call in zip(
+                    names[-2:], (write, partial(memory.recall, question)), strict=True
+                ):
+                    out[name, each].append(1000 * timed(call)[1].cpu)
     return [
         (name, f"{count:,}", each, f"{statistics.median(spent):.1f}", f"{_late(spent):.1f}")
         for (name, each), spent in out.items()

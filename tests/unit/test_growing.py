@@ -124,3 +124,14 @@ def test_a_write_is_read_at_once_if_somebody_searched_since_the_last_one(tmp_pat
         memory.remember("The kettle is blue")
         assert index_of(memory).seq == first.seq, "nobody asked in between"
         assert len(memory.recall(QUESTION)) == 3
+
+
+def test_a_write_does_not_wait_for_what_another_process_loaded(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db") as memory, memoriter.open(tmp_path / "m.db") as other:
+        memory.remember("The kettle is green")
+        memory.recall(QUESTION)
+        before = index_of(memory).seq
+        other.remember_many([text(n) for n in range(MOST)])
+        memory.remember("The kettle is red")
+        assert index_of(memory).seq == before
+        assert len(memory.recall(QUESTION, limit=200)) > 2

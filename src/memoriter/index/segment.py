@@ -373,6 +373,8 @@ class Segment:
     @cached_property
     def embedded(self) -> NDArray[np.bool_]:
         """Which rows have a vector in this segment, or are known to have nothing to embed."""
+        if self.in_order:
+            return np.ones(len(self), np.bool_)
         out = np.zeros(len(self), np.bool_)
         places, home = self.owners
         out[places[home]] = True

@@ -136,12 +136,15 @@ class TenantIndex:
     def read_on(self) -> None:
         """Read what was written, if somebody searched since the last time and no one reads it now.
 
-        So of writes that follow each other only the first one is read at once.
+        So of writes that follow each other only the first one is read at once. What takes longer,
+        as after a load by another process, is left to the next search.
         """
         if self._searched and self.lock.acquire(blocking=False):
             try:
-                self._searched = False
-                self._catch_up()
+                head = self._log.head(self.tenant)
+                if head.published == self._published and head.seq - self.seq <= MOST:
+                    self._searched = False
+                    self._catch_up()
             finally:
                 self.lock.release()
 

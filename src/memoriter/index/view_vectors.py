@@ -36,8 +36,12 @@ class SegmentVectors:
 
     @cached_property
     def places(self) -> Places:
-        """The indices of the selected vectors."""
-        return np.flatnonzero(self.seen)
+        """The indices of the selected vectors; kept for later views that see the same rows."""
+        known = self.segment.memo.get("selected")
+        if known is None or known[0] is not self.seen:
+            known = (self.seen, np.flatnonzero(self.seen))
+            self.segment.remember("selected", known)
+        return known[1]
 
     @property
     def count(self) -> int:
