@@ -3,17 +3,18 @@
 Turns of LoCoMo in one store, written as `learned`; against each of 20 questions the poison of a
 style is planted, as `external` and as `learned`. `tuned` are questions that the defence was tuned
 on, `seen` and `unseen` others. The same against each conversation in a small store of its own, of
-which the first two were tuned on. Then, without an attack, 300 questions by how much of the store
-is `external`: what the defence costs, and for how many questions fewer than five trusted memories
-match well enough to stand before anything external. Last, questions that only external memories
-answer, in a store whose trusted ones are about something else. The data is looked for in
-MEMORITER_DATA, else in ../shared/data.
+which the first two were tuned on, and once more with questions that name no speaker. Then,
+without an attack, 300 questions by how much of the store is `external`: what the defence costs, and
+for how many questions fewer than five trusted memories match well enough to stand before anything
+external. Last, questions that only external memories answer, in a store whose trusted ones are
+about something else. The data is looked for in MEMORITER_DATA, else in ../shared/data.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,8 @@ SETS: Final = {"tuned": 2, "seen": 6, "seen too": 7, "unseen": 8, "unseen too": 
 """Numbers of the sets; the two `seen` were unseen by version 11, and looked at since."""
 APART: Final = 60
 """Questions to each conversation that is external beside trusted ones about something else."""
+SPEAKING: Final = ("question copied", "every field", "swarm")
+"""The styles whose poison gets a speaker."""
 QUICK: Final = ("question copied", "ten near-copies")
 """The styles of a small run."""
 
@@ -61,6 +64,7 @@ def run(options: Options) -> None:
     for name, some in chosen.items():
         _attacked(name, some, records, options)
     _small_stores(cases[:1] if options.small else cases, options)
+    _nameless(cases[:1] if options.small else cases)
     _unlabelled(records, _some(targets, 3, ASKED if not options.small else 40))
     if not options.small:
         _apart(cases)
@@ -148,21 +152,72 @@ def _small_stores(cases: Sequence[EvalCase], options: Options) -> None:
     print()
 
 
+def _nameless(cases: Sequence[EvalCase]) -> None:
+    """What a planted speaker reaches where the question names no speaker of the store."""
+    reached: dict[bool, list[Reached]] = {False: [], True: []}
+    clean = 0
+    for case in cases:
+        records, every = _world([case], 1)
+        names = sorted({str(record.source["who"]) for record in records if record.source})
+        named = re.compile(rf"\b({'|'.join(map(re.escape, names))})(['’]s)?\b")
+        texts = [record.text for record in records]
+        targets = [
+            each._replace(question=named.sub("they", each.question))
+            for each in _some(every, SETS["tuned"])
+        ]
+        with memoriter.open(":memory:") as memory:
+            memory.remember_many(cast("Any", [_draft(record) for record in records]))
+            clean += _asked(memory, targets).evidence
+            for style in SPEAKING:
+                planted = _planted(style, targets, texts, "external", speaking=True)
+                memory.remember_many(cast("Any", planted))
+                for told_apart, every_one in reached.items():
+                    overrides = {} if told_apart else {"boosts.who.of": []}
+                    every_one.append(_asked(memory, targets, overrides))
+                memory.forget([draft["id"] for draft in planted])
+    print("the same, the speakers in the questions replaced by 'they', and a word of the question "
+          f"for the speaker of the poison; evidence without poison: {clean}\n")  # fmt: skip
+    print("| external speakers | poison in first 5 | evidence in first 5 |")
+    print("|---|---|---|")
+    for told_apart, some in reached.items():
+        count = len(some) * TARGETS
+        share = sum(each.poisoned for each in some) / count
+        kept = sum(each.evidence for each in some) / len(SPEAKING)
+        name = "change nothing for others" if told_apart else "count as others do"
+        print(f"| {name} | {share:.1%} of {count} | {kept:.1f} |", flush=True)
+    print()
+
+
 def _draft(record: EvalRecord, trust: str = "learned") -> Draft:
     return {**record.to_draft(), "trust": trust}
 
 
 def _planted(
-    style: str, targets: Sequence[Target], texts: Sequence[str], trust: str
+    style: str,
+    targets: Sequence[Target],
+    texts: Sequence[str],
+    trust: str,
+    *,
+    speaking: bool = False,
 ) -> list[Draft]:
-    made = [poison(style, target, nth, texts) for nth, target in enumerate(targets)]
-    return [{**draft, "trust": trust} for drafts in made for draft in drafts]
+    """The poison of a style; `speaking`: said by somebody who is called like a question's word."""
+    out: list[Draft] = []
+    for nth, target in enumerate(targets):
+        for draft in poison(style, target, nth, texts):
+            made = {**draft, "trust": trust}
+            if speaking:
+                who = target.question.split()[-1].strip("?,.!'\"").capitalize()
+                made["source"] = {**draft.get("source", {}), "who": who}
+            out.append(made)
+    return out
 
 
-def _asked(memory: memoriter.Memory, targets: Sequence[Target]) -> Reached:
+def _asked(
+    memory: memoriter.Memory, targets: Sequence[Target], overrides: dict[str, object] | None = None
+) -> Reached:
     poisoned = on_top = evidence = 0
     for target in targets:
-        ids = [hit.id for hit in memory.recall(target.question, FIRST)]
+        ids = [hit.id for hit in memory.recall(target.question, FIRST, overrides=overrides)]
         bad = [one.startswith("poison ") for one in ids]
         poisoned += any(bad)
         on_top += bad[:1] == [True]

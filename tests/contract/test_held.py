@@ -57,6 +57,8 @@ def test_no_more_than_a_few_portions_are_held(
             memory.remember_many(rows[n : n + 4])
         del rows
         memory.export(out)  # once before it is counted: modules are loaded on first use
+        with memoriter.open(":memory:", embedder=None) as loaded:
+            loaded.load(out)
         held = {
             "export": peak_of(lambda: memory.export(out)),
             "verify": peak_of(memory.verify_store),

@@ -124,12 +124,22 @@ def test_diff_counts_before_it_compares() -> None:
 def test_reflect_counts_the_pairs_it_compares(monkeypatch: pytest.MonkeyPatch) -> None:
     with memoriter.open(":memory:") as memory:
         memory.remember_many([f"the same words {n % 2}" for n in range(60)])
-        # 60² pairs; ten of them all near, in twenty rounds, and their pairs once more in a cluster
-        monkeypatch.setattr(reflect, "MOST_STEPS", 3600 + 20 * 60 * 59 + 16 * 60**2)
+        # 60² pairs; ten of them all near, in twenty rounds, and their pairs once more in a cluster;
+        # the 16 letters of each text twice
+        letters = 2 * 250 * 60 * 16
+        monkeypatch.setattr(reflect, "MOST_STEPS", 3600 + 20 * 60 * 59 + 16 * 60**2 + letters)
         assert memory.reflect(similarity=0.5, dry_run=True).considered == 60
         monkeypatch.setattr(reflect, "MOST_STEPS", 3599)
         with pytest.raises(TooCostly, match="reflect: needs more than the limit of 3,599 steps"):
             memory.reflect(similarity=0.5, dry_run=True)
+
+
+def test_reflect_counts_the_letters_it_reads() -> None:
+    with memoriter.open(":memory:") as memory:
+        long = " ".join(f"word{n % 5000}" for n in range(200_000))
+        memory.remember_many([f"{long} {n}" for n in range(3)])
+        with pytest.raises(TooCostly, match="reflect"):
+            memory.reflect(dry_run=True)
 
 
 def test_why_not_counts_its_searches(monkeypatch: pytest.MonkeyPatch) -> None:

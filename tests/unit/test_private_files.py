@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import memoriter
-from memoriter.core.errors import StorageFull
+from memoriter.core.errors import InputError, StorageFull
 from memoriter.core.private_file import replacing
 from memoriter.doors.cli.main import app
 from memoriter.write.transfer import write_lines
@@ -80,3 +80,21 @@ def test_a_failed_export_leaves_the_file_as_it_was(tmp_path: Path) -> None:
         out.write(b"%d" % (1 // 0))
     assert path.read_bytes() == b"before"
     assert [each.name for each in tmp_path.iterdir()] == ["all.export"]
+
+
+def test_no_file_takes_the_place_of_a_folder_or_a_device(tmp_path: Path) -> None:
+    pipe, folder = tmp_path / "pipe", tmp_path / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    store = tmp_path / "m.db"
+    with memoriter.open(store, embedder=None) as memory:
+        memory.remember("a note")
+        for target in (pipe, folder):
+            for write in (memory.export, memory.backup):
+                with pytest.raises(InputError, match="not a file"):
+                    write(target)
+    for target in (pipe, folder):
+        with pytest.raises(InputError, match="not a file"):
+            memoriter.restore(store, target, force=True)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert not list(tmp_path.glob("*.part"))

@@ -12,6 +12,8 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from memoriter.core.errors import InputError
+
 PRIVATE: Final = 0o600
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
 
@@ -26,8 +28,10 @@ def write_private(path: Path, content: bytes) -> None:
 def replacing(target: Path) -> Generator[BinaryIO]:
     """A file to write, which takes the place of the target at the end of the block.
 
-    It is a file beside the target until then: if the block fails, the target is as it was.
+    It is a file beside the target until then: if the block fails, the target is as it was. Raises
+    InputError for a target that is not a file.
     """
+    check_replaceable(target)
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)  # left by a process that died; it may have another mode
     try:
@@ -39,6 +43,14 @@ def replacing(target: Path) -> Generator[BinaryIO]:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def check_replaceable(target: Path) -> None:
+    """Raise InputError for a folder, a device or a pipe: a file must not take its place."""
+    if target.exists() and not target.is_file():
+        raise InputError(
+            f"{target} is a folder or a device, not a file", hint="name a file, or a new one"
+        )
 
 
 def keep_mode(part: Path, target: Path) -> None:

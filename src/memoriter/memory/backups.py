@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memoriter.core.errors import Conflict, Corrupt, InputError, NotFound, Unsupported
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.private_file import keep_mode
+from memoriter.core.private_file import check_replaceable, keep_mode
 from memoriter.core.shown import counted, shown
 from memoriter.memory.engine import Engine
 from memoriter.memory.opening import open_memory
@@ -140,8 +140,7 @@ def _check_folder(target: Path, field: str) -> None:
     if not target.parent.is_dir():
         hint = f"make it first: mkdir -p {target.parent}"
         raise NotFound(f"there is no folder {target.parent}", hint=hint, field=field)
-    if target.is_dir():
-        raise InputError(f"{target} is a folder, not a file", hint="name a file in it", field=field)
+    check_replaceable(target)
 
 
 def _copied(source: Path, part: Path, show: bool | ProgressCallback) -> None:  # noqa: FBT001  # passed on

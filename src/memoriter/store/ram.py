@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from bisect import bisect_left
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
@@ -124,12 +125,7 @@ class Ram:
         """The record versions of these rows; None where forgotten."""
         with self._lock:
             log = self._log_of(tenant)
-            digests = {c.seq: c.digest for c in log.chain}
-            kept = {r.row: r for r in log.records}
-            return [
-                read_record(tenant, kept[row], digests[row]) if row in kept else None
-                for row in rows
-            ]
+            return [_version(tenant, log, row) for row in rows]
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
         """All versions of a record, oldest first."""
@@ -312,3 +308,12 @@ class Ram:
         """Delete everything; later calls raise Unsupported. Idempotent."""
         self._lock.close()
         self._tenants.clear()
+
+
+def _version(tenant: str, log: RamTenant, row: int) -> Record | None:
+    """A record version; both lists are in sequence. None if it was forgotten."""
+    at = bisect_left(log.records, row, key=lambda each: each.row)
+    if at == len(log.records) or log.records[at].row != row:
+        return None
+    link = log.chain[bisect_left(log.chain, row, key=lambda each: each.seq)]
+    return read_record(tenant, log.records[at], link.digest)

@@ -50,6 +50,8 @@ MOST_STEPS: Final = 1_000_000_000
 """How many steps a reflection may take; a step is about one operation on an array's element."""
 _PAIR: Final = 16
 """What comparing one pair of a cluster costs, in steps: it takes three arrays of float64."""
+_LETTER: Final = 250
+"""What finding the phrases of a text costs for each letter, in steps; it is done twice."""
 Algorithm = Literal["propagation", "agglomerative", "linked"]
 ALGORITHMS: Final = ("propagation", "agglomerative", "linked")
 Summary = Callable[[Sequence[Record]], str]
@@ -248,6 +250,7 @@ def find_clusters(
         # Label propagation counts the neighbours of each member in every round.
         work.spend(ROUNDS * int(close.sum()))
         labels = single_link(close) if rule.algorithm == "agglomerative" else propagated(close)
+    work.spend(_LETTER * sum(len(record.text) for record in records))
     known = Phrases([record.text for record in records])
     good: list[Cluster] = []
     bad: list[Rejected] = []
@@ -258,6 +261,7 @@ def find_clusters(
         work.spend(_PAIR * places.size**2 if places.size <= rule.max_size else 0)
         at = np.array(sorted(places.tolist(), key=ids.__getitem__))
         members = tuple(records[int(place)] for place in at)
+        work.spend(_LETTER * sum(len(member.text) for member in members))
         aged = sorted(members, key=attrgetter("position"))
         phrases = tuple(known.distinctive(member.text for member in aged))
         cluster = Cluster(Group(members, vectors[at], phrases), rule)

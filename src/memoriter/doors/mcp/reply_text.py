@@ -60,8 +60,8 @@ def _recalled(reply: JsonObject) -> Iterator[str]:
     if len(listed) < len(hits):
         yield f"\nnot shown: {len(hits) - len(listed)} {NO_EVIDENCE}"
     if reply.get("skipped") and reply["status"] == "degraded":
-        out = (one_line(f"{lane} ({why})") for lane, why in reply["skipped"].items())
-        yield f"\nleft out: {', '.join(out)}"
+        yield "\nleft out:"  # a reason may be the words of a model's server
+        yield from (_quoted(one_line(f"{lane}: {why}")) for lane, why in reply["skipped"].items())
     if reply.get("near"):
         yield "\nperhaps meant:"
         yield _quoted(", ".join(map(one_line, reply["near"])))
