@@ -182,7 +182,7 @@ class Context:
     def at(self, label: str, seeds: Mapping[str, Rows], *, scores_further: bool = False) -> Context:
         """The context for one lane, with its seeds if it has some."""
         own = seeds.get(label, _NO_ROWS)
-        return self.running_as(RunningPart(label, own, scores_further))
+        return self.changed(running=RunningPart(label, own, scores_further))
 
     def running_as(self, part: RunningPart) -> Context:
         """The same context while another part runs."""
