@@ -21,6 +21,8 @@ class Budget:
     @classmethod
     def of(cls, tokens: object, chars: object) -> Self:
         """Validate the options of a call; raises BadQuery if a limit is not a positive integer."""
+        if tokens is None and chars is None:
+            return cls()
         options = {"budget_tokens": tokens, "budget_chars": chars}
         bounds = {
             key: None if value is None else integer(value, key, 1, LARGEST, BadQuery)

@@ -216,6 +216,8 @@ def check_known(
     given: Mapping[str, object], options: type, error: type[InputError], *others: str
 ) -> None:
     """Raise `error` for an option that is not declared; the hint names the likely one."""
+    if not given:
+        return
     known = (*others, *declared(options))
     for name in sorted(given):
         if name not in known:

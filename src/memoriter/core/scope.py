@@ -60,8 +60,10 @@ class Scope:
 
         Raises InputError if it would leave this scope.
         """
-        filters = self.filters()
         wanted = {key: options[key] for key in PARTS if options.get(key) is not None}
+        if not wanted:
+            return self
+        filters = self.filters()
         for key, value in wanted.items():
             if filters.get(key, value) != value:
                 raise InputError(

@@ -94,9 +94,13 @@ class IndexCache:
 
     def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
         """The index of a tenant, by default under the store's own analyzer."""
+        index = self._index(tenant, self._spaces_with(analyzer))
+        self._weigh(index)
+        return index
+
+    def _spaces_with(self, analyzer: Analyzer | None) -> IndexSpaces:
         own = analyzer is None or analyzer is self._spaces.analyzer
-        spaces = self._spaces if own else replace(self._spaces, analyzer=analyzer)
-        return self._index(tenant, spaces)
+        return self._spaces if own else replace(self._spaces, analyzer=analyzer)
 
     def _index(self, tenant: str, spaces: IndexSpaces) -> TenantIndex:
         self._log.check()  # before the lock: after a fork it may be held for ever
@@ -107,7 +111,6 @@ class IndexCache:
                 home = self._upkeep.segments if self._keeps(spaces.analyzer) else None
                 index = TenantIndex(self._log, tenant, spaces, home)
             self._indexes[key] = index  # last in the order: most recently used
-        self._weigh(index)
         return index
 
     def _weigh(self, index: TenantIndex) -> None:
@@ -147,7 +150,7 @@ class IndexCache:
         If a vector is damaged the view has none, and `View.damage` says why. Raises Expired for a
         view before the horizon, Corrupt for any other damage.
         """
-        index = self.index(tenant, analyzer)
+        index = self._index(tenant, self._spaces_with(analyzer))
         try:
             view = index.view(seq)
         except Corrupt as damage:

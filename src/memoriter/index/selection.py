@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import is_
 from typing import Final, Literal
 
 import numpy as np
@@ -102,8 +103,7 @@ def select(
     masks = scoped = list(view.visible)
     funnel = [("view", view.total)]
     replaced = _Replacement.of(view, criteria)
-    steps = (("scope", _in_scope), ("hidden", _drop_hidden), ("as_of", _as_of))
-    for name, narrow in steps:
+    for name, narrow in _STEPS:
         before = masks
         masks = [
             narrow(criteria, s, mask, replaced)
@@ -112,9 +112,9 @@ def select(
         funnel.append((name, _count(masks, before, funnel[-1][1])))
         scoped = masks if name == "scope" else scoped
     # The filter comes last: it may have to read records, so it should see as few rows as possible.
-    before = masks
+    before, filtered = masks, criteria.where != EVERYTHING
     masks = [
-        passing(criteria.where, s, mask, fetch, work) if mask.any() else mask
+        passing(criteria.where, s, mask, fetch, work) if filtered and mask.any() else mask
         for s, mask in zip(view.segments, masks, strict=True)
     ]
     funnel.append(("where", _count(masks, before, funnel[-1][1])))
@@ -126,7 +126,7 @@ def select(
 
 def _count(masks: Sequence[Mask], before: Sequence[Mask], count: int) -> int:
     """How many rows are selected; as many as before if no mask was narrowed."""
-    same = all(mask is old for mask, old in zip(masks, before, strict=True))
+    same = all(map(is_, masks, before))
     return count if same else sum(int(mask.sum()) for mask in masks)
 
 
@@ -198,10 +198,12 @@ class _Replacement:
 
     @classmethod
     def of(cls, view: View, criteria: Criteria) -> _Replacement:
+        edges = view.replacing_edges
+        if not edges.sources.size:  # in most stores nothing was ever replaced
+            return cls(edges.targets, edges.sources)
         superseded = view.replacing_edges_at(
             criteria.time, criteria.recorded, criteria.replaced_by
         ).targets
-        edges = view.replacing_edges
         begins_later = (edges.since != NO_TIME) & (edges.since > criteria.time)
         return cls(superseded, edges.sources[begins_later])
 
@@ -219,7 +221,7 @@ def _no_fetch(_: object) -> list[None]:
 
 def _in_scope(criteria: Criteria, segment: Segment, mask: Mask, _: _Replacement) -> Mask:
     tests = tuple(Test(key, "eq", value) for key, value in criteria.scope.filters().items())
-    return passing(AllOf(tests), segment, mask, _no_fetch)
+    return passing(AllOf(tests), segment, mask, _no_fetch) if tests else mask
 
 
 def _drop_hidden(criteria: Criteria, segment: Segment, mask: Mask, replaced: _Replacement) -> Mask:
@@ -254,3 +256,7 @@ def _valid(criteria: Criteria, segment: Segment, mask: Mask, replaced: _Replacem
         return mask & (segment.born <= criteria.recorded)
     since, until = segment.arrays["valid_from"], segment.arrays["valid_until"]
     return _without(mask & holds_at(since, until, criteria.as_of), segment, replaced.early)
+
+
+_STEPS: Final = (("scope", _in_scope), ("hidden", _drop_hidden), ("as_of", _as_of))
+"""What narrows a search before its filter, in this order."""

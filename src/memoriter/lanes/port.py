@@ -182,12 +182,16 @@ class Context:
     def at(self, label: str, seeds: Mapping[str, Rows], *, scores_further: bool = False) -> Context:
         """The context for one lane, with its seeds if it has some."""
         own = seeds.get(label, _NO_ROWS)
-        return self.running_as(RunningPart(label, own, scores_further))
+        return self.changed(running=RunningPart(label, own, scores_further))
 
     def running_as(self, part: RunningPart) -> Context:
-        """The same context while another part runs (`replace`, quicker)."""
+        """The same context while another part runs."""
+        return self.changed(running=part)
+
+    def changed(self, **fields: object) -> Context:
+        """The context with other values of some fields (`replace`, quicker)."""
         made = object.__new__(Context)
-        made.__dict__.update(self.__dict__, running=part)
+        made.__dict__.update(self.__dict__, **fields)
         return made
 
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
@@ -222,11 +226,8 @@ class Context:
         return cast("Sequence[str]", self.memo["terms"])
 
     def replacing_ids(self, rows: Rows) -> list[tuple[str, ...]]:
-        """For each row the ids of the readable records that replaced it.
-
-        Empty if the recipe goes by append time: what was replaced by then is not in the selection.
-        """
-        if self.recorded is not None:
+        """For each row the ids of the readable records that replaced it."""
+        if self.recorded is not None:  # what was replaced by then is not in the selection
             return [()] * rows.size
         return replacing_ids(self.view, rows, self.replacing_edges, self.selection.readable)
 

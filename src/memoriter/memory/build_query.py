@@ -20,7 +20,7 @@ from memoriter.core.query import (
 )
 from memoriter.core.scope import Scope
 from memoriter.core.times import Now, TimeLike, micros
-from memoriter.core.where import Where, parse_where, tagged
+from memoriter.core.where import EVERYTHING, Where, parse_where, tagged
 from memoriter.core.where_times import dated
 from memoriter.memory.options import SearchKwargs
 from memoriter.pipeline.foreign_names import both, in_callers_words, resolved_overrides
@@ -52,14 +52,11 @@ def build_query(
         scope=scope,
         now=now,
         limit=_limit(limit, recipe),
-        where=both(
-            tagged(parse_where(dated(options.get("where"), lambda: now)), options.get("tags")),
-            tests,
-        ),
+        where=_where(options, tests, lambda: now),
         as_of=_time(options.get("as_of"), "as_of", lambda: now),
         known_at=_time(options.get("known_at"), "known_at", clock),
         overrides=cast("dict[str, Json]", overrides),
-        require=frozenset(names(options.get("require") or (), "require", BadQuery)),
+        require=_required(options.get("require")),
         vector=vector if vector is None else _vector(vector),
         aliases=parse_aliases(options.get("aliases")),
         mode=mode,
@@ -69,6 +66,19 @@ def build_query(
         budget=Budget.of(options.get("budget_tokens"), options.get("budget_chars")),
     )
     return built, recipe
+
+
+def _where(options: SearchKwargs, tests: Where, now: Now) -> Where:
+    """The filter of a call: its `where`, its `tags` and the tests of its overrides."""
+    where, tags = options.get("where"), options.get("tags")
+    if where is None and tags is None:
+        return tests
+    return both(tagged(parse_where(dated(where, now)), tags), tests)
+
+
+def _required(lanes: object) -> frozenset[str]:
+    """The labels of the lanes that must run."""
+    return frozenset(names(lanes, "require", BadQuery)) if lanes else frozenset()
 
 
 def _question(query: object) -> str:
@@ -122,7 +132,11 @@ def recipe_for(options: SearchKwargs, default: str) -> tuple[Recipe, dict[str, o
 
     Some systems' recipes take filters as overrides; those become tests.
     """
-    overrides = options.get("overrides") or {}
+    name = options.get("recipe")
+    name = default if name is None else name
+    overrides = options.get("overrides")
+    if not overrides:
+        return recipe_of(name), {}, EVERYTHING
     if not isinstance(overrides, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise BadRecipe(
             "overrides: expected an object that maps paths to values, got"
@@ -131,8 +145,7 @@ def recipe_for(options: SearchKwargs, default: str) -> tuple[Recipe, dict[str, o
             field="overrides",
         )
     overrides = metadata(overrides, "overrides", BadRecipe)
-    name = options.get("recipe")
-    recipe = recipe_of(default if name is None else name)
+    recipe = recipe_of(name)
     by_path, tests = resolved_overrides(recipe, overrides)
     try:
         return overridden(recipe, by_path), by_path, tests

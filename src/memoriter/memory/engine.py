@@ -138,7 +138,7 @@ class Engine:
             view = each.index_cache.view(tenant, seq)
             vector = _vector_in_other(each, ctx, view) if embed else None
             spaces.append(in_space(each.vectors.embedder_name, view, vector))
-        return replace(ctx, spaces=tuple(spaces))
+        return ctx.changed(spaces=tuple(spaces))
 
     def wait_for(self, tenant: str, seq: int, timeout: float) -> None:
         """See to it that every read of this process sees an entry that was written elsewhere.

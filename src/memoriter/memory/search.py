@@ -129,7 +129,9 @@ def _result(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
     kin = None if engine.kin is None else engine.kin.fingerprint
     through = Generations(words.fingerprint, engine.vectors.name, kin)
     # Boosts, orderings and the answer read the same records.
-    ctx = replace(ctx, effects=replace(ctx.effects, fetch=EachOnce(ctx.effects.fetch)))
+    effects = ctx.effects
+    once = Effects(EachOnce(effects.fetch), effects.reranker, effects.work)
+    ctx = ctx.changed(effects=once)
     ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
     return answer(ran, ctx)
 
@@ -181,6 +183,8 @@ def live_reranker(engine: Engine, query: Query) -> AskReranker | None:
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:
     """Whether a vector lane is enabled in this mode, or is the fallback of the mode."""
     chosen = recipe.mode(mode)
-    labels = {label for label in chosen.lanes if recipe.lanes[label].enabled} | {chosen.otherwise}
-    lanes = recipe.lanes.items()
-    return any(lane.generation == "vectors" and label in labels for label, lane in lanes)
+    return any(
+        lane.generation == "vectors"
+        and (label == chosen.otherwise or (lane.enabled and label in chosen.lanes))
+        for label, lane in recipe.lanes.items()
+    )

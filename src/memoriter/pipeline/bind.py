@@ -6,7 +6,6 @@ Called by `memory/search.py` before planning; embedding the query comes later.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -80,7 +79,7 @@ def bind(
         keys=tie_keys(view, recipe.ties),
         selected_ms=selected_ms,
     )
-    return replace(ctx, embedded=embedded_text(ctx, recipe))
+    return ctx.changed(embedded=embedded_text(ctx, recipe))
 
 
 def asked_text(query: Query, recipe: Recipe) -> str:

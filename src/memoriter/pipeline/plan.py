@@ -290,6 +290,8 @@ def _verdict(recipe: Recipe, label: str, ctx: Context, ready: set[str]) -> Ready
 
 
 def _must_run(made: Plan, query: Query) -> None:
+    if made.running and not query.require:
+        return
     reasons = reasons_of(made)
     if missing := sorted(query.require & set(reasons)):
         label = missing[0]

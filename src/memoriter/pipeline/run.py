@@ -114,9 +114,9 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     question = None if rule is None else question_facts(ctx, rule, proposed)
     relevance = None
     if question is not None:
-        judged = slate_relevance(plan.recipe, ctx, question, scored.slate)
-        relevance = RowRelevance(scored.slate.rows, judged)
-        scored = replace(scored, slate=scored.slate.with_details({RELEVANCE: judged.values}))
+        judged = slate_relevance(plan.recipe, ctx, question, first)
+        relevance = RowRelevance(first.rows, judged)
+        scored = Scored(first.with_details({RELEVANCE: judged.values}), scored.shows)
     watch.lap(FIRST)
     plan, scored, outcomes = _second_pass(plan, ctx, scored, proposed)
     if second := next((name for name in (AGAIN, RERANK) if plan.runs(name)), None):
