@@ -1,38 +1,38 @@
 /* Keeps the best rows while scores arrive, and every row that ties with the last of them. */
 #include "kernel.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { LONGEST = 64, SHORTEST = 8 }; /* rows of a run */
 
 API int64_t kernel_abi(void) { return KERNEL_ABI; }
 
-CLONES double run_max(const double *values, int64_t size)
+const uint8_t *real_mask(const uint8_t *mask, int64_t rows)
 {
-    double most[8];
-    if (size < 8) {
-        double one = values[0];
-        for (int64_t i = 1; i < size; i++) one = values[i] > one ? values[i] : one;
-        return one;
+    return mask && memchr(mask, 0, (size_t)rows) ? mask : NULL;
+}
+
+/* The largest value of each run of so many, a multiple of 8. */
+CLONES static void maxima(const double *values, int64_t size, int64_t run, double *out)
+{
+    for (int64_t from = 0; from < size; from += run) {
+        int64_t upto = from + run < size ? from + run : size, i = from;
+        double most[8], one = values[from];
+        if (upto - from >= 8) {
+            for (int j = 0; j < 8; j++) most[j] = values[from + j];
+            for (i += 8; i + 8 <= upto; i += 8)
+                for (int j = 0; j < 8; j++) most[j] = values[i + j] > most[j] ? values[i + j] : most[j];
+            for (int j = 0; j < 8; j++) one = most[j] > one ? most[j] : one;
+        }
+        for (; i < upto; i++) one = values[i] > one ? values[i] : one;
+        *out++ = one;
     }
-    for (int j = 0; j < 8; j++) most[j] = values[j];
-    for (int64_t i = 8; i + 8 <= size; i += 8)
-        for (int j = 0; j < 8; j++) most[j] = values[i + j] > most[j] ? values[i + j] : most[j];
-    for (int64_t i = size & ~(int64_t)7; i < size; i++) most[0] = values[i] > most[0] ? values[i] : most[0];
-    double one = most[0];
-    for (int j = 1; j < 8; j++) one = most[j] > one ? most[j] : one;
-    return one;
 }
 
-void best_begin(Best *best, int32_t *docs, double *scores, int64_t pool, double floor)
-{
-    best->docs = docs;
-    best->scores = scores;
-    best->count = 0;
-    best->pool = pool;
-    best->full = 2 * pool + 1024;
-    best->floor = floor;
-}
-
-double nth_largest(double *values, int64_t size, int64_t count)
+/* The `count`-th largest value; reorders the values. */
+static double nth_largest(double *values, int64_t size, int64_t count)
 {
     int64_t low = 0, high = size - 1, want = count - 1;
     while (low < high) {
@@ -54,16 +54,23 @@ double nth_largest(double *values, int64_t size, int64_t count)
     return values[want];
 }
 
-/* Drops the rows below the pool; `room` holds as many doubles as there are rows. */
-int best_narrow(Best *best, double *room)
+int best_begin(Best *best, int64_t *rows, double *scores, int64_t pool, int64_t most)
 {
-    if (best->count <= best->pool) return 0;
-    memcpy(room, best->scores, (size_t)best->count * sizeof(double));
-    double floor = nth_largest(room, best->count, best->pool);
+    double *room = malloc((size_t)(most + 1) * sizeof(double));
+    *best = (Best){rows, scores, room, 0, pool, 2 * pool + 1024, -INFINITY};
+    return room ? 0 : -1;
+}
+
+/* Drops the rows below the pool. */
+static void narrow(Best *best)
+{
+    if (best->count <= best->pool) return;
+    memcpy(best->room, best->scores, (size_t)best->count * sizeof(double));
+    double floor = nth_largest(best->room, best->count, best->pool);
     int64_t kept = 0;
     for (int64_t i = 0; i < best->count; i++) {
         if (best->scores[i] >= floor) {
-            best->docs[kept] = best->docs[i];
+            best->rows[kept] = best->rows[i];
             best->scores[kept++] = best->scores[i];
         }
     }
@@ -71,5 +78,40 @@ int best_narrow(Best *best, double *room)
     best->floor = floor;
     /* Many ties may all stay: then the next time comes later. */
     best->full = 2 * (kept > best->pool ? kept : best->pool) + 1024;
-    return 0;
+}
+
+void best_add(Best *best, int64_t row, double score)
+{
+    best->rows[best->count] = row;
+    best->scores[best->count++] = score;
+    if (best->count >= best->full) narrow(best);
+}
+
+void best_of(Best *best, const double *scores, const uint8_t *mask, const int64_t *rows, int64_t size)
+{
+    int64_t run = LONGEST;
+    while (run > SHORTEST && size < 4 * run * best->pool) run /= 2;
+    int64_t runs = (size + run - 1) / run;
+    double *tops = malloc((size_t)(2 * runs + 1) * sizeof(double));
+    if (tops) maxima(scores, size, run, tops);
+    if (tops && !mask && best->floor == -INFINITY && runs >= best->pool && best->pool > 0) {
+        /* At least `pool` rows reach the pool-th largest maximum of a run. */
+        memcpy(tops + runs, tops, (size_t)runs * sizeof(double));
+        best->floor = nth_largest(tops + runs, runs, best->pool);
+    }
+    for (int64_t n = 0; n < runs; n++) {
+        if (tops && tops[n] < best->floor) continue;
+        int64_t from = n * run, upto = from + run < size ? from + run : size;
+        for (int64_t i = from; i < upto; i++)
+            if (scores[i] >= best->floor && !signbit(scores[i]) && (!mask || mask[i]))
+                best_add(best, rows[i], scores[i]);
+    }
+    free(tops);
+}
+
+int64_t best_end(Best *best)
+{
+    narrow(best);
+    free(best->room);
+    return best->count;
 }

@@ -27,35 +27,31 @@
 #define GRID 4294967296.0 /* steps of the grid in 1 */
 #define STEP (1.0 / 4294967296.0)
 
-enum { BLOCK = 32768 }; /* rows whose accumulators fit into the second-level cache */
-
 /* The rows that may belong to the best `pool`, and the score that one of them needs at least. */
 typedef struct {
-    int32_t *docs;
+    int64_t *rows; /* their numbers; rows and scores have room for every row */
     double *scores;
+    double *room; /* as many doubles more */
     int64_t count;
     int64_t pool;
     int64_t full; /* the count at which rows below the pool are dropped */
     double floor;
 } Best;
 
-enum { RUN = 64 };
+/* Returns a negative number without memory for the `most` rows that may come. */
+int best_begin(Best *best, int64_t *rows, double *scores, int64_t pool, int64_t most);
 
-/* The largest of `size` values, at most RUN. */
-double run_max(const double *values, int64_t size);
+/* Adds a row; the caller has compared its score with the floor. */
+void best_add(Best *best, int64_t row, double score);
 
-/* `floor` is a score that the pool reaches already, by rows of other segments; -INFINITY if unknown. */
-void best_begin(Best *best, int32_t *docs, double *scores, int64_t pool, double floor);
+/* Adds those of `size` rows inside `mask` (NULL: all) that may belong to the pool. A row without a score
+ * has -0.0. */
+void best_of(Best *best, const double *scores, const uint8_t *mask, const int64_t *rows, int64_t size);
 
-/* The `count`-th largest value; reorders the values. */
-double nth_largest(double *values, int64_t size, int64_t count);
-int best_narrow(Best *best, double *room);
+/* Drops what is below the pool, and frees the memory; returns how many rows are left. */
+int64_t best_end(Best *best);
 
-/* Adds a row; docs and scores have room for every row of the segment. */
-#define BEST_ADD(best, doc, score)                       \
-    do {                                                 \
-        (best)->docs[(best)->count] = (int32_t)(doc);    \
-        (best)->scores[(best)->count++] = (score);       \
-    } while (0)
+/* NULL for a mask that has every row. */
+const uint8_t *real_mask(const uint8_t *mask, int64_t rows);
 
 #endif

@@ -27,8 +27,7 @@ typedef struct {
 
 enum {
     WORD_BITS = 20,
-    NEAR_BLOCK = 8192, /* windows whose cells fit into the first caches */
-    FEWEST = 8         /* rows of a run */
+    NEAR_BLOCK = 8192 /* windows whose cells fit into the first caches */
 };
 
 /* Where the windows of a word begin and end in `holding`; both 0 if no window has it. */
@@ -54,7 +53,7 @@ static void score_rows(
     uint64_t *cells, int64_t *at, int64_t *last, double *out)
 {
     const uint64_t low = ((uint64_t)1 << WORD_BITS) - 1;
-    memset(out, 0, (size_t)in->rows * sizeof(double));
+    for (int64_t i = 0; i < in->rows; i++) out[i] = -0.0;
     for (int64_t n = 0; n < lists; n++) span_of(in, near[n], at + n, last + n);
     for (int64_t start = 0; start < in->windows; start += NEAR_BLOCK) {
         int64_t end = start + NEAR_BLOCK < in->windows ? start + NEAR_BLOCK : in->windows;
@@ -73,40 +72,6 @@ static void score_rows(
         for (int64_t i = start; i < end; i++) {
             double sum = (double)(int64_t)(cells[i - start] >> WORD_BITS) * STEP, *own = out + in->owners[i];
             *own = sum > *own ? sum : *own;
-        }
-    }
-}
-
-/* NULL for a mask that has every row. */
-static const uint8_t *real_mask(const uint8_t *mask, int64_t rows)
-{
-    return mask && memchr(mask, 0, (size_t)rows) ? mask : NULL;
-}
-
-/* Adds the rows with a score above 0 inside `mask` that may belong to the pool; their places begin at
- * `before`. `room` has a double for each row of all segments, `tops` for each run. */
-static void best_of(
-    Best *best, const double *scores, const uint8_t *mask, int64_t rows, int64_t before, double *room,
-    double *tops)
-{
-    int64_t run = RUN;
-    while (run > FEWEST && rows < 4 * run * best->pool) run /= 2;
-    int64_t runs = (rows + run - 1) / run;
-    for (int64_t n = 0; n < runs; n++)
-        tops[n] = run_max(scores + n * run, n + 1 < runs ? run : rows - n * run);
-    if (!mask && runs >= best->pool && best->pool > 0) {
-        /* At least `pool` rows reach the pool-th largest maximum of a run. */
-        memcpy(room, tops, (size_t)runs * sizeof(double));
-        double reached = nth_largest(room, runs, best->pool);
-        best->floor = reached > best->floor ? reached : best->floor;
-    }
-    for (int64_t n = 0; n < runs; n++) {
-        if (tops[n] < best->floor || !(tops[n] > 0.0)) continue;
-        int64_t from = n * run, upto = from + run < rows ? from + run : rows;
-        for (int64_t i = from; i < upto; i++) {
-            if (!(scores[i] > 0.0) || scores[i] < best->floor || (mask && !mask[i])) continue;
-            BEST_ADD(best, before + i, scores[i]);
-            if (best->count >= best->full) best_narrow(best, room);
         }
     }
 }
@@ -146,44 +111,34 @@ CLONES static int64_t add_spread(const double *scores, const uint8_t *mask, int6
 
 /* `near` are the words similar to those of the query, `word[n]` is the query word that near[n]
  * belongs to, in ascending order, and the most similar come first. A window counts each query word
- * once, by the first of them that it has. Writes the score of each row, segment by segment; the
- * numbers and scores of those that may belong to the best `pool`; and in `spread` how many rows are
+ * once, by the first of them that it has. Writes the score of each row, segment by segment, -0.0 for
+ * none; the numbers and scores of those that may belong to the best `pool`; and in `spread` how many rows are
  * readable, the sum of their scores and that of their squares. Returns how many may belong. */
 API int64_t kernel_kin(
     const Searched *segments, int64_t count, const uint16_t *near, const int32_t *word,
-    const double *share, int64_t lists, int64_t pool, double *scores, int64_t *out_numbers,
+    const double *share, int64_t lists, int64_t pool, double *scores, int64_t *out_rows,
     double *out_scores, double *spread)
 {
     int64_t all = 0, done = 0, readable = 0;
     for (int64_t n = 0; n < count; n++) all += segments[n].windows.rows;
+    Best best;
+    int failed = best_begin(&best, out_rows, out_scores, pool, all);
     uint64_t *cells = malloc(NEAR_BLOCK * sizeof(uint64_t));
     int64_t *spans = malloc((size_t)(2 * lists + 1) * sizeof(int64_t));
-    double *room = malloc((size_t)(all + all / FEWEST + 2) * sizeof(double));
-    int32_t *docs = malloc((size_t)(all + 1) * sizeof(int32_t));
-    if (!cells || !spans || !room || !docs) {
-        free(cells), free(spans), free(room), free(docs);
-        return -1;
-    }
-    Best best;
-    best_begin(&best, docs, out_scores, pool, -INFINITY);
     spread[1] = spread[2] = 0.0;
-    for (int64_t n = 0; n < count; n++) {
-        const Searched *each = segments + n;
-        int64_t rows = each->windows.rows;
-        score_rows(&each->windows, near, word, share, lists, cells, spans, spans + lists, scores + done);
-        best_of(&best, scores + done, real_mask(each->mask, rows), rows, done, room, room + all);
-        readable += add_spread(scores + done, real_mask(each->readable, rows), rows, spread + 1);
-        done += rows;
+    for (int64_t n = 0; n < count && !failed && cells && spans; n++) {
+        const Windows *in = &segments[n].windows;
+        double *here = scores + done;
+        score_rows(in, near, word, share, lists, cells, spans, spans + lists, here);
+        best_of(&best, here, real_mask(segments[n].mask, in->rows), in->numbers, in->rows);
+        readable += add_spread(here, real_mask(segments[n].readable, in->rows), in->rows, spread + 1);
+        done += in->rows;
     }
     spread[0] = (double)readable;
-    best_narrow(&best, room);
-    /* The rows of a segment are adjacent, in the order of the segments. */
-    int64_t i = 0, before = 0;
-    for (int64_t n = 0; n < count; before += segments[n++].windows.rows)
-        for (; i < best.count && docs[i] < before + segments[n].windows.rows; i++)
-            out_numbers[i] = segments[n].windows.numbers[docs[i] - before];
-    free(cells), free(spans), free(room), free(docs);
-    return best.count;
+    failed |= !cells || !spans;
+    free(cells), free(spans);
+    int64_t kept = best_end(&best);
+    return failed ? -1 : kept;
 }
 
 /* For each wanted word, how many rows inside `mask` (NULL: all) have it.  Twin: Windows.row_counts in index/windows.py. */

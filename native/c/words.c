@@ -6,24 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 256, FIELDS = 256 };
+enum {
+    CHUNK = 256,
+    FIELDS = 256,
+    BLOCK = 8192, /* rows whose sums fit into the first caches */
+    FEW = 16      /* rows are looked up in lists with so many times more postings together */
+};
 
-/* One leaf of the query in one segment. */
+/* The postings of a leaf of the query in one segment; `WordLists` in kernel/calls.py. */
 typedef struct {
-    const int32_t *docs;   /* ascending */
+    const int32_t *docs; /* ascending */
     const uint8_t *fields;
     const int32_t *tfs;
     int64_t size;
-    const double *factors; /* by field: weight times idf; NaN if the leaf does not count there */
-    double times;
-} Leaf;
+    int64_t leaf;
+} List;
 
-/* The numbers of a segment that all leaves share. */
+/* A segment in a search. */
 typedef struct {
+    int64_t first, count;          /* of its lists */
     const int32_t *const *lengths; /* by field: the length of each row */
-    const double *means;           /* by field */
+    int64_t rows;
+    const int64_t *numbers; /* of the rows, ascending */
+    const uint8_t *mask;    /* the rows that may be found; NULL: all */
+} Part;
+
+/* What all segments share. */
+typedef struct {
+    const double *factors; /* by leaf and field: weight times idf; NaN if it does not count there */
+    const double *times;   /* by leaf: how often the query has it */
+    const double *means;   /* by field: the mean length */
     double k1, b;
-} Fields;
+} Weights;
 
 /* values[i] = times * snap(factor * saturation), for postings of one field */
 CLONES static void one_field(
@@ -40,134 +54,179 @@ CLONES static void one_field(
     }
 }
 
-static void values_of(const Leaf *leaf, const Fields *shared, int64_t from, int64_t size, double *values)
+/* The same for postings of several fields; NaN where the leaf does not count. */
+CLONES static void several_fields(
+    const List *list, const Part *part, const Weights *weights, int64_t from, int64_t size, double *values)
 {
-    const uint8_t *fields = leaf->fields + from;
-    int64_t done = 0;
-    while (done < size) {
-        /* Postings of a row are adjacent; most rows have a word in one field only. */
-        int64_t end = done + 1;
-        uint8_t field = fields[done];
-        while (end < size && fields[end] == field) end++;
-        if (!isnan(leaf->factors[field]))
-            one_field(leaf->docs + from + done, leaf->tfs + from + done, end - done,
-                      shared->lengths[field], shared->means[field], leaf->factors[field],
-                      leaf->times, shared->k1, shared->b, values + done);
-        done = end;
+    const double *factors = weights->factors + list->leaf * FIELDS;
+    double k1 = weights->k1, b = weights->b, more = k1 + 1.0, rest = 1.0 - b;
+    for (int64_t i = 0; i < size; i++) {
+        uint8_t field = list->fields[from + i];
+        double factor = factors[field];
+        values[i] = NAN;
+        if (isnan(factor)) continue;
+        double tf = (double)list->tfs[from + i], length = (double)part->lengths[field][list->docs[from + i]];
+        double norm = k1 * (rest + b * (length / weights->means[field]));
+        double share = factor * (tf * more / (tf + norm));
+        values[i] = weights->times[list->leaf] * (rint(share * GRID) * STEP);
     }
 }
 
-/* The first place at or after `from` whose document is at least `doc`. */
-static int64_t seek(const int32_t *docs, int64_t from, int64_t size, int32_t doc)
+/* Adds at most CHUNK postings to the sums of the rows from `start` on. */
+static void add_chunk(
+    const List *list, const Part *part, const Weights *weights, int64_t from, int64_t size, int64_t start,
+    double *sums)
 {
-    int64_t step = 1, low = from, high = from;
-    while (high < size && docs[high] < doc) {
-        low = high + 1;
-        high += step;
-        step *= 2;
-    }
-    if (high > size) high = size;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (docs[middle] < doc) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
-static void gather(
-    Leaf *leaves, int64_t count, const int32_t *const *docs, const uint8_t *const *fields,
-    const int32_t *const *tfs, const int64_t *sizes, const double *factors, const double *times)
-{
-    for (int64_t n = 0; n < count; n++)
-        leaves[n] = (Leaf){docs[n], fields[n], tfs[n], sizes[n], factors + n * FIELDS, times[n]};
-}
-
-/* The rows inside `mask` (NULL: all) that may belong to the best `pool`, with their scores; returns
- * their number. `out_docs` and `out_scores` have room for every row. Rows below `floor` are left out:
- * the pool is full without them. */
-API int64_t kernel_words_best(
-    const int32_t *const *docs, const uint8_t *const *fields, const int32_t *const *tfs,
-    const int64_t *sizes, const double *factors, const double *times, int64_t count,
-    const int32_t *const *lengths, const double *means, double k1, double b, const uint8_t *mask,
-    int64_t rows, int64_t pool, double floor, int32_t *out_docs, double *out_scores)
-{
-    Fields shared = {lengths, means, k1, b};
-    int64_t wide = rows < BLOCK ? rows : BLOCK;
-    Leaf *leaves = malloc((size_t)(count + 1) * sizeof(Leaf));
-    int64_t *at = calloc((size_t)(count + 1), sizeof(int64_t));
-    double *sums = malloc((size_t)(wide + 1) * sizeof(double));
-    uint8_t *hit = malloc((size_t)(wide + 1));
-    double *room = malloc((size_t)(rows + 1) * sizeof(double));
-    if (!leaves || !at || !sums || !hit || !room) {
-        free(leaves), free(at), free(sums), free(hit), free(room);
-        return -1;
-    }
-    gather(leaves, count, docs, fields, tfs, sizes, factors, times);
-    Best best;
-    best_begin(&best, out_docs, out_scores, pool, floor);
     double values[CHUNK];
-    for (int64_t start = 0; start < rows; start += BLOCK) {
-        int64_t end = start + BLOCK < rows ? start + BLOCK : rows, any = 0;
-        for (int64_t n = 0; n < count; n++) {
-            const Leaf *leaf = leaves + n;
-            int64_t last = end < rows ? seek(leaf->docs, at[n], leaf->size, (int32_t)end) : leaf->size;
-            if (last > at[n] && !any) {
-                memset(sums, 0, (size_t)(end - start) * sizeof(double));
-                memset(hit, 0, (size_t)(end - start));
-                any = 1;
-            }
-            while (at[n] < last) {
-                int64_t size = last - at[n] < CHUNK ? last - at[n] : CHUNK;
-                values_of(leaf, &shared, at[n], size, values);
-                for (int64_t i = 0; i < size; i++) {
-                    if (isnan(leaf->factors[leaf->fields[at[n] + i]])) continue;
-                    int64_t doc = leaf->docs[at[n] + i] - start;
-                    sums[doc] += values[i];
-                    hit[doc] = 1;
-                }
-                at[n] += size;
-            }
-        }
-        if (!any) continue;
-        for (int64_t from = 0; from < end - start; from += RUN) {
-            int64_t upto = from + RUN < end - start ? from + RUN : end - start;
-            /* Nearly all runs are below the pool: one comparison skips them. */
-            if (run_max(sums + from, upto - from) < best.floor) continue;
-            for (int64_t i = from; i < upto; i++) {
-                if (!hit[i] || sums[i] < best.floor || (mask && !mask[start + i])) continue;
-                BEST_ADD(&best, start + i, sums[i]);
-                if (best.count >= best.full) best_narrow(&best, room);
-            }
-        }
+    const int32_t *docs = list->docs + from;
+    const uint8_t *fields = list->fields + from;
+    /* Most words occur in one field only. */
+    if (memcmp(fields, fields + 1, (size_t)size - 1)) {
+        several_fields(list, part, weights, from, size, values);
+        for (int64_t i = 0; i < size; i++)
+            if (!isnan(values[i])) sums[docs[i] - start] += values[i];
+        return;
     }
-    best_narrow(&best, room);
-    free(leaves), free(at), free(sums), free(hit), free(room);
-    return best.count;
+    double factor = weights->factors[list->leaf * FIELDS + fields[0]];
+    if (isnan(factor)) return;
+    one_field(docs, list->tfs + from, size, part->lengths[fields[0]], weights->means[fields[0]], factor,
+              weights->times[list->leaf], weights->k1, weights->b, values);
+    for (int64_t i = 0; i < size; i++) sums[docs[i] - start] += values[i];
 }
 
-/* The scores of some rows, ascending; NaN for one that no leaf matches. */
-API int64_t kernel_words_of(
-    const int32_t *const *docs, const uint8_t *const *fields, const int32_t *const *tfs,
-    const int64_t *sizes, const double *factors, const double *times, int64_t count,
-    const int32_t *const *lengths, const double *means, double k1, double b, const int32_t *wanted,
-    int64_t many, double *out)
+/* The first place at or after `from` whose element, of ascending ones, is at least `wanted`. */
+#define SEEK(name, type)                                                      \
+    static int64_t name(const type *in, int64_t from, int64_t size, type wanted) \
+    {                                                                         \
+        int64_t step = 1, low = from, high = from;                            \
+        while (high < size && in[high] < wanted) {                            \
+            low = high + 1;                                                   \
+            high += step;                                                     \
+            step *= 2;                                                        \
+        }                                                                     \
+        if (high > size) high = size;                                         \
+        while (low < high) {                                                  \
+            int64_t middle = low + (high - low) / 2;                          \
+            if (in[middle] < wanted) low = middle + 1;                        \
+            else high = middle;                                               \
+        }                                                                     \
+        return low;                                                           \
+    }
+
+SEEK(seek, int32_t)
+SEEK(seek_row, int64_t)
+
+/* Adds the rows of a segment that may belong to the pool. `at` has room for a number for each list. */
+static void race(const Part *part, const List *lists, const Weights *weights, int64_t *at, Best *best)
 {
-    Fields shared = {lengths, means, k1, b};
+    const uint8_t *mask = real_mask(part->mask, part->rows);
+    double sums[BLOCK];
+    memset(at, 0, (size_t)part->count * sizeof(int64_t));
+    for (int64_t start = 0; start < part->rows; start += BLOCK) {
+        int64_t end = start + BLOCK < part->rows ? start + BLOCK : part->rows, any = 0;
+        for (int64_t n = 0; n < part->count; n++) {
+            const List *list = lists + n;
+            int64_t last = end < part->rows ? seek(list->docs, at[n], list->size, (int32_t)end) : list->size;
+            /* A row that no leaf matches keeps -0.0: a sum with any value, even 0, is not negative. */
+            if (last > at[n] && !any++)
+                for (int64_t i = 0; i < end - start; i++) sums[i] = -0.0;
+            for (int64_t size; at[n] < last; at[n] += size) {
+                size = last - at[n] < CHUNK ? last - at[n] : CHUNK;
+                add_chunk(list, part, weights, at[n], size, start, sums);
+            }
+        }
+        if (any) best_of(best, sums, mask ? mask + start : NULL, part->numbers + start, end - start);
+    }
+}
+
+/* The score of a row; NaN if no leaf matches. at[n] is a place in the n-th list at or before the row's. */
+static double score_of(
+    const Part *part, const List *lists, const Weights *weights, int32_t doc, int64_t *at)
+{
+    double sum = NAN;
+    for (int64_t n = 0; n < part->count; n++) {
+        const List *list = lists + n;
+        at[n] = seek(list->docs, at[n], list->size, doc);
+        for (int64_t i = at[n]; i < list->size && list->docs[i] == doc; i++) {
+            double value;
+            several_fields(list, part, weights, i, 1, &value);
+            if (!isnan(value)) sum = isnan(sum) ? value : sum + value;
+        }
+    }
+    return sum;
+}
+
+/* The same as `race` if few rows are selected: each is looked up instead of reading all lists. */
+static void look_up(const Part *part, const List *lists, const Weights *weights, int64_t *at, Best *best)
+{
+    memset(at, 0, (size_t)part->count * sizeof(int64_t));
+    const uint8_t *next = part->mask, *end = part->mask + part->rows;
+    for (; next < end && (next = memchr(next, 1, (size_t)(end - next))); next++) {
+        int64_t doc = next - part->mask;
+        double score = score_of(part, lists, weights, (int32_t)doc, at);
+        if (score >= best->floor) best_add(best, part->numbers[doc], score);
+    }
+}
+
+static int64_t selected(const uint8_t *mask, int64_t rows)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < rows; i++) count += mask[i];
+    return count;
+}
+
+static int64_t most_lists(const Part *parts, int64_t count)
+{
+    int64_t most = 0;
+    for (int64_t n = 0; n < count; n++) most = parts[n].count > most ? parts[n].count : most;
+    return most;
+}
+
+/* The rows that may belong to the best `pool`, with their scores; returns their number. */
+API int64_t kernel_words_best(
+    const Part *parts, int64_t count, const List *lists, const double *factors, const double *times,
+    const double *means, double k1, double b, int64_t pool, int64_t *out_rows, double *out_scores)
+{
+    Weights weights = {factors, times, means, k1, b};
+    int64_t all = 0;
+    for (int64_t n = 0; n < count; n++) all += parts[n].rows;
+    Best best;
+    int failed = best_begin(&best, out_rows, out_scores, pool, all);
+    int64_t *at = malloc((size_t)(most_lists(parts, count) + 1) * sizeof(int64_t));
+    failed |= !at;
+    for (int64_t n = 0; n < count && !failed; n++) {
+        const Part *part = parts + n;
+        const List *own = lists + part->first;
+        int64_t size = 0;
+        for (int64_t i = 0; i < part->count; i++) size += own[i].size;
+        int few = part->mask && FEW * selected(part->mask, part->rows) < size;
+        (few ? look_up : race)(part, own, &weights, at, &best);
+    }
+    free(at);
+    int64_t kept = best_end(&best);
+    return failed ? -1 : kept;
+}
+
+/* The scores of some rows, by number ascending; NaN for one that no leaf matches. */
+API int64_t kernel_words_of(
+    const Part *parts, int64_t count, const List *lists, const double *factors, const double *times,
+    const double *means, double k1, double b, const int64_t *wanted, int64_t many, double *out)
+{
+    Weights weights = {factors, times, means, k1, b};
+    int64_t *at = malloc((size_t)(most_lists(parts, count) + 1) * sizeof(int64_t));
+    if (!at) return -1;
     for (int64_t i = 0; i < many; i++) out[i] = NAN;
     for (int64_t n = 0; n < count; n++) {
-        Leaf leaf = {docs[n], fields[n], tfs[n], sizes[n], factors + n * FIELDS, times[n]};
-        int64_t at = 0;
-        for (int64_t i = 0; i < many && at < leaf.size; i++) {
-            at = seek(leaf.docs, at, leaf.size, wanted[i]);
-            for (; at < leaf.size && leaf.docs[at] == wanted[i]; at++) {
-                double value;
-                if (isnan(leaf.factors[leaf.fields[at]])) continue;
-                values_of(&leaf, &shared, at, 1, &value);
-                out[i] = isnan(out[i]) ? value : out[i] + value;
-            }
+        const Part *part = parts + n;
+        int64_t doc = 0;
+        memset(at, 0, (size_t)part->count * sizeof(int64_t));
+        for (int64_t i = 0; i < many && doc < part->rows; i++) {
+            doc = seek_row(part->numbers, doc, part->rows, wanted[i]);
+            if (doc < part->rows && part->numbers[doc] == wanted[i])
+                out[i] = score_of(part, lists + part->first, &weights, (int32_t)doc, at);
         }
     }
+    free(at);
     return many;
 }
 

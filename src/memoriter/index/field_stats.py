@@ -20,7 +20,7 @@ from memoriter.index.columns import dictionary_of
 from memoriter.index.match import NearPattern, PhrasePattern, occurrences
 from memoriter.index.segment import Postings, Segment
 from memoriter.index.view import View
-from memoriter.kernel.calls import FieldLengths
+from memoriter.kernel.calls import RowLengths
 from memoriter.text.port import Analyzer
 
 REGISTRY: Final = "agent_registry"
@@ -152,15 +152,16 @@ class FieldStats:
             return self._registry_lengths[n][docs]
         return self.view.segments[n].lengths[field, docs]
 
-    def field_lengths(self, n: int) -> FieldLengths:
-        """By listed field, its length in each row of the n-th segment, for the native kernel."""
+    def for_kernel(self, n: int) -> RowLengths:
+        """The rows of the n-th segment with the lengths of listed fields, for the native kernel."""
         segment = self.view.segments[n]
         known = segment.memo.get(("lengths", self._own)) if self._registry is None else None
         if known is None:
             lengths = {field: segment.lengths[field] for field in self._own}
             if self._registry is not None:
-                return FieldLengths({**lengths, self._registry: self._registry_lengths[n]})
-            known = FieldLengths(lengths)
+                lengths[self._registry] = self._registry_lengths[n]
+                return RowLengths(segment.rows, lengths)
+            known = RowLengths(segment.rows, lengths)
             segment.remember(("lengths", self._own), known)
         return known
 

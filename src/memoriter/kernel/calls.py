@@ -17,22 +17,12 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.kernel.library import Library, address, native_library
 
 Doubles = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 Bits = NDArray[np.bool_]
 FIELD_NUMBERS = 256
 """A field is a number below this."""
 _WINDOW_WORK: Final = 16
 """Roughly what the windows of a row cost: postings of some hundred similar words."""
-
-
-class PlacedScores(NamedTuple):
-    """Rows of a segment, by place, with their scores."""
-
-    docs: NDArray[np.int32]
-    scores: Doubles
-
-    def floor(self, pool: int, before: float) -> float:
-        """A score that `pool` rows reach, these or those that reach `before`."""
-        return max(before, float(self.scores.min())) if self.scores.size >= pool > 0 else before
 
 
 class ListAddresses(NamedTuple):
@@ -110,16 +100,20 @@ class LeafWeights:
     b: float
 
 
-class FieldLengths:
-    """By field, the length of each row of a segment, as the library takes them."""
+class RowLengths:
+    """The rows of a segment as the library takes them: their numbers and, by field, lengths."""
 
-    def __init__(self, lengths: Mapping[int, NDArray[np.int32]]) -> None:
+    def __init__(
+        self, numbers: NDArray[np.int64], lengths: Mapping[int, NDArray[np.int32]]
+    ) -> None:
         pointers = np.zeros(FIELD_NUMBERS, np.uintp)
         packed = {field: np.ascontiguousarray(each) for field, each in lengths.items()}
         for field, each in packed.items():
             pointers[field] = address(each)
-        self._held = (pointers, packed)
-        self.given = address(pointers)
+        numbers = np.ascontiguousarray(numbers)
+        self._held = (pointers, packed, numbers)
+        self.given = (address(pointers), numbers.size, address(numbers))
+        self.size = numbers.size
 
 
 class _Lists:
@@ -146,46 +140,47 @@ def term_counts(
     return out
 
 
-class WordLeaves:
-    """The leaves of a query in one segment, as the library takes them."""
+class WordLists:
+    """The leaves of a query in the segments of a view, as the library takes them."""
 
     def __init__(
         self,
         weights: LeafWeights,
-        nth: Sequence[int],
-        postings: Sequence[ListAddresses],
-        lengths: FieldLengths,
+        segments: Sequence[RowLengths],
+        postings: Sequence[Mapping[int, ListAddresses]],
     ) -> None:
-        lists = _Lists(postings)
-        self.size = lists.size
-        """How many postings there are."""
-        whole = len(nth) == weights.times.size
-        factors = weights.factors if whole else weights.factors[list(nth)]
-        times = weights.times if whole else weights.times[list(nth)]
-        self._held = (lists, factors, times, lengths, weights)
-        self._given = (
-            *lists.given, address(factors), address(times), len(nth), lengths.given,
-            address(weights.means), weights.k1, weights.b,
-        )  # fmt: skip
+        """`postings` has the lists of each segment, by leaf."""
+        flat: list[int] = []
+        self._parts: list[tuple[int, ...]] = []
+        before = 0
+        for lists, rows in zip(postings, segments, strict=True):
+            for leaf, (docs, fields, tfs, size, _) in lists.items():
+                flat += (docs, fields, tfs, size, leaf)
+            self._parts.append((before, len(lists), *rows.given))
+            before += len(lists)
+        self._rows = sum(each.size for each in segments)
+        self._size = sum(flat[3::5])
+        table = np.array(flat, np.int64)
+        self._held = (table, weights, segments, postings)
+        numbers = tuple(map(address, (weights.factors, weights.times, weights.means)))
+        self._given = (address(table), *numbers, weights.k1, weights.b)
 
-    def best(self, fast: Library, mask: Bits, pool: int, floor: float = -np.inf) -> PlacedScores:
-        """The rows inside a mask that may belong to the best `pool`, in no order.
+    def best(self, fast: Library, masks: Sequence[Bits], pool: int) -> tuple[Numbers, Doubles]:
+        """(rows inside the masks that may belong to the best `pool`, scores), in no order."""
+        pairs = zip(self._parts, masks, strict=True)
+        parts = np.array([(*part, address(mask)) for part, mask in pairs], np.int64)
+        rows, scores = np.empty(self._rows, np.int64), np.empty(self._rows)
+        out = (pool, address(rows), address(scores))
+        given = (address(parts), len(parts), *self._given, *out)
+        count = fast.call("words_best", given, 8 * self._size + self._rows)
+        return rows[:count].copy(), scores[:count].copy()
 
-        `floor` is a score that so many rows of other segments reach.
-        """
-        docs, scores = np.empty(mask.size, np.int32), np.empty(mask.size)
-        inside = None if mask.all() else address(mask)
-        out = (address(docs), address(scores))
-        given = (*self._given, inside, mask.size, pool, floor, *out)
-        count = fast.call("words_best", given, 8 * self.size + mask.size)
-        return PlacedScores(docs[:count].copy(), scores[:count].copy())
-
-    def of(self, fast: Library, docs: NDArray[np.integer]) -> Doubles:
-        """The scores of some rows, by place ascending; NaN where no leaf matches."""
-        wanted = np.ascontiguousarray(docs, np.int32)
-        out = np.empty(wanted.size)
-        given = (*self._given, address(wanted), wanted.size, address(out))
-        fast.call("words_of", given, 8 * wanted.size)
+    def of(self, fast: Library, rows: Numbers) -> Doubles:
+        """The scores of some rows, ascending; NaN where no leaf matches."""
+        parts = np.array([(*part, 0) for part in self._parts], np.int64)
+        wanted, out = np.ascontiguousarray(rows, np.int64), np.empty(rows.size)
+        given = (address(wanted), wanted.size, address(out))
+        fast.call("words_of", (address(parts), len(parts), *self._given, *given), 8 * wanted.size)
         return out
 
 

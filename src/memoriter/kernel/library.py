@@ -29,11 +29,11 @@ ABI: Final = 3
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _BYTE: Final = ctypes.c_char
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-_LEAVES: Final = (*[_POINTER] * 6, _COUNT, _POINTER, _POINTER, _REAL, _REAL)
-"""Leaves of a query (docs, fields, tfs, sizes, factors, times, count), lengths, means, k1, b."""
+_WORDS: Final = (_POINTER, _COUNT, *[_POINTER] * 4, _REAL, _REAL)
+"""Segments, their number, posting lists, factors, times, means, k1, b."""
 _CALLS: Final = {
-    "words_best": (*_LEAVES, _POINTER, _COUNT, _COUNT, _REAL, _POINTER, _POINTER),
-    "words_of": (*_LEAVES, _POINTER, _COUNT, _POINTER),
+    "words_best": (*_WORDS, _COUNT, _POINTER, _POINTER),
+    "words_of": (*_WORDS, _POINTER, _COUNT, _POINTER),
     "find": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 4, _COUNT, _POINTER),
     "union": (*[_POINTER] * 3, _COUNT, *[_POINTER] * 3),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
