@@ -119,6 +119,16 @@ def test_a_file_keeps_its_versions_and_is_found_by_meaning() -> None:
     assert (texts[0], texts[-1]) == ("SSH port is 22\n", "SSH port is 49222\n")
 
 
+def test_every_copy_of_a_file_is_found() -> None:
+    memory = memoriter.open(":memory:")
+    tool = MemoriterMemoryTool(memory)
+    paths = [f"/memories/{n}.md" for n in range(8)]
+    for path in paths:
+        tool.call({"command": "create", "path": path, "file_text": "SSH port is 22\n"})
+    paths_found = {hit.record.source.path for hit in tool.recall("which port for ssh?")}
+    assert paths_found == set(paths)
+
+
 def test_clearing_forgets_the_files_alone() -> None:
     memory = memoriter.open(":memory:")
     memory.remember("not a file")

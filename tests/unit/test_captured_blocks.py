@@ -134,6 +134,9 @@ FORMS: dict[str, Callable[[str], str]] = {
     "quoted": lambda block: marked(block, "> "),
     "quoted with empty lines": lambda block: marked(block, "> ").replace("> \n", "\n"),
     "item of a list": lambda block: "- " + block.replace("\n", "\n  "),
+    "wide spaces": lambda block: block.replace(" ", "\u00a0"),
+    "wide spaces, escaped": lambda block: json.dumps(block.replace(" ", "\u00a0")),
+    "indented by wide spaces": lambda block: marked(block, "\u00a0\u2003"),
 }
 
 
@@ -150,6 +153,32 @@ def test_a_block_in_another_form_is_left_out_and_the_words_around_it_are_kept(fo
         assert "ZEBRA" not in left
         assert left.startswith("Before it.")
         assert left.endswith("Deploy on Friday, please")
+
+
+def test_a_block_whose_beginning_was_cut_off_is_left_out() -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("The ZEBRA gate is 7")
+        memory.remember("ZEBRA of a page", trust="external")
+        memory.remember("The ZEBRA door is 8", trust="system")
+        block = str(memory.recall("ZEBRA", budget_tokens=800).context())
+    heads = HEAD.split(" ")
+    for own in (block, tagged_block(block)):
+        start = own.index(HEAD)
+        words = [start + len(" ".join(heads[:n])) for n in range(len(heads) + 1)]
+        for cut in [*range(start), *words, own.index("[1]"), own.index("[2]"), own.index("ZEBRA")]:
+            for mark in ("", "…", "... "):
+                left = without_blocks(f"{mark}{own[cut:]}\n\nDeploy on Friday, please")
+                assert left.lstrip("…. \n") == "Deploy on Friday, please", own[cut:]
+
+
+@pytest.mark.parametrize("text", [
+    "what does </memoriter-memories> mean?",
+    "see [1] for the fence:\n```\ncode\n```\nand then deploy",
+    "Here is code\n```\nx = 1\n```\n\n[1] learned a lot",
+    "Cite as [n]. That is the rule.",
+])  # fmt: skip
+def test_what_only_resembles_the_end_of_a_block_is_kept(text: str) -> None:
+    assert without_blocks(text) == text
 
 
 def test_words_in_the_line_of_a_block_and_below_it_are_kept() -> None:

@@ -277,3 +277,53 @@ def test_turns_of_two_conversations_at_once_are_read_in_two_requests(
         monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
         report = memory.remember_messages([], facts=True)
     assert (report.owed, len(server.bodies)) == (0, 2)
+
+
+def test_a_turn_that_came_to_hold_a_secret_is_not_sent_and_owes_nothing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = captured(memory, says(500), monkeypatch).ids[0]
+    memory.update(turn, text="The token is ghp_" + "Zk93jf02mQpLx81HdTsRw72BvNc45YtUe6a7")
+    with served(answers([])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        report = memory.remember_messages([], facts=True)
+    sent = [body["messages"][1]["content"] for body in server.bodies]
+    assert (["ghp_" in each for each in sent], report.owed) == ([False], 0)
+
+
+def test_a_turn_that_is_archived_during_the_first_request_is_not_sent_in_the_second(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields: dict[str, Any] = {"kind": "message", "memory_type": "working"}
+    older = memory.remember("Hello", metadata={"facts_owed": 3}, **fields).id
+
+    def model(to: Any, body: dict[str, Any]) -> None:
+        memory.update(older, archived=True)
+        answers([])(to, body)
+
+    captured(memory, model, monkeypatch)
+    with served(model) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        report = memory.remember_messages([], facts=True)
+    assert (report.owed, server.bodies) == (0, [])
+
+
+@pytest.mark.parametrize("how", ["archived", "forgotten", "expired", "superseded"])
+def test_a_turn_that_is_no_longer_shown_owes_nothing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    turn = captured(memory, says(500), monkeypatch).ids[0]
+    match how:
+        case "archived":
+            memory.update(turn, archived=True)
+        case "forgotten":
+            memory.forget(turn)
+        case "expired":
+            memory.expire(turn)
+        case _:
+            memory.remember("The prod SSH port is 22", supersedes=[turn])
+    assert memory.status().facts_owed == 1
+    with served(answers([])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        report = memory.remember_messages([], facts=True)
+    assert (report.owed, ["49222" in str(body) for body in server.bodies]) == (0, [False])

@@ -81,17 +81,21 @@ def test_another_subject_is_no_other_value(new: str, old: str) -> None:
 CHANGED = [
     ("Here recycling is collected Mondays", "Recycling goes out Wednesday nights", "Wednesday"),
     ("Moved CI to Buildbot with two runners", "CI runs on Jenkins", "Jenkins"),
-    ("Cancelled the gym; too far away", "Joined the gym: 48 euros a month", ""),
+    ("Cancelled the gym; too far away", "Joined the gym: 48 euros a month", "Joined"),
     ("Python 3.13 from now on", "Runtime is Python 3.11 everywhere", "3.11"),
-    ("deploy.sh is dead", "Deploy with ./scripts/deploy.sh", ""),
-    ("Zdenka left; Ida takes over the printers", "Zdenka looks after the printers", ""),
+    ("deploy.sh is dead", "Deploy with ./scripts/deploy.sh", "Deploy with"),
+    ("Zdenka left; Ida takes over the printers", "Zdenka looks after the printers", "Zdenka looks"),
     ("The boathouse key is with Olga", "Zdenka has the key of the boathouse", "Zdenka"),
     ("Insurance: 90 euros from May", "Insurance for the boat: 70 euros, paid in spring", "70"),
     ("Membership costs 9 euros", "Members pay 7 euros a year", "7"),
     ("Bob is the CEO of Acme", "Alice is the CEO of Acme", "Alice"),
     ("Leo's rowing lesson is at 5:45 in summer", "Leo's rowing lesson starts at 5 pm", "5"),
-    ("Paddles come from Riverworks now", "Supplier for paddles is Bootshaus Nord", ""),
-    ("Ledger moved from the spreadsheet", "Accounts are in a spreadsheet on his laptop", ""),
+    ("Paddles come from Riverworks now", "Supplier for paddles is Bootshaus Nord", "Supplier"),
+    (
+        "Ledger moved from the spreadsheet",
+        "Accounts are in a spreadsheet on his laptop",
+        "Accounts",
+    ),
 ]
 UNCHANGED = [
     ("Ann drinks tea now", "Ann lives in Hull"),
@@ -115,20 +119,84 @@ def test_another_value_or_an_announced_change_of_one_thing_may_replace_it(
     new: str, old: str, there: str
 ) -> None:
     assert likeness_of(new, old) is None
-    like = likeness_of(new, old, loosely=True)
+    like = likeness_of(new, old, "near")
     assert like is not None
-    assert (like.relation, like.there) == ("may replace", there)
+    assert like.relation == "may replace"
+    assert like.there.startswith(there)
 
 
 @pytest.mark.parametrize(("new", "old"), UNCHANGED)
 def test_another_thing_of_the_same_person_or_kind_is_no_change(new: str, old: str) -> None:
-    assert likeness_of(new, old, loosely=True) is None
+    assert likeness_of(new, old, "near") is None
+
+
+NEAREST = [
+    ("The boiler works again", "The boiler leaks since Sunday", "statement"),
+    ("Sold the canoe; we paddle a kayak", "Our boat is a green canoe", "statement"),
+    ("Zipkin was removed, traces go to Tempo", "Traces are collected by Zipkin", "statement"),
+]
+SAME_TOPIC = [
+    ("Kites fly up to 40 metres", "The height limit for kites is 30", "number"),
+    ("Build the wheel with `hatch build`", "The wheel is built by `python -m build`", "code"),
+    ("The ladder is in the attic", "The ladder stands behind the garage", "place"),
+    ("Outages are posted in #down", "Everybody reads of outages on #status-page", "channel"),
+    ("Nobody feeds the ducks on Sunday, no bread", "The ducks get bread on weekdays", "statement"),
+]
+APART = [
+    ("The ferry back from Oban is at 18:00 now", "The ferry to Oban is at 09:00"),
+    ("Zdenka paints the new barn", "Zdenka plays the cello"),
+    ("Reorder paint at ten tins, not five", "The paint is on the shelf"),
+    ("Wiring for the loft: 16 amps", "Wiring for the cellar: 10 amps"),
+    ("Ida's lessons are on Tuesday", "Otto's lessons are on Friday"),
+]
+
+
+@pytest.mark.parametrize(("new", "old", "attribute"), NEAREST)
+def test_what_often_announces_a_change_is_enough_for_the_nearest_memory(
+    new: str, old: str, attribute: str
+) -> None:
+    like = likeness_of(new, old, "nearest")
+    assert like is not None
+    assert (like.attribute, bool(like.here), bool(like.there)) == (attribute, True, True)
+
+
+@pytest.mark.parametrize(("new", "old", "attribute"), SAME_TOPIC)
+def test_any_other_value_is_enough_for_a_memory_on_the_same_topic(
+    new: str, old: str, attribute: str
+) -> None:
+    like = likeness_of(new, old, "same topic")
+    assert like is not None
+    assert (like.attribute, like.here != like.there) == (attribute, True)
+
+
+@pytest.mark.parametrize(("new", "old"), APART)
+def test_another_way_or_owner_or_part_is_no_change_of_the_same_topic(new: str, old: str) -> None:
+    assert likeness_of(new, old, "same topic") is None
+
+
+def test_every_near_copy_is_named_and_hides_no_other_value() -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("The prod SSH port is 22", id="old")
+        memory.remember_many([{"text": "Prod SSH port is 49222", "id": f"c{n}"} for n in range(30)])
+        near = memory.similar("The prod SSH port is 49222", limit=100)
+        assert {each.id for each in near if each.relation == "copy"} == {f"c{n}" for n in range(30)}
+        assert [each.id for each in near if each.relation == "other value"] == ["old"]
+        commit = memory.remember("The prod SSH port is 49222", on_similar="supersede", id="new")
+        assert len(commit.near) == 31
+        assert [hit.id for hit in memory.recall("prod SSH port?")] == ["new"]
+
+
+@pytest.mark.parametrize("text", ['The "SSH" port is NOT 22', "port: 22 AND host:a", "-port +ssh"])
+def test_signs_of_a_text_are_no_operators(text: str) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember(text, id="old")
+        assert [each.id for each in memory.similar(text)] == ["old"]
 
 
 def test_most_changes_in_a_notebook_are_named_and_few_others() -> None:
     marked = [each.marked for each in named(notebook("workshop"))]
     assert sum(marked) >= 17
-    assert len(marked) - sum(marked) <= 1
+    assert len(marked) - sum(marked) <= 2  # one of them is a change that nobody marked
 
 
 def test_what_only_may_be_replaced_is_reported_and_not_superseded() -> None:
@@ -136,7 +204,7 @@ def test_what_only_may_be_replaced_is_reported_and_not_superseded() -> None:
         memory.remember("CI runs on Jenkins", id="old")
         commit = memory.remember("Moved CI to Buildbot", on_similar="supersede", id="new")
         (near,) = commit.near
-        assert near.why == "both are about CI; it says 'Jenkins', this says 'Buildbot'"
+        assert near.why == "both are about CI (name): it says 'Jenkins', this says 'Buildbot'"
         assert {"old", "new"} <= {hit.id for hit in memory.recall("where does CI run?")}
 
 
@@ -176,7 +244,7 @@ def test_letters_that_are_no_terms_do_no_harm(memory: Memory, filler: str) -> No
 def test_similar_lists_what_is_near_and_writes_nothing(memory: Memory) -> None:
     (near,) = memory.similar("Prod SSH port is 49222")
     assert (near.id, near.relation) == ("old", "other value")
-    assert near.why == "it says '22' where this says '49222'"
+    assert near.why == "both are about prod, ssh, port (value): it says '22', this says '49222'"
     assert near.shared == ("prod", "ssh", "port")
     assert memory.similar("Oat milk is in the fridge") == ()
     assert len(memory) == 2
@@ -266,7 +334,7 @@ def test_check_shows_what_is_near_and_makes_no_record(
     run = CliRunner()
     run.invoke(app, ["remember", "The prod SSH port is 22", "--id", "old"])
     checked = run.invoke(app, ["remember", "Prod SSH port is 49222", "--check"])
-    assert checked.stdout.startswith("old  other value: it says '22' where this says '49222'")
+    assert checked.stdout.startswith("old  other value: both are about prod, ssh, port (value)")
     as_json = run.invoke(app, ["remember", "Prod SSH port is 49222", "--check", "--json"])
     assert json.loads(as_json.stdout)["similar"][0]["id"] == "old"
     nothing = run.invoke(app, ["remember", "Oat milk", "--check"])

@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.inside import log_of
 
 import memoriter
-from memoriter.index import cache, dealing, pace
+from memoriter.core.errors import Unavailable
+from memoriter.index import cache, dealing, pace, upkeep
 from memoriter.index.background import Background
 from memoriter.index.pace import Pace
+from memoriter.store.sqlite import reader
 from memoriter.testing.fakes import HandClock
 
 
@@ -130,3 +133,34 @@ def test_a_merge_in_small_blocks_gives_the_same_bytes(
         # A segment is named after its content.
         names.append(sorted(each.name for each in path.with_suffix(".db.idx").glob("*.seg")))
     assert names[0] == names[1]
+
+
+def test_processes_that_are_cut_short_at_their_end_publish_a_long_backlog_step_by_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.db"
+    monkeypatch.setattr(cache, "CLOSE_ROWS", 16)
+    monkeypatch.setattr(upkeep, "STEP_ROWS", 100)
+    monkeypatch.setattr(reader, "DELTA_SPAN", 100)
+    with memoriter.open(path, embedder=None, maintenance="manual") as memory:
+        memory.remember_many([f"note {n}" for n in range(300)])
+    saved, left = upkeep.save_segment, [0]
+
+    def cut_short(*args: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Unavailable("the process was ended")
+        return saved(*args)
+
+    monkeypatch.setattr(upkeep, "save_segment", cut_short)
+    published: list[int] = []
+    for _ in range(5):
+        left[0] = 1
+        with memoriter.open(path, embedder=None) as memory:
+            memory.remember("one more")
+        with memoriter.open(path, embedder=None, read_only=True) as memory:
+            (manifest,) = log_of(memory).manifests("default").values()
+            published.append(sum(ref.rows for ref in manifest.segments))
+    assert published == sorted(published)
+    assert published[0] < 200
+    assert published[-1] >= 300

@@ -26,6 +26,9 @@ class SimilarRecord:
     """What only the new text says."""
     there: str
     """What only the stored one says."""
+    attribute: str = "value"
+    """What of it differs: a kind of value such as `day`, `price` or `name`; `statement` for a
+    clause as a whole."""
 
     @property
     def id(self) -> str:
@@ -37,14 +40,9 @@ class SimilarRecord:
         """The reason, as a sentence."""
         if self.relation == "copy":
             return "it says the same"
-        if self.relation == "may replace":
-            about = f"both are about {', '.join(self.shared)}"
-            if not self.there:
-                return f"{about}, and this announces a change: {self.here!r}"
-            return f"{about}; it says {self.there!r}, this says {self.here!r}"
-        return (
-            f"it says {self.there or 'no such thing'!r} where this says {self.here or 'nothing'!r}"
-        )
+        here, there = self.here or "nothing", self.there or "no such thing"
+        about = f"both are about {', '.join(self.shared)}" if self.shared else "nearly the same"
+        return f"{about} ({self.attribute}): it says {there!r}, this says {here!r}"
 
     def __repr__(self) -> str:
         return shown(
@@ -58,6 +56,7 @@ class SimilarRecord:
             "relation": self.relation,
             "why": self.why,
             "shared": list(self.shared),
+            "attribute": self.attribute,
             "here": self.here,
             "there": self.there,
             "text": self.record.text,

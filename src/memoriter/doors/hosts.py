@@ -20,6 +20,9 @@ _SHELL: Final = re.compile(r"[();<>|&]+")
 _PATIENCE: Final = 60
 """How many seconds a host waits for the server. Gemini waits 5 otherwise, Codex 10: on a busy
 machine Python needs longer to start."""
+_SECONDS: Final = {"recall": 20, "capture": 60}
+"""How many seconds a host waits for a hook. A capture of a long conversation publishes its index,
+so that later calls need not build it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,18 @@ class Host:
         for event in self.capture:
             events.setdefault(event, []).append("capture")
         made = {
-            event: [self._entry([program, "hooks", verb, *options]) for verb in verbs]
+            event: [
+                self._entry([program, "hooks", verb, *options], _SECONDS[verb]) for verb in verbs
+            ]
             for event, verbs in events.items()
         }
         return {"version": 1, "hooks": made} if self.flat else {"hooks": made}
 
-    def _entry(self, words: Sequence[str]) -> dict[str, Any]:
+    def _entry(self, words: Sequence[str], seconds: int) -> dict[str, Any]:
         command = shlex.join(words)
         if self.flat:
             return {"command": command}
-        timeout = 20_000 if self.milliseconds else 20
+        timeout = 1000 * seconds if self.milliseconds else seconds
         return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
 
 

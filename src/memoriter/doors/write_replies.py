@@ -13,6 +13,7 @@ class SimilarReply(Reply):
     relation: str
     why: str
     shared: list[str]
+    attribute: str
     here: str
     there: str
     text: str

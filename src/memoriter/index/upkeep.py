@@ -25,7 +25,9 @@ from memoriter.store.segments import Segments
 
 FLUSH_ROWS: Final = 8192
 """A tail of this many rows is published as a segment; smaller stores have none."""
-
+STEP_ROWS: Final = 2048
+"""A process that closes the store publishes in steps of at least so many rows: where each process
+is ended early, every one of them still gets on."""
 _DAMAGES: Final = 8
 """Damaged segments that one run works around; where more turn up, the disk is failing."""
 
@@ -54,8 +56,9 @@ def keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) -
         if not taken:
             return False
         changed, more, damages = False, True, 0
+        step = max(flush_rows, FLUSH_ROWS if task.wait else STEP_ROWS)
         while more:
-            more = index.advance(max(flush_rows, FLUSH_ROWS))
+            more = index.advance(step)
             try:
                 published = _keep_up(task, index, floor, flush_rows)
             except Corrupt as damage:

@@ -13,7 +13,7 @@ from memoriter.doors.tenant_session import Receipts
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
 from memoriter.memory.rewriting import forget_records, write_records
-from memoriter.pipeline.load import recipe_of
+from memoriter.pipeline.load import order_with_copies, recipe_of
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Result
 
@@ -66,22 +66,27 @@ class Adapter:
 
 
 def recalled(memory: Memory, query: str, limit: int | None, **options: Any) -> Result | None:
-    """The answer of a recall; None if the query has no words, where a host expects no error.
+    """The same as `recall_each`; None if the query has no words: a host expects no error then."""
+    try:
+        return recall_each(memory, query, limit, **options)
+    except NothingToRun:
+        return None
 
-    Unless the caller chose a recipe, copies are hits of their own: a host knows each by its id.
+
+def recall_each(memory: Memory, query: str, limit: int | None, **options: Any) -> Result:
+    """The answer of a recall where copies are hits of their own: a host knows each by its id.
+
+    A recipe that the caller chose is left as it is.
     """
     if options.get("recipe") is None:
         options["overrides"] = {"order": _order_with_copies(), **(options.get("overrides") or {})}
-    try:
-        return memory.recall(query, limit, **options)
-    except NothingToRun:
-        return None
+    return memory.recall(query, limit, **options)
 
 
 @cache
 def _order_with_copies() -> list[object]:
     """The orderings of the default recipe but for the one that joins copies."""
-    return [each.to_data() for each in recipe_of("memoriter").order if not each.joins]
+    return order_with_copies(recipe_of("memoriter"))
 
 
 def _beside(fields: Mapping[str, Any], old: Record | None) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool,
 
 from memoriter.core.errors import Conflict, MemoriterError
 from memoriter.core.record import Record
-from memoriter.integrations.answers import adapter_id, every_record
+from memoriter.integrations.answers import adapter_id, every_record, recall_each
 from memoriter.memory.facade import Memory
 from memoriter.memory.rewriting import forget_records, write_records
 from memoriter.why.result import Result
@@ -38,8 +38,8 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
             raise ToolError(error.message) from None
 
     def recall(self, query: str, limit: int | None = None) -> Result:
-        """The files that answer a question, best first, and why."""
-        return self._files.memory.recall(query, limit, where={"kind": FILE})
+        """The files that answer a question, best first, and why; each copy of a file too."""
+        return recall_each(self._files.memory, query, limit, where={"kind": FILE})
 
     def view(self, command: Any) -> str:
         """A file with line numbers, or what is in a folder."""

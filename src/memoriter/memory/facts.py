@@ -8,13 +8,13 @@ the model has read.
 
 The facts of some turns and the end of their debts (`memory.facts_owed`) are one commit, which is
 refused if another writer was faster: no turn is read into facts twice. A model that cannot be
-reached leaves the debts as they are.
+reached leaves the debts as they are. Before each request the turns are read anew: one that was
+edited to hold a secret is not sent and owes nothing any more.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -149,9 +149,11 @@ def fact_reader() -> FactReader:
 
 def read_owed(engine: Engine, writer: Writer, reader: FactReader) -> FactsRead:
     """Read the facts of some turns that owe them, newest first, and write them."""
-    turns = owed_turns(engine, writer.scope, _TURNS * _REQUESTS, writer.context.ceiling)
     ids: tuple[str, ...] = ()
-    for portion in _portions(turns):
+    for _ in range(_REQUESTS):
+        portion = _next_turns(engine, writer)
+        if not portion:
+            break
         try:
             drafts = reader.drafts(portion)
         except UnusableReply as error:
@@ -164,16 +166,26 @@ def read_owed(engine: Engine, writer: Writer, reader: FactReader) -> FactsRead:
     return FactsRead(ids)
 
 
-def _portions(turns: Sequence[Record]) -> Iterator[list[Record]]:
-    """The turns of each request: of one conversation, in the order in which they were said."""
-    groups = defaultdict[tuple[str | None, ...], list[Record]](list)
-    for turn in turns:  # conversations take turns: theirs need not be next to each other
-        groups[turn.agent, turn.user, turn.session].append(turn)
-    portions = [
-        part[at : at + _TURNS] for part in groups.values() for at in range(0, len(part), _TURNS)
-    ]
-    for portion in portions[:_REQUESTS]:
-        yield portion[::-1]
+def _next_turns(engine: Engine, writer: Writer) -> list[Record]:
+    """The turns of the next request: of one conversation, in the order in which they were said.
+
+    Turns that hold a secret are left out, and their debts end.
+    """
+    turns = owed_turns(engine, writer.scope, _TURNS * _REQUESTS, writer.context.ceiling)
+    secret = [turn for turn in turns if _holds_secret(turn)]
+    if secret:
+        _commit(writer, [], secret, replies=REPLIES)
+    clean = [turn for turn in turns if not _holds_secret(turn)]
+    newest = [each for each in clean if _conversation(each) == _conversation(clean[0])]
+    return newest[:_TURNS][::-1]
+
+
+def _conversation(turn: Record) -> tuple[str | None, ...]:
+    return turn.agent, turn.user, turn.session
+
+
+def _holds_secret(turn: Record) -> bool:
+    return any(secret_kinds(text) for text in (turn.text, turn.role or ""))
 
 
 def _commit(

@@ -26,11 +26,20 @@ def owed_turns(
 ) -> list[Record]:
     """The turns in scope whose facts are still to be read, newest first.
 
-    Turns that are trusted more than the ceiling are left out.
+    Turns that are trusted more than the ceiling are left out, as are those that are archived,
+    expired or superseded.
     """
     view, fetch = engine.view(scope.tenant, None), engine.fetch(scope.tenant)
     where = parse_where({"kind": "message", "memory_type": TYPE})
-    rows = select(view, Criteria(scope, where, engine.clock.now()), fetch).rows(view)[::-1].tolist()
+    shown = Criteria(
+        scope,
+        where,
+        engine.clock.now(),
+        archived="hide",
+        expired="hide",
+        superseded="hide",
+    )
+    rows = select(view, shown, fetch).rows(view)[::-1].tolist()
     owed: list[Record] = []
     for at in range(0, len(rows), limit):  # others may call messages of theirs `working`
         records = (each for each in fetch(rows[at : at + limit]) if each is not None)

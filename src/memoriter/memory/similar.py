@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Any, Final, cast, get_args
 
 from memoriter.core.batch import Commit
@@ -23,11 +24,14 @@ from memoriter.memory.build_query import build_query
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import SearchKwargs
 from memoriter.memory.search import search
+from memoriter.pipeline.load import order_with_copies, overridden, recipe_of
+from memoriter.pipeline.recipe import Recipe
+from memoriter.text.changes import Closeness
 from memoriter.text.likeness import Likening, likeness_of
 from memoriter.write.ceiling import USUAL, exceeds, least_trust
 from memoriter.write.writer import Writer
 
-CANDIDATES: Final = 20
+CANDIDATES: Final = 100
 """How many memories are compared with a new one."""
 _WORDS: Final = 48
 """So many words of a new text are searched for."""
@@ -36,6 +40,8 @@ _CHARACTERS: Final = 4_096
 _MOST: Final = 100
 _LOOSELY: Final = 3
 """So many of the best hits are compared by what they are about, not only by their wording."""
+_STRONG: Final = 0.75
+"""From this relevance on the best hit is on the same topic."""
 _SURE: Final = ("copy", "other value")
 """What a new memory replaces if the caller says so; `may replace` is only reported."""
 _ORDER: Final = get_args(Likening)
@@ -45,7 +51,7 @@ def similar_records(
     engine: Engine,
     scope: Scope,
     new: str,
-    limit: int = CANDIDATES,
+    limit: int,
     options: SearchKwargs | None = None,
 ) -> tuple[SimilarRecord, ...]:
     """The memories that a new text may copy, contradict or replace, nearest first."""
@@ -55,11 +61,41 @@ def similar_records(
         raise BadRecord("text: must not be empty", field="text")
     near: list[SimilarRecord] = []
     query, now = " ".join(words[:_WORDS])[:_CHARACTERS], engine.clock.now
-    for hit in search(engine, *build_query(query, CANDIDATES, options or {}, scope, now)):
-        like = likeness_of(new, hit.record.text, loosely=hit.rank <= _LOOSELY)
+    asked = {**(options or {}), "recipe": _recipe()}
+    place = 0
+    for hit in search(
+        engine, *build_query(query, CANDIDATES, cast("SearchKwargs", asked), scope, now)
+    ):
+        place += 1
+        like = likeness_of(new, hit.record.text, _closeness(place, hit.relevance))
         if like is not None:
             near.append(SimilarRecord(hit.record, *like))
+            place -= like.relation == "copy"
     return tuple(sorted(near, key=lambda each: _ORDER.index(each.relation)))[:limit]
+
+
+@cache
+def _recipe() -> Recipe:
+    """The default recipe for a text that is no question: copies are hits, words no operators."""
+    recipe = recipe_of("memoriter")
+    return overridden(
+        recipe,
+        {
+            "order": order_with_copies(recipe),
+            "lanes.words.expert": False,
+            "boosts.echo.factor": 1.0,
+            "select.superseded": "hide",
+        },
+    )
+
+
+def _closeness(place: int, relevance: float | None) -> Closeness | None:
+    """What the place and the relevance of a hit say; copies take no place."""
+    if place > _LOOSELY:
+        return None
+    if place > 1:
+        return "near"
+    return "same topic" if relevance is not None and relevance >= _STRONG else "nearest"
 
 
 def remember_beside(
@@ -72,7 +108,7 @@ def remember_beside(
     draft = writer.stamped(fields)  # refused before anything is searched for
     if draft.key is not None and engine.log.keys(writer.tenant, [draft.key.name]):
         return writer.remember(fields)  # a retry: what it wrote must not be taken for a copy
-    near = similar_records(engine, writer.scope, fields["text"], options=_own(draft))
+    near = similar_records(engine, writer.scope, fields["text"], _MOST, _own(draft))
     trust = draft.fields.get("trust") or least_trust([USUAL, writer.context.ceiling])
     expires = cast("datetime | None", draft.fields.get("expires"))
     copies = (each.record for each in near if each.relation == "copy")

@@ -129,6 +129,11 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
     return parse_recipe(data, f"recipe {recipe.name} with lists")
 
 
+def order_with_copies(recipe: Recipe) -> list[object]:
+    """The orderings of a recipe as data, but for those that leave one record for several."""
+    return [each.to_data() for each in recipe.order if not each.joins]
+
+
 def only_reading(recipe: Recipe, generation: str) -> Recipe:
     """The recipe cut down to its lanes that read one generation, ranked by their raw scores.
 

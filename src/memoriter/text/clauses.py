@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from memoriter.core.fold import fold
@@ -56,15 +56,53 @@ _SIZES: Final = word_table("inch inches mm cm")
 _CUE: Final = re.compile(
     r"\b(?:new|now|moved|moves|switched|changed|raised|lowered|upgraded|downgraded|replaced"
     r"|replaces|renamed|renewed|renews|cancelled|canceled|stopped|dropped|instead|no longer|no more"
+    r"|rescheduled|migrated|removed|retired"
     r"|any ?more|any longer|takes over|took over|taken over|dead|gone|as of|at last|extended"
     rf"|delayed|postponed|from (?:now|next|\d|{'|'.join(MONTHS)}|{'|'.join(WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
+_LOOSE_CUE: Final = re.compile(
+    r"\b(?:these days|from now on|since|starting|after all|rather|shifted|slipped|pushed|sold"
+    r"|(?:is|are|works?|runs?)(?: \w+)? again"
+    r"|increased|decreased|reduced|doubled|halved|cut|grew|grown|shortened|swapped|handed|left|closed"
+    r"|ended|quit|rose|fell|fixed|repaired|elected|promoted|bought|replacing|bumped|tightened|relaxed"
+    r"|(?:went|is|are|was|came) (?:up|down)|(?:up|down) from)\b",
+    re.IGNORECASE,
+)
+"""Words that often announce a change, and not always."""
+_CODE: Final = re.compile(r"`([^`\n]{1,80})`")
+_SHAPED: Final = (
+    ("address", re.compile(r"[a-z][a-z0-9+.-]{1,12}://[^\s,;]{3,}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("channel", re.compile(r"(?<![\w/])[#@][A-Za-z][\w-]+")),
+)
+"""Values that are known by their shape: (kind, pattern)."""
+_PLACE: Final = re.compile(
+    r"\b(?:is|are|was|were|keep|kept|keeps|stored|stands|lives?|hangs?|lies|stay|stays|went|goes|go"
+    r"|moved|put|belongs?)\b(?:\s(?!in\b|on\b|at\b)[\w'’-]+){0,3}?\s"
+    r"(?:in(?:to|side)?|on(?:to)?|under|behind|beside|at|near|with|next to|above|below|outside)\s"
+    r"((?:the|a|an|our|my|his|her|their)\s)?([^.;,!?\n]{3,60})",
+    re.IGNORECASE,
+)
+"""Where something is: the words behind the preposition."""
+_DENIALS: Final = re.compile(
+    r"(?i)(?:\b(?:not|no|never|cannot|without|neither|none)\b|n['’]t\b)((?:\s[\w'’-]+){0,3})"
+)
+"""A negation and the words behind it."""
+_SAME_UNIT: Final = {
+    unit: units[0]
+    for units in (
+        ("kg", "kilo", "kilogram"), ("g", "gram"), ("s", "sec", "second"), ("min", "minut"),
+        ("h", "hour", "hr"), ("ms", "millisecond"), ("gb", "gigabyt"), ("mb", "megabyt"),
+        ("km", "kilometr", "kilomet"), ("d", "day"),
+    )
+    for unit in units
+}  # fmt: skip
+_PERIODS: Final = word_table("hour day week month year")
 _TAKES: Final = re.compile(r"\b(?:takes|took|taken) over\b", re.IGNORECASE)
 _OBJECT: Final = word_table(
     """
     moved moves switched changed raised lowered upgraded downgraded replaced replaces renamed
-    renewed cancelled canceled stopped dropped instead
+    renewed cancelled canceled stopped dropped instead sold cut removed retired quit closed
     """
 )
 """What follows one of these is what changes."""
@@ -73,7 +111,9 @@ _OF: Final = word_table("of for")
 """What stands before one of these is a thing: "Supplier for chains"."""
 _EARLY: Final = 3
 """It is among the first words of its clause."""
-_ENDED: Final = word_table("dead gone closed over")
+_ENDED: Final = word_table(
+    "dead gone closed over dropped removed cancelled canceled replaced sold retired deprecated"
+)
 _RATES: Final = word_table("per month monthly week weekly day daily hour minute second year yearly")
 _CHANGE: Final = word_table(
     """
@@ -106,6 +146,19 @@ class Clause:
     """The stems of what changes by a word such as `moved`."""
     taken: set[str] = field(default_factory=set[str])
     """The stems of what somebody takes over."""
+    loose_cue: str = ""
+    """Words that often announce a change."""
+    denies: bool = False
+    """Whether it says that something is not so."""
+    code: str = ""
+    """The first command or name in backticks."""
+    coded: set[str] = field(default_factory=set[str])
+    """The stems of the words in backticks alone."""
+    denied: set[str] = field(default_factory=set[str])
+    """The stems of the words right behind a negation."""
+    place: str = ""
+    """Where something is; empty if it does not say so."""
+    text: str = ""
     sizes: set[str] = field(default_factory=set[str])
     """The numbers before inches and the like, which say which one is meant."""
 
@@ -144,12 +197,33 @@ def clauses_of(text: str) -> list[Clause]:
     return [_clause(part) for part in parts]
 
 
+def joined(clauses: list[Clause]) -> Clause:
+    """All that some clauses say, as one."""
+    whole = Clause()
+    for each in clauses:
+        whole.cue = whole.cue or each.cue
+        whole.loose_cue = whole.loose_cue or each.loose_cue
+        whole.denies |= each.denies
+        whole.place = whole.place or each.place
+        whole.code = whole.code or each.code
+        whole.topics |= {k: v for k, v in each.topics.items() if k not in whole.topics}
+        whole.values |= {k: v for k, v in each.values.items() if k not in whole.values}
+        whole.qualifiers |= {k: v for k, v in each.qualifiers.items() if k not in whole.qualifiers}
+        whole.complements |= each.complements
+        for name in ("capitals", "names", "objects", "taken", "sizes", "denied", "coded"):
+            getattr(whole, name).update(getattr(each, name))
+    whole.text = ", ".join(each.text for each in clauses)
+    return whole
+
+
 def _clause(text: str) -> Clause:
     plain = without_contractions(text)
     words = _WORD.findall(plain)
     cue, over = _CUE.search(text), _TAKES.search(plain)
     taken_from = len(_WORD.findall(plain[: over.end()])) if over else len(words)
-    clause = Clause(cue[0] if cue else "")
+    clause = Clause(cue[0] if cue else "", text=" ".join(text.split()))
+    _note_manner(clause, text)
+    _note_shaped(clause, text)
     clause.sizes.update(word for word, unit in pairwise(words) if fold(unit) in _SIZES)
     unit, last, of = -1, "", ""
     for at, word in enumerate(words):
@@ -175,6 +249,30 @@ def _clause(text: str) -> Clause:
             clause.taken.add(stem)
         _note_names(clause, words, at, stem)
     return clause
+
+
+def _note_manner(clause: Clause, text: str) -> None:
+    """Note what may announce a change, and what is denied."""
+    loose = _LOOSE_CUE.search(text)
+    clause.loose_cue = clause.cue or (loose[0] if loose else "")
+    for denial in _DENIALS.finditer(text):
+        clause.denies = True
+        stems = filter(None, map(_stem, denial[1].split()))
+        clause.denied.update(islice(stems, 1))
+
+
+def _note_shaped(clause: Clause, text: str) -> None:
+    """Note values that are known by their shape, and where something is."""
+    for code in _CODE.findall(text):
+        clause.code = clause.code or code
+        clause.coded.update(filter(None, map(_stem, _WORD.findall(code))))
+    if clause.coded:
+        clause.coded.difference_update(map(_stem, _WORD.findall(_CODE.sub(" ", text))))
+    for kind, shape in _SHAPED:
+        if shapes := shape.findall(text):
+            clause.values[kind] = ", ".join(shapes)
+    if place := _PLACE.search(text):
+        clause.place = place[2].strip()
 
 
 def _note_names(clause: Clause, words: list[str], at: int, stem: str) -> None:
@@ -246,8 +344,11 @@ def _kind(words: list[str], at: int) -> str | None:
 def _kind_of_number(words: list[str], at: int, counted: str) -> str | None:
     """The kind of a number in digits; `counted` is the thing behind it."""
     number = words[at]
-    if number[0] in "£$€" or counted in _MONEY:
+    rated = at + 2 < len(words) and fold(words[at + 1]) in ("a", "an", "per")
+    if number[0] in "£$€" or counted in _MONEY or (rated and fold(words[at + 2]) in _PERIODS):
         return "price"
+    if counted == "percent":
+        return "percentage"
     if counted in ("am", "pm"):
         return "time"
     shaped = next((kind for kind, shape in _KINDS if shape.fullmatch(number)), None)
@@ -265,4 +366,5 @@ def _unit(word: str) -> str:
     """The stem of a thing that is counted; empty if the word is none."""
     if not word.isalpha() or word in ENGLISH_STOPS or word in MONTHS or word in WEEKDAYS:
         return ""
-    return _first_term(word)
+    stem = _first_term(word)
+    return _SAME_UNIT.get(stem, stem)

@@ -19,12 +19,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import dropwhile
+from functools import lru_cache
+from itertools import dropwhile, product
 from typing import Final, Literal, NamedTuple
 
 from memoriter.core.fold import fold
-from memoriter.text.changes import change_of
-from memoriter.text.copies import are_copies, compared_text
+from memoriter.text.changes import Closeness, change_of
+from memoriter.text.copies import ComparedText, are_copies, compared_text
 from memoriter.text.stops import ENGLISH_STOPS, word_table
 from memoriter.text.time_words import MONTHS, WEEKDAYS
 
@@ -33,6 +34,10 @@ _LONGEST: Final = 80
 """Longer texts are compared as copies only: they say more than one thing."""
 _READ: Final = 8_000
 """So many characters of a text are read for statements in it; more are compared as copies only."""
+_WHOLE: Final = 1_600
+"""So many characters of a text are compared as one clause: more have more words than `_LONGEST`."""
+_FILLED: Final = 400
+"""So many characters of fillers and white space may make a copy longer."""
 _LEAST: Final = 2
 """So many words that matter must be alike; one is enough for values of one kind."""
 _VALUE: Final = 6
@@ -112,41 +117,68 @@ class Likeness(NamedTuple):
     """What only the new text says."""
     there: str = ""
     """What only the older one says."""
+    attribute: str = "value"
+    """What differs: a kind of value, or `statement`."""
 
 
-def likeness_of(new: str, old: str, *, loosely: bool = False) -> Likeness | None:
+def likeness_of(new: str, old: str, closeness: Closeness | None = None) -> Likeness | None:
     """How a new text relates to an older one; None if it neither copies nor replaces it.
 
-    `loosely` also compares what the texts are about (`text.changes`), not only their wording.
+    With a closeness, what the texts are about is compared too (`text.changes`), not only wording.
 
-    >>> likeness_of("Prod SSH port is 49222", "The prod SSH port is 22")
-    Likeness(relation='other value', shared=('prod', 'ssh', 'port'), here='49222', there='22')
+    >>> likeness_of("Prod SSH port is 49222", "The prod SSH port is 22")[:4]
+    ('other value', ('prod', 'ssh', 'port'), '49222', '22')
     >>> likeness_of("Prod SSH port is 22", "Staging SSH port is 22")
     """
-    if are_copies(compared_text(new), compared_text(old)):
+    if _may_be_copies(new, old) and are_copies(_compared(new), compared_text(old)):
         return Likeness("copy", tuple(word for word in _words(new[:_READ]) if _matters(word)))
-    whole = [(new, old)] if max(len(new), len(old)) <= _READ else []
+    most = max(len(new), len(old))
+    whole = [(_words(new), _words(old))] if most <= _WHOLE else []
     new, old = new[:_READ], old[:_READ]
-    clauses = [_CLAUSE.split(text)[:_CLAUSES] for text in (new, old)]
-    pairs = [*whole, *((one, two) for one in clauses[0] for two in clauses[1])]
-    compared = [_other_value(_words(one), _words(two)) for one, two in pairs]
+    pairs = [*whole, *product(_clauses_of_new(new), _clauses(old))]
+    compared = [_other_value(one, two) for one, two in pairs]
     likes = [each for each in compared if each is not None]
     like = min(likes, key=lambda each: each.relation != "other value", default=None)
-    if like is not None or not loosely:
+    if like is not None or closeness is None:
         return like
-    change = change_of(new, old)
-    return None if change is None else Likeness("may replace", *change)
+    change = change_of(new, old, closeness)
+    if change is None:
+        return None
+    return Likeness("may replace", change.shared, change.here, change.there, change.attribute)
+
+
+@lru_cache(maxsize=4)
+def _compared(new: str) -> ComparedText:
+    """A new text, which is compared with many."""
+    return compared_text(new)
+
+
+@lru_cache(maxsize=4)
+def _clauses_of_new(new: str) -> list[list[str]]:
+    """The same as `_clauses`."""
+    return _clauses(new)
+
+
+def _clauses(text: str) -> list[list[str]]:
+    """The words of the first clauses of a text; none of one that is too long to be compared."""
+    return [_words(each) for each in _CLAUSE.split(text)[:_CLAUSES] if len(each) <= _WHOLE]
+
+
+def _may_be_copies(new: str, old: str) -> bool:
+    """Whether two texts are about as long: copies share nearly all of their words."""
+    short, long = sorted((len(new), len(old)))
+    return long <= 2 * short + _FILLED
 
 
 def _other_value(one: Sequence[str], two: Sequence[str]) -> Likeness | None:
     """The likeness of two clauses that differ in a value; None if they do not."""
-    if not one or not two or max(len(one), len(two)) > _LONGEST:
+    if not one or not two or max(len(one), len(two)) > _LONGEST or not _same_subject(one, two):
         return None
     codes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
     shared = [w for tag, a, b, _, _ in codes if tag == "equal" for w in one[a:b] if _matters(w)]
     stretches = [(one[a:b], two[c:d], a) for tag, a, b, c, d in codes if tag != "equal"]
     counted = [each for each in stretches if _is_counted(*each[:2])]
-    if not shared or len(counted) != 1 or not _same_subject(one, two):
+    if not shared or len(counted) != 1:
         return None
     here, there, at = counted[0]
     behind = _behind_verb(one, two, at) and not _says_otherwise(one[:at], here, there)

@@ -4,7 +4,8 @@ A hook puts its block between tags; tags alone, without the line that begins a b
 somebody wrote about them. A block without tags, which a program put into a prompt by itself, is
 recognised by the line above it and by the heads of its entries (`text.prompt`). Either may be
 quoted, indented, numbered, marked as a comment or as added lines, or escaped as in JSON, more than
-once too. What has no shape of a block is kept: it is what somebody said.
+once too, and programs that cut a text may have taken its beginning. What has no shape of a block
+is kept: it is what somebody said.
 """
 
 from __future__ import annotations
@@ -31,12 +32,30 @@ _TAGGED: Final = re.compile(
     rf"(?:^{_MARKS})?{_LESS}memoriter-memories{_MORE}{_SPACE}{_BEGINNING}.*?(?:{_ANY_CLOSE}|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+_ANY_TAG: Final = re.compile(rf"{_ANY_CLOSE}|{_LESS}memoriter-memories{_MORE}")
 _LINE_ENDS: Final = re.compile(r"\r\n?")
+_WIDE: Final = re.compile(r"[\u00a0\u2000-\u200a\u202f\u205f\u3000]|\\{1,8}u00a0")
+"""Spaces that a program may have made of ours."""
+_SIGNS: Final = ("memoriter-memories", "Cite as [n].", "```memory", "```untrusted", "] system, ")
+"""A text with a block, cut or not, has one of these."""
 _MARKED: Final = re.compile(_MARKS)
 _ENTRY: Final = re.compile(
     r"\[\d+\] (?:system|learned|external \(untrusted\)), \d{4}-\d\d-\d\d(?:, superseded)?"
     r"(?=[\s\\]|\Z)"
 )
+_CUT: Final = r"[^\w[<]{0,12}?"
+"""What a program may put where it cut a text."""
+_CUT_OPEN: Final = re.compile(
+    rf"{_CUT}(?:{'|'.join(_OPEN[n:] for n in range(1, len(_OPEN)))})(?={_SPACE}{_BEGINNING})"
+)
+_CUT_HEAD: Final = re.compile(
+    rf"{_CUT}(?:{'|'.join(re.escape(HEAD[n:]) for n in range(len(HEAD) + 1))})"
+    rf"(?={_SPACE}{_ENTRY.pattern})"
+)
+_CUT_ENTRY: Final = re.compile(
+    rf"(?:(?!`{{3}}).)*`{{3,}}+(?={_SPACE}(?:{_ANY_CLOSE}|{_ENTRY.pattern}))", re.DOTALL
+)
+"""The end of an entry whose beginning is missing: behind its fence the block ends or goes on."""
 _FENCE: Final = re.compile(rf"{_SPACE}(`{{3,}}+)(?:memory|untrusted)(?=[\s\\]|\Z)")
 _GAP: Final = re.compile(_SPACE)
 _PARAGRAPH: Final = re.compile(rf"[ \t]*+\n.*?(?={_BREAK}{_BREAK}|\Z)", re.DOTALL)
@@ -62,8 +81,13 @@ def without_blocks(text: str) -> str:
     >>> without_blocks("what does <memoriter-memories> mean?")
     'what does <memoriter-memories> mean?'
     """
-    plain = _LINE_ENDS.sub("\n", text)
-    if HEAD not in plain and not _TAGGED.search(plain):
+    plain = _WIDE.sub(" ", _LINE_ENDS.sub("\n", text))
+    if not any(sign in plain for sign in _SIGNS):
+        return text
+    plain = _with_beginning(plain.lstrip())
+    entries = _ENTRY.finditer(plain)
+    fenced = any(_fenced_end(plain, entry.end()) is not None for entry in entries)
+    if HEAD not in plain and not fenced and not _TAGGED.search(plain):
         return text
     text = _TAGGED.sub("", plain)
     while (start := text.find(HEAD)) >= 0:
@@ -72,6 +96,19 @@ def without_blocks(text: str) -> str:
         if (end := _fenced_end(text, entry.end())) is not None:
             text = _without(text, entry.start(), end)
     return _GAPS.sub("\n\n", text).strip()
+
+
+def _with_beginning(text: str) -> str:
+    """The text with the beginning of a block that a program cut off, if it begins inside one."""
+    if cut := _CUT_OPEN.match(text):
+        return _OPEN + text[cut.end() :]
+    cut = _CUT_HEAD.match(text) or _CUT_ENTRY.match(text)
+    if cut is None:
+        return text
+    rest = text[cut.end() :]
+    tag = _ANY_TAG.search(rest)
+    closes = tag is not None and "/" in tag[0]
+    return f"{_OPEN}\n{HEAD}{rest}" if closes else HEAD + rest
 
 
 def _without(text: str, start: int, end: int) -> str:

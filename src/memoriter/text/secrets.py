@@ -7,15 +7,22 @@ prose without one ("it is swordfish") is not found, as docs/capture.md says.
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from typing import Final
 
-from memoriter.text.stops import ENGLISH_STOPS, word_table
+from memoriter.text.named_secrets import is_named
+from memoriter.text.secret_values import (
+    FAKE,
+    IDENTIFIER,
+    LETTER_AND_DIGIT,
+    MADE_UP,
+    QUANTITY,
+    is_mixed,
+    is_phrase,
+    is_secret,
+)
+from memoriter.text.stops import word_table
 
-_FAKE: Final = r"example|x{6}|0{8}|1234567890|abcdefghij|(?<=[-_])your[-_]"
-"""Parts of a key or a token that people write in place of a real one."""
 _LONG_VALUE: Final = (
     r"(?=(?:[A-Za-z_~+=-]{0,40}\d){3})(?=[\d_~+=-]{0,40}[A-Za-z])[\w~+=-]{20,}(?![\w./(])"
 )
@@ -34,7 +41,7 @@ SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
     (
         "session cookie",
         r"(?i)\bcookie[\"']?: [^\n]{0,200}?(?<![\w-])"
-        rf"((?![\w.%+/=-]{{0,200}}(?:{_FAKE}))[\w-]{{0,40}}?(?:sess|sid|auth|token)[\w-]{{0,20}}"
+        rf"((?![\w.%+/=-]{{0,200}}(?:{FAKE}))[\w-]{{0,40}}?(?:sess|sid|auth|token)[\w-]{{0,20}}"
         r"=(?=\D{0,40}\d)[\w.%+/-]{20,})",
     ),
 )  # fmt: skip
@@ -188,6 +195,8 @@ _QUOTED_PASS: Final = re.compile(
     rf"(?i)(?<![\w-])pass[\"']?\s{{0,3}}[:=]\s{{0,3}}([\"'])({_WHOLE_VALUE})\1"
 )
 _LAST_PART: Final = re.compile(r"[A-Za-z][a-z0-9]*$|[A-Z][A-Z0-9]*$")
+_GENERATED: Final = 16
+"""A secret key has at least so many characters."""
 _SECRET_KEYS: Final = word_table(
     "encryption decryption signing private master session jwt hmac app auth deploy license account"
     " storage shared service crypto cipher aes webhook cookie"
@@ -200,44 +209,12 @@ _OPEN_KEYS: Final = word_table(
 """The same of one that is not; all others are secret where the name is in capitals."""
 _PASSES: Final = word_table("first second third last next two one single multi per each")
 """What is before `pass` where it is a run over something."""
-_TYPE: Final = re.compile(r"(?:[A-Z][a-z]+\d{0,6}){2,}")
-"""The name of a type in code: Ed25519PrivateKey."""
-_QUANTITY: Final = re.compile(r"(?i)[\d.,:/x%+-]+[a-z%]{0,4}")
-_GENERATED: Final = 16
-"""A secret key has at least so many characters."""
-_PHRASE: Final = re.compile(r"[a-z]{3,12}(?:-[a-z]{3,12}){3,}")
-"""A password of several words: correct-horse-battery-staple."""
-_REFERRING: Final = ENGLISH_STOPS | word_table(
-    "password passphrase secret token key vault user admin root prod staging name env file see use"
-    " must required credential credentials"
-)
-"""Words of a sentence, or of the name under which a password is kept."""
 _SPOKEN: Final = re.compile(
     rf"(?i)\b({_NAMES})(?!\s(?:hash|policy|manager|field|file|reset|format|type|limit|budget|count))"
     rf"(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
 )
 _ADDRESS: Final = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 """Where a link to a password was sent to."""
-_PLACEHOLDER: Final = re.compile(
-    r"(?i)\$+(?:[({].*|[a-z_][\w.:/$\[\]@?&=-]*|\d)|(?:%[-\d.]*[a-z][\W_]*)+|%(?:\w+%|\(.*)|[{<].*"
-    r"|[~.]?/[\w./-]*|[*]+|[.]+|x{3,}[\W_\dx]*"
-    r"|your(?:[-_.][\w.-]*|[a-z]*(?:(?:pass|word|secret|token|key)\d{0,4})?)|my[-_][\w.-]*"
-    r"|(?:example|placeholder|dummy|redacted)[\w.-]*|change[-_]?me[-_\d!]{0,5}"
-    r"|(?:test|none|null|true|false|pass|password|passwd|pwd|secret)\W*"
-    r"|(?:process\.env|os\.environ|env\.|config\.|settings\.)[\w.?-]*"
-)
-"""A value that as a whole stands for another one."""
-_MADE_UP: Final = re.compile(rf"(?i){_FAKE}")
-_IDENTIFIER: Final = re.compile(r"^[A-Za-z_]+(?:[._][A-Za-z0-9_]+)*$|^[a-z]+(?:-[a-z0-9]+)*$")
-_LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*\d)")
-_WORD_AND_NUMBER: Final = re.compile(r"[A-Za-z]+\d+")
-"""A name of a type or of a method: uint64, sha256."""
-_SHORTEST: Final = 6
-"""So many different characters have less entropy than is asked of more."""
-_LONG: Final = 20
-"""From this length on a value is a generated key rather than a password that a person chose."""
-_LEAST_BITS: Final = 2.6
-"""The least entropy, in bits a character, of a value that passes for a secret."""
 
 
 def secret_kinds(text: str) -> tuple[str, ...]:
@@ -253,39 +230,39 @@ def secret_kinds(text: str) -> tuple[str, ...]:
     words = "\n".join(_LONG_WORDS.findall(text))  # few, so that many patterns take little time
     kinds = [kind for kind, pattern in _IN_TEXT if _has_real(pattern, text)]
     kinds += [kind for kind, pattern in _IN_WORDS if _has_real(pattern, words)]
-    if any(_is_secret(match[1]) for match in _URL.finditer(text)):
+    if any(is_secret(match[1]) for match in _URL.finditer(text)):
         kinds.append("password in a URL")
     folded = text.casefold()
     named = any(part in folded for part in _PARTS_OF_NAMES)
-    if named and any(_is_secret(match[1]) for match in _CONNECTION.finditer(text)):
+    if named and any(is_secret(match[1]) for match in _CONNECTION.finditer(text)):
         kinds.append("password in the settings of a connection")
     shapes = [shape for word, shape in _COMMANDS if word in text]
     commands = (match[1] for shape in shapes for match in shape.finditer(text))
-    if any(map(_is_secret, commands)) or any(map(_is_option, _OPTION.finditer(text))):
+    if any(map(is_secret, commands)) or any(map(_is_option, _OPTION.finditer(text))):
         kinds.append("password in a command")
-    if named and not kinds and (_is_assigned(text) or _is_short_named(text)):
+    if not kinds and ((named and (_is_assigned(text) or _is_short_named(text))) or is_named(text)):
         kinds.append("password or key")
     return tuple(kinds)
 
 
 def _has_real(pattern: re.Pattern[str], text: str) -> bool:
     """Whether a text has a match of a pattern that is no made-up example."""
-    return any(not _MADE_UP.search(match[match.lastindex or 0]) for match in pattern.finditer(text))
+    return any(not MADE_UP.search(match[match.lastindex or 0]) for match in pattern.finditer(text))
 
 
 def _is_assigned(text: str) -> bool:
     """Whether a value is given to something called a password, a key or a token."""
-    if any(_is_secret(match[2]) for match in _QUOTED.finditer(text)):
+    if any(is_secret(match[2]) for match in _QUOTED.finditer(text)):
         return True
     if any(_is_signed(match[1]) for match in _SIGNED.finditer(text)):
         return True
     for pattern in (_ASSIGNED, _SPOKEN):
         for match in pattern.finditer(text):
             quoted, value = match[2] in ("'", '"'), match[3].rstrip(".!?")
-            named = quoted or not _IDENTIFIER.match(value) or _is_phrase(match[1], value)
+            named = quoted or not IDENTIFIER.match(value) or is_phrase(match[1], value)
             if pattern is _SPOKEN and _ADDRESS.fullmatch(value):
                 continue
-            if named and _is_secret(value) and any(not c.isalpha() for c in value):
+            if named and is_secret(value) and any(not c.isalpha() for c in value):
                 return True
     return False
 
@@ -297,31 +274,24 @@ def _is_signed(value: str) -> bool:
     listed = any("=" in part or ":" in part for part in parts[1:])
     if listed or _CODE.fullmatch(value) or all(map(_WORDS.fullmatch, parts)):
         return False
-    return bool(_LETTER_AND_DIGIT.match(value)) and _is_secret(value)
-
-
-def _is_phrase(name: str, value: str) -> bool:
-    """Whether a password is made of several words."""
-    words = set(value.split("-"))
-    named = name[:2].lower() in ("pa", "pw")
-    return named and bool(_PHRASE.fullmatch(value)) and words.isdisjoint(_REFERRING)
+    return bool(LETTER_AND_DIGIT.match(value)) and is_secret(value)
 
 
 def _is_option(match: re.Match[str]) -> bool:
     """Whether the value of an option of a command is a secret."""
     name, value = match[1].lower(), match[2]
-    digits = any(map(str.isdigit, value)) and (name[:2] == "pa" or not _QUANTITY.fullmatch(value))
-    return (digits or _is_phrase(name, value)) and _is_mixed(value)
+    digits = any(map(str.isdigit, value)) and (name[:2] == "pa" or not QUANTITY.fullmatch(value))
+    return (digits or is_phrase(name, value)) and is_mixed(value)
 
 
 def _is_short_named(text: str) -> bool:
     """Whether a setting whose name ends in `pass`, `key` or `auth` has a secret for its value."""
-    if any(_is_mixed(match[2]) for match in _QUOTED_PASS.finditer(text)):
+    if any(is_mixed(match[2]) for match in _QUOTED_PASS.finditer(text)):
         return True
     for match in _SHORT_NAME.finditer(text):
         last, value = match["word"] or match["part"], match["value"].rstrip(".!?")
         before = _LAST_PART.search(text[max(0, match.start() - 40) : match.start()])
-        if before is None or _QUANTITY.fullmatch(value):
+        if before is None or QUANTITY.fullmatch(value):
             continue
         part = before[0].lower()
         if last.lower() == "key":
@@ -329,34 +299,6 @@ def _is_short_named(text: str) -> bool:
             named = part in _SECRET_KEYS or (last == "KEY" and part not in _OPEN_KEYS)
         else:
             mixed, named = True, last == "AUTH" or (last[0] in "pP" and part not in _PASSES)
-        if named and mixed and _is_mixed(value):
+        if named and mixed and is_mixed(value):
             return True
     return False
-
-
-def _is_mixed(value: str) -> bool:
-    """Whether a value may be a secret and is neither a word nor the name of something."""
-    return (
-        (not _IDENTIFIER.match(value) or bool(_PHRASE.fullmatch(value)))
-        and not value.isalpha()
-        and not _TYPE.fullmatch(value)
-        and _is_secret(value)
-    )
-
-
-def _is_secret(value: str) -> bool:
-    """Whether a value may be a secret rather than a placeholder, a variable or a word."""
-    if _PLACEHOLDER.fullmatch(value) or "://" in value or len(value) < _SHORTEST:
-        return False
-    if len(value) >= _LONG and _MADE_UP.search(value):
-        return False
-    if len(value) == _SHORTEST:
-        mixed = _LETTER_AND_DIGIT.match(value) and not _WORD_AND_NUMBER.fullmatch(value)
-        return bool(mixed) and not _QUANTITY.fullmatch(value) and len(set(value)) == _SHORTEST
-    return _bits(value) >= _LEAST_BITS
-
-
-def _bits(value: str) -> float:
-    """The entropy of the characters of a value."""
-    size = len(value)
-    return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
