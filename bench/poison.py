@@ -172,7 +172,7 @@ def _nameless(cases: Sequence[EvalCase]) -> None:
                 planted = _planted(style, targets, texts, "external", speaking=True)
                 memory.remember_many(cast("Any", planted))
                 for told_apart, every_one in reached.items():
-                    overrides = {} if told_apart else {"boosts.who.of": []}
+                    overrides: dict[str, object] = {} if told_apart else {"boosts.who.of": []}
                     every_one.append(_asked(memory, targets, overrides))
                 memory.forget([draft["id"] for draft in planted])
     print("the same, the speakers in the questions replaced by 'they', and a word of the question "

@@ -87,7 +87,7 @@ def test_texts_are_kept_only_for_the_segment_that_grows() -> None:
     with opened() as memory:
         for n in range(MOST // 2 + 1):
             memory.remember(text(n))
-            view = view_of(memory)
+        view = view_of(memory)
         assert [keeps_texts(segment) for segment in view.segments] == [False, True]
         memory.forget(memory.remember("a tin kettle").id)
         segments = (*view.segments, *view_of(memory).segments)

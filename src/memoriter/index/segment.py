@@ -112,7 +112,7 @@ class SegmentView:
         fresh = [each for each in what if each not in known]
         if not fresh:
             return [known[each] for each in what]
-        made = dict(zip(fresh, count(fresh), strict=True))
+        made: dict[object, int] = dict(zip(fresh, count(fresh), strict=True))
         out = [made[each] if each in made else known[each] for each in what]
         if len(known) + len(fresh) >= _REMEMBERED:
             known.clear()

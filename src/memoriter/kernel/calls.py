@@ -215,7 +215,7 @@ class WindowIndex:
 class SearchedWindows(NamedTuple):
     """A segment for the search over windows, with masks of what is searched and what is counted."""
 
-    index: WindowIndex
+    windows: WindowIndex
     mask: Bits
     readable: Bits
 
@@ -243,10 +243,10 @@ def search_windows(
 ) -> WindowSearch:
     """The score of the best window of each row; the rows above 0 that may belong to the pool."""
     table = np.array(
-        [(*each.index.given, address(each.mask), address(each.readable)) for each in segments],
+        [(*each.windows.given, address(each.mask), address(each.readable)) for each in segments],
         np.int64,
     )
-    total = sum(each.index.rows for each in segments)
+    total = sum(each.windows.rows for each in segments)
     every, rows, scores = np.empty(total), np.empty(total, np.int64), np.empty(total)
     spread = np.zeros(3)
     out = (address(every), address(rows), address(scores), address(spread))
