@@ -149,15 +149,16 @@ class WordLists:
         segments: Sequence[RowLengths],
         postings: Sequence[Mapping[int, ListAddresses]],
     ) -> None:
-        """`postings` has the lists of each segment, by leaf."""
+        """`postings` has the lists of each leaf, by the number of the segment."""
+        by_segment: list[list[int]] = [[] for _ in segments]
+        for leaf, lists in enumerate(postings):
+            for n, (docs, fields, tfs, size, _) in lists.items():
+                by_segment[n] += (docs, fields, tfs, size, leaf)
         flat: list[int] = []
         self._parts: list[tuple[int, ...]] = []
-        before = 0
-        for lists, rows in zip(postings, segments, strict=True):
-            for leaf, (docs, fields, tfs, size, _) in lists.items():
-                flat += (docs, fields, tfs, size, leaf)
-            self._parts.append((before, len(lists), *rows.given))
-            before += len(lists)
+        for own, rows in zip(by_segment, segments, strict=True):
+            self._parts.append((len(flat) // 5, len(own) // 5, *rows.given))
+            flat += own
         self._rows = sum(each.size for each in segments)
         self._size = sum(flat[3::5])
         table = np.array(flat, np.int64)
@@ -215,7 +216,7 @@ class WindowIndex:
 class SearchedWindows(NamedTuple):
     """A segment for the search over windows, with masks of what is searched and what is counted."""
 
-    index: WindowIndex
+    windows: WindowIndex
     mask: Bits
     readable: Bits
 
@@ -243,10 +244,10 @@ def search_windows(
 ) -> WindowSearch:
     """The score of the best window of each row; the rows above 0 that may belong to the pool."""
     table = np.array(
-        [(*each.index.given, address(each.mask), address(each.readable)) for each in segments],
+        [(*each.windows.given, address(each.mask), address(each.readable)) for each in segments],
         np.int64,
     )
-    total = sum(each.index.rows for each in segments)
+    total = sum(each.windows.rows for each in segments)
     every, rows, scores = np.empty(total), np.empty(total, np.int64), np.empty(total)
     spread = np.zeros(3)
     out = (address(every), address(rows), address(scores), address(spread))
