@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 64, SHORTEST = 8 }; /* rows of a run */
+enum { LONGEST = 64, SHORTEST = 8 }; /* rows of a run: every n-th one */
 
 API int64_t kernel_abi(void) { return KERNEL_ABI; }
 
@@ -14,20 +14,13 @@ const uint8_t *real_mask(const uint8_t *mask, int64_t rows)
     return mask && memchr(mask, 0, (size_t)rows) ? mask : NULL;
 }
 
-/* The largest value of each run of so many, a multiple of 8. */
-CLONES static void maxima(const double *values, int64_t size, int64_t run, double *out)
+/* The largest of values[n], values[n + runs], values[n + 2 * runs] … for each n below `runs`. */
+CLONES static void maxima(const double *restrict values, int64_t size, int64_t runs, double *restrict out)
 {
-    for (int64_t from = 0; from < size; from += run) {
-        int64_t upto = from + run < size ? from + run : size, i = from;
-        double most[8], one = values[from];
-        if (upto - from >= 8) {
-            for (int j = 0; j < 8; j++) most[j] = values[from + j];
-            for (i += 8; i + 8 <= upto; i += 8)
-                for (int j = 0; j < 8; j++) most[j] = values[i + j] > most[j] ? values[i + j] : most[j];
-            for (int j = 0; j < 8; j++) one = most[j] > one ? most[j] : one;
-        }
-        for (; i < upto; i++) one = values[i] > one ? values[i] : one;
-        *out++ = one;
+    for (int64_t n = 0; n < runs; n++) out[n] = values[n];
+    for (values += runs, size -= runs; size > 0; values += runs, size -= runs) {
+        int64_t some = size < runs ? size : runs;
+        for (int64_t n = 0; n < some; n++) out[n] = values[n] > out[n] ? values[n] : out[n];
     }
 }
 
@@ -93,7 +86,7 @@ void best_of(Best *best, const double *scores, const uint8_t *mask, const int64_
     while (run > SHORTEST && size < 4 * run * best->pool) run /= 2;
     int64_t runs = (size + run - 1) / run;
     double *tops = malloc((size_t)(2 * runs + 1) * sizeof(double));
-    if (tops) maxima(scores, size, run, tops);
+    if (tops) maxima(scores, size, runs, tops);
     if (tops && !mask && best->floor == -INFINITY && runs >= best->pool && best->pool > 0) {
         /* At least `pool` rows reach the pool-th largest maximum of a run. */
         memcpy(tops + runs, tops, (size_t)runs * sizeof(double));
@@ -101,8 +94,7 @@ void best_of(Best *best, const double *scores, const uint8_t *mask, const int64_
     }
     for (int64_t n = 0; n < runs; n++) {
         if (tops && tops[n] < best->floor) continue;
-        int64_t from = n * run, upto = from + run < size ? from + run : size;
-        for (int64_t i = from; i < upto; i++)
+        for (int64_t i = n; i < size; i += runs)
             if (scores[i] >= best->floor && !signbit(scores[i]) && (!mask || mask[i]))
                 best_add(best, rows[i], scores[i]);
     }

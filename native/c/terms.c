@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 /* The sorted dictionaries of segments: looks terms up in one, joins several.
  * Twins: Segment.postings in index/segment.py, union in index/dictionary.py. */
+=======
+/* Looks terms up in the sorted dictionary of a segment. Twin: TermLists in index/term_lists.py. */
+>>>>>>> i6
 #include "kernel.h"
 
 #include <stdlib.h>
@@ -20,27 +24,38 @@ CLONES static int64_t distinct(const int32_t *docs, int64_t size)
     return count;
 }
 
-/* For each wanted term: where its postings begin and end, and how many rows they have; all 0 if the
- * dictionary does not have it. `at` and `wanted_at` are the offsets of the strings. */
+/* Dictionary and posting lists of a segment; `TermIndex` in kernel/terms.py. */
+typedef struct {
+    const uint8_t *blob;
+    const int64_t *at; /* the offsets of the strings */
+    int64_t count;
+    const int64_t *starts;
+    const int32_t *docs;
+} Terms;
+
+static void find(const Terms *in, const uint8_t *term, int64_t size, int64_t *out)
+{
+    int64_t low = 0, high = in->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2, from = in->at[middle];
+        if (compare(in->blob + from, in->at[middle + 1] - from, term, size) < 0) low = middle + 1;
+        else high = middle;
+    }
+    int there = low < in->count && !compare(in->blob + in->at[low], in->at[low + 1] - in->at[low], term, size);
+    out[0] = there ? in->starts[low] : 0;
+    out[1] = there ? in->starts[low + 1] : 0;
+    out[2] = distinct(in->docs + out[0], out[1] - out[0]);
+}
+
+/* For each segment and wanted term: where its postings begin and end, and how many rows they have; all
+ * 0 if the dictionary does not have it. `wanted_at` are the offsets of the terms. */
 API int64_t kernel_find(
-    const uint8_t *blob, const int64_t *at, int64_t count, const int64_t *starts,
-    const int32_t *docs, const uint8_t *wanted, const int64_t *wanted_at, int64_t many,
+    const Terms *segments, int64_t count, const uint8_t *wanted, const int64_t *wanted_at, int64_t many,
     int64_t *out)
 {
-    for (int64_t n = 0; n < many; n++) {
-        const uint8_t *term = wanted + wanted_at[n];
-        int64_t size = wanted_at[n + 1] - wanted_at[n], low = 0, high = count;
-        while (low < high) {
-            int64_t middle = low + (high - low) / 2;
-            if (compare(blob + at[middle], at[middle + 1] - at[middle], term, size) < 0) low = middle + 1;
-            else high = middle;
-        }
-        int there = low < count && !compare(blob + at[low], at[low + 1] - at[low], term, size);
-        int64_t first = there ? starts[low] : 0, last = there ? starts[low + 1] : 0;
-        out[3 * n] = first;
-        out[3 * n + 1] = last;
-        out[3 * n + 2] = distinct(docs + first, last - first);
-    }
+    for (int64_t n = 0; n < count; n++)
+        for (int64_t i = 0; i < many; i++, out += 3)
+            find(segments + n, wanted + wanted_at[i], wanted_at[i + 1] - wanted_at[i], out);
     return many;
 }
 

@@ -9,8 +9,8 @@
 enum {
     CHUNK = 256,
     FIELDS = 256,
-    BLOCK = 8192, /* rows whose sums fit into the first caches */
-    FEW = 16      /* rows are looked up in lists with so many times more postings together */
+    BLOCK = 16384, /* rows whose sums fit into the second-level cache */
+    FEW = 16       /* rows are looked up in lists with so many times more postings together */
 };
 
 /* The postings of a leaf of the query in one segment; `WordLists` in kernel/calls.py. */
@@ -54,21 +54,28 @@ CLONES static void one_field(
     }
 }
 
-/* The same for postings of several fields; NaN where the leaf does not count. */
-CLONES static void several_fields(
-    const List *list, const Part *part, const Weights *weights, int64_t from, int64_t size, double *values)
+/* The same for one posting; NaN where the leaf does not count. */
+static inline __attribute__((always_inline)) double value_of(
+    const List *list, const Part *part, const Weights *weights, int64_t at)
 {
-    const double *factors = weights->factors + list->leaf * FIELDS;
+    uint8_t field = list->fields[at];
+    double factor = weights->factors[list->leaf * FIELDS + field];
+    if (isnan(factor)) return NAN;
     double k1 = weights->k1, b = weights->b, more = k1 + 1.0, rest = 1.0 - b;
-    for (int64_t i = 0; i < size; i++) {
-        uint8_t field = list->fields[from + i];
-        double factor = factors[field];
-        values[i] = NAN;
-        if (isnan(factor)) continue;
-        double tf = (double)list->tfs[from + i], length = (double)part->lengths[field][list->docs[from + i]];
-        double norm = k1 * (rest + b * (length / weights->means[field]));
-        double share = factor * (tf * more / (tf + norm));
-        values[i] = weights->times[list->leaf] * (rint(share * GRID) * STEP);
+    double tf = (double)list->tfs[at], length = (double)part->lengths[field][list->docs[at]];
+    double norm = k1 * (rest + b * (length / weights->means[field]));
+    double share = factor * (tf * more / (tf + norm));
+    return weights->times[list->leaf] * (rint(share * GRID) * STEP);
+}
+
+/* Adds postings of several fields to the sums of the rows from `start` on. */
+CLONES static void add_several(
+    const List *list, const Part *part, const Weights *weights, int64_t from, int64_t size, int64_t start,
+    double *sums)
+{
+    for (int64_t i = from; i < from + size; i++) {
+        double value = value_of(list, part, weights, i);
+        if (!isnan(value)) sums[list->docs[i] - start] += value;
     }
 }
 
@@ -82,9 +89,7 @@ static void add_chunk(
     const uint8_t *fields = list->fields + from;
     /* Most words occur in one field only. */
     if (memcmp(fields, fields + 1, (size_t)size - 1)) {
-        several_fields(list, part, weights, from, size, values);
-        for (int64_t i = 0; i < size; i++)
-            if (!isnan(values[i])) sums[docs[i] - start] += values[i];
+        add_several(list, part, weights, from, size, start, sums);
         return;
     }
     double factor = weights->factors[list->leaf * FIELDS + fields[0]];
@@ -140,7 +145,7 @@ static void race(const Part *part, const List *lists, const Weights *weights, in
 }
 
 /* The score of a row; NaN if no leaf matches. at[n] is a place in the n-th list at or before the row's. */
-static double score_of(
+CLONES static double score_of(
     const Part *part, const List *lists, const Weights *weights, int32_t doc, int64_t *at)
 {
     double sum = NAN;
@@ -148,8 +153,7 @@ static double score_of(
         const List *list = lists + n;
         at[n] = seek(list->docs, at[n], list->size, doc);
         for (int64_t i = at[n]; i < list->size && list->docs[i] == doc; i++) {
-            double value;
-            several_fields(list, part, weights, i, 1, &value);
+            double value = value_of(list, part, weights, i);
             if (!isnan(value)) sum = isnan(sum) ? value : sum + value;
         }
     }
@@ -168,7 +172,7 @@ static void look_up(const Part *part, const List *lists, const Weights *weights,
     }
 }
 
-static int64_t selected(const uint8_t *mask, int64_t rows)
+CLONES static int64_t selected(const uint8_t *mask, int64_t rows)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < rows; i++) count += mask[i];
@@ -199,7 +203,8 @@ API int64_t kernel_words_best(
         const List *own = lists + part->first;
         int64_t size = 0;
         for (int64_t i = 0; i < part->count; i++) size += own[i].size;
-        int few = part->mask && FEW * selected(part->mask, part->rows) < size;
+        const uint8_t *mask = real_mask(part->mask, part->rows);
+        int few = mask && FEW * selected(mask, part->rows) < size;
         (few ? look_up : race)(part, own, &weights, at, &best);
     }
     free(at);

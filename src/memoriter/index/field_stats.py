@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,17 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.words import RecordWords
 from memoriter.index.columns import dictionary_of
 from memoriter.index.match import NearPattern, PhrasePattern, occurrences
-from memoriter.index.segment import Postings, Segment
+from memoriter.index.segment import Segment
+from memoriter.index.term_lists import Postings
 from memoriter.index.view import View
-from memoriter.kernel.calls import RowLengths
+from memoriter.kernel.calls import ListAddresses, RowLengths
+from memoriter.kernel.terms import TermSpan
 from memoriter.text.port import Analyzer
 
 REGISTRY: Final = "agent_registry"
+_KEPT: Final = 4_096
+"""How many words each cache of a view has at most; a full one is emptied."""
+T = TypeVar("T")
 Among = Literal["all", "worded"]
 """Which records BM25 counts: all of a view, or those with a word in a listed field."""
 Named = Literal["registered", "every"]
@@ -66,6 +71,8 @@ class FieldStats:
         self._whole = len(self._own) == len(view.fields)
         self._wanted = np.zeros(256, np.bool_)
         self._wanted[list(self._own)] = True
+        self._dfs: dict[PhrasePattern | NearPattern, int] = {}
+        self._lists: dict[PhrasePattern | NearPattern, Mapping[int, ListAddresses]] = {}
 
     # -- how much there is ---------------------------------------------------------------------
 
@@ -97,8 +104,16 @@ class FieldStats:
 
     def df(self, what: PhrasePattern | NearPattern) -> int:
         """The document frequency: records of the view with a match in any listed field."""
+        known = self._dfs.get(what)
+        return _kept(self._dfs, what, self._counted(what)) if known is None else known
+
+    def _counted(self, what: PhrasePattern | NearPattern) -> int:
         count = 0
         for n, seen in enumerate(self.view.seen):
+            span = self._span(n, what)
+            if span is not None and seen.count == seen.mask.size:
+                count += span.rows
+                continue
             key = (self._own, self._registry_hash, what)
             count += seen.number(key, lambda n=n: self._df(n, what))
         return count
@@ -124,6 +139,27 @@ class FieldStats:
         if self._registry is None or isinstance(what, NearPattern):
             return hits
         return _joined(hits, self._by_registry(segment, what, self._registry))
+
+    def lists(self, what: PhrasePattern | NearPattern) -> Mapping[int, ListAddresses]:
+        """The matches by the number of the segment, for the native kernel."""
+        known = self._lists.get(what)
+        if known is not None:
+            return known
+        made: dict[int, ListAddresses] = {}
+        for n, segment in enumerate(self.view.segments):
+            span = self._span(n, what)
+            hits = self.occurrences(n, what) if span is None else None
+            if span is not None and span.rows:
+                made[n] = segment.term_lists.addresses(span)
+            elif hits is not None:
+                made[n] = hits.addresses
+        return _kept(self._lists, what, made)
+
+    def _span(self, n: int, what: PhrasePattern | NearPattern) -> TermSpan | None:
+        """Where the matches in the n-th segment are, if they are the postings of a term."""
+        if self._registry is not None or not self._whole or isinstance(what, NearPattern):
+            return None
+        return self.view.segments[n].term_lists.span(what.tokens[0][0]) if what.is_term else None
 
     def extremes(self, n: int, what: PhrasePattern | NearPattern) -> tuple[Extremes, ...]:
         """The extremes for each field of the n-th segment with a match; cached on the segment."""
@@ -201,6 +237,16 @@ class FieldStats:
         row_tfs = tfs[segment.arrays["agent.codes"]]
         docs = np.flatnonzero(row_tfs).astype(np.int32)
         return Postings(docs, np.full(docs.size, field, np.uint8), row_tfs[docs])
+
+
+def _kept(
+    cache: dict[PhrasePattern | NearPattern, T], what: PhrasePattern | NearPattern, value: T
+) -> T:
+    """The value, which the cache has from now on."""
+    if len(cache) >= _KEPT:
+        cache.clear()
+    cache[what] = value
+    return value
 
 
 def field_stats_of(

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.index.segment import Postings, Segment
+from memoriter.index.segment import Segment
+from memoriter.index.term_lists import Postings
 
 _FIELD_BITS = 8
 _PLACE_BITS = 24
@@ -75,9 +76,9 @@ def _single(segment: Segment, term: str, *, prefix: bool) -> Postings | None:
         return segment.postings(term)
     first, last = segment.terms.beginning(term)
     if last - first <= 1:
-        return segment.postings_of(first, last) if last > first else None
+        return segment.term_lists.postings_of(first, last) if last > first else None
     # Several terms: merge their lists, adding up the counts of each row and field.
-    every = segment.postings_of(first, last)
+    every = segment.term_lists.postings_of(first, last)
     order = np.lexsort((every.fields, every.docs))
     every = every.take(order)
     keys = every.docs.astype(np.int64) << _FIELD_BITS | every.fields
@@ -120,13 +121,13 @@ def _among(wanted: Spots, spots: Spots) -> NDArray[np.bool_]:
 def _ordinals(segment: Segment, term: str, *, prefix: bool) -> tuple[int, int]:
     if prefix:
         return segment.terms.beginning(term)
-    ordinal = segment.ordinal(term)
+    ordinal = segment.term_lists.ordinal(term)
     return (ordinal, ordinal + 1) if ordinal >= 0 else (0, 0)
 
 
 def _spots(segment: Segment, first: int, end: int) -> Spots:
     """Every token of the terms with ordinals [first, end), ascending."""
-    postings = segment.postings_of(first, end)
+    postings = segment.term_lists.postings_of(first, end)
     keys = postings.docs.astype(np.int64) << _FIELD_BITS | postings.fields
     spots = np.repeat(keys, postings.tfs) << _PLACE_BITS | segment.token_positions_of(first, end)
     return np.sort(spots) if end - first > 1 else spots

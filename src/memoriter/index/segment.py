@@ -7,7 +7,6 @@ view (`GONE`). `build` makes a segment of a delta of the log, `merge` makes one 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -24,17 +23,10 @@ from memoriter.index.dictionary import Dictionary
 from memoriter.index.log_arrays import sample_of
 from memoriter.index.row_places import RowPlaces
 from memoriter.index.sessions import SessionKeys, Sessions, session_keys
+from memoriter.index.term_lists import Postings, TermLists
 from memoriter.index.trigrams import Spellings
 from memoriter.index.windows import Windows
-from memoriter.kernel.calls import (
-    ByteVectors,
-    ListAddresses,
-    ListArrays,
-    byte_vectors,
-    list_addresses,
-)
-from memoriter.kernel.library import native_library
-from memoriter.kernel.terms import TermIndex, WantedTerms, find_terms
+from memoriter.kernel.calls import ByteVectors, byte_vectors
 from memoriter.rank.codes import NARROWEST, WIDEST, Codes, codes_of
 
 LIVE: Final = np.iinfo(np.int64).max
@@ -44,45 +36,9 @@ GONE: Final = 0
 _SPELT_FROM: Final = 2_048
 """From so many surface words on, their trigrams are stored."""
 _CODES: Final = ("codes.signs", "codes.steps")
-_SOME: Final = 16
 WhatT = TypeVar("WhatT")
 _REMEMBERED: Final = 65_536
 """How many entries each cache of a segment has at most; a full one is emptied."""
-
-
-@dataclass(frozen=True)
-class Postings:
-    """A posting list, sorted by row, then field: rows as places in the segment, term counts."""
-
-    docs: NDArray[np.int32]
-    fields: NDArray[np.uint8]
-    tfs: NDArray[np.int32]
-
-    @cached_property
-    def addresses(self) -> ListAddresses:
-        """The list as the native kernel takes it."""
-        return list_addresses(self.docs, self.fields, self.tfs)
-
-    @cached_property
-    def distinct(self) -> int:
-        """How many different rows it has."""
-        docs = self.docs
-        return int(np.count_nonzero(docs[1:] != docs[:-1])) + 1 if docs.size else 0
-
-    def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Postings:
-        """The postings at these indices, or under this mask."""
-        return Postings(self.docs[at], self.fields[at], self.tfs[at])
-
-    def at(self, places: NDArray[np.integer]) -> Postings:
-        """The postings of these rows, given ascending; by binary search, not by a scan."""
-        wanted = places.astype(np.int32)  # the same dtype, or searchsorted copies all postings
-        low = np.searchsorted(self.docs, wanted)
-        there = low < self.docs.size
-        there[there] = self.docs[low[there]] == wanted[there]
-        low, wanted = low[there], wanted[there]
-        sizes = np.searchsorted(self.docs, wanted, "right") - low
-        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return self.take(np.repeat(low, sizes) + within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +72,7 @@ class SegmentView:
         out = [made[each] if each in made else known[each] for each in what]
         if len(known) + len(fresh) >= _REMEMBERED:
             known.clear()
-        known.update(made)
+        known.update(made.items())
         return out
 
 
@@ -182,11 +138,6 @@ class Segment:
         return Sessions.of(self.arrays)
 
     @cached_property
-    def _postings(self) -> dict[str, Postings | None]:
-        """Cache of posting lists, views into the arrays: a search asks for few terms, often."""
-        return {}
-
-    @cached_property
     def memo(self) -> dict[object, Any]:
         """Cache of what lanes derive from this segment alone, such as score bounds."""
         return {}
@@ -214,64 +165,14 @@ class Segment:
     def _stored(self) -> int:
         return sum(array.nbytes for array in self.arrays.values())
 
-    def ordinal(self, term: str) -> int:
-        """The ordinal of a term in the dictionary; -1 if it does not occur."""
-        before = bisect_right(self._some_terms, term.encode()) - 1
-        return self.terms.find(term, max(before, 0) * _SOME, (before + 1) * _SOME)
-
-    @cached_property
-    def _some_terms(self) -> list[bytes]:
-        """Every 16th term: a term is found among these first."""
-        return [self.terms.raw(at) for at in range(0, len(self.terms), _SOME)]
-
     def postings(self, term: str) -> Postings | None:
         """The posting list of a term; None if it does not occur."""
-        try:
-            return self._postings[term]
-        except KeyError:
-            pass
-        if len(self._postings) >= _REMEMBERED // 16:
-            self._postings.clear()
-        ordinal = self.ordinal(term)
-        made = None if ordinal < 0 else self.postings_of(ordinal, ordinal + 1)
-        self._postings[term] = made
-        return made
-
-    def look_up(self, wanted: WantedTerms) -> None:
-        """Find several terms at once: `postings` has them then. Only in the native kernel."""
-        fast, known = native_library(), self._postings
-        if fast is None or all(term in known for term in wanted.terms):
-            return
-        if len(known) + len(wanted.terms) >= _REMEMBERED // 16:
-            known.clear()
-        spans = find_terms(fast, self._term_index, wanted)
-        for term, (first, last, rows) in zip(wanted.terms, spans, strict=True):
-            if term not in known:
-                known[term] = made = self._postings_in(first, last) if last > first else None
-                if made is not None:
-                    vars(made).update(distinct=rows, addresses=self._lists.addresses(first, last))
+        return self.term_lists.postings(term)
 
     @cached_property
-    def _lists(self) -> ListArrays:
-        arrays = self.arrays
-        return ListArrays(*(arrays[f"postings.{name}"] for name in ("docs", "fields", "tfs")))
-
-    @cached_property
-    def _term_index(self) -> TermIndex:
-        starts, docs = self.arrays["postings.starts"], self.arrays["postings.docs"]
-        return TermIndex(self.terms.blob, self.terms.at, starts, docs)
-
-    def postings_of(self, first: int, last: int) -> Postings:
-        """The posting lists of the terms with ordinals [first, last), one after the other."""
-        starts = self.arrays["postings.starts"]
-        return self._postings_in(int(starts[first]), int(starts[last]))
-
-    def _postings_in(self, first: int, last: int) -> Postings:
-        return Postings(
-            self.arrays["postings.docs"][first:last],
-            self.arrays["postings.fields"][first:last],
-            self.arrays["postings.tfs"][first:last],
-        )
+    def term_lists(self) -> TermLists:
+        """The posting lists of all terms."""
+        return TermLists(self.arrays, self.terms)
 
     def token_positions_of(self, first: int, last: int) -> NDArray[np.uint32]:
         """The token positions of the terms [first, last), in the order of their postings."""

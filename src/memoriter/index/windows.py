@@ -54,6 +54,23 @@ class Windows:
         """For each window the place of its row."""
         return np.repeat(np.arange(self.begins.size - 1, dtype=np.int32), np.diff(self.begins))
 
+    @cached_property
+    def _several(self) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+        """The rows with several windows; all these windows; where those of each row begin there."""
+        sizes = np.diff(self.begins).astype(np.int64)
+        rows = np.flatnonzero(sizes > 1)
+        return rows, np.flatnonzero(sizes[self.owners] > 1), _starts(sizes[rows])[:-1]
+
+    def best_of_rows(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """From scores of windows to those of rows: the largest; 0 for a row without a window."""
+        # Most rows have one window.
+        out = np.append(scores, 0.0)[self.begins[:-1]]
+        out[self.begins[1:] == self.begins[:-1]] = 0.0
+        rows, at, begins = self._several
+        if rows.size:
+            out[rows] = np.maximum.reduceat(scores[at], begins)
+        return out
+
     def spans(self, tokens: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(begin, end) in `holding` of the windows of each of these tokens; empty if unknown."""
         at = np.searchsorted(self._tokens, tokens.astype(np.uint16))

@@ -149,15 +149,16 @@ class WordLists:
         segments: Sequence[RowLengths],
         postings: Sequence[Mapping[int, ListAddresses]],
     ) -> None:
-        """`postings` has the lists of each segment, by leaf."""
+        """`postings` has the lists of each leaf, by the number of the segment."""
+        by_segment: list[list[int]] = [[] for _ in segments]
+        for leaf, lists in enumerate(postings):
+            for n, (docs, fields, tfs, size, _) in lists.items():
+                by_segment[n] += (docs, fields, tfs, size, leaf)
         flat: list[int] = []
         self._parts: list[tuple[int, ...]] = []
-        before = 0
-        for lists, rows in zip(postings, segments, strict=True):
-            for leaf, (docs, fields, tfs, size, _) in lists.items():
-                flat += (docs, fields, tfs, size, leaf)
-            self._parts.append((before, len(lists), *rows.given))
-            before += len(lists)
+        for own, rows in zip(by_segment, segments, strict=True):
+            self._parts.append((len(flat) // 5, len(own) // 5, *rows.given))
+            flat += own
         self._rows = sum(each.size for each in segments)
         self._size = sum(flat[3::5])
         table = np.array(flat, np.int64)

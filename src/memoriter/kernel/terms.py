@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,18 +18,6 @@ class TermSpan(NamedTuple):
     first: int
     last: int
     rows: int
-
-
-class WantedTerms:
-    """Terms to find, as the library takes them."""
-
-    def __init__(self, terms: Sequence[str]) -> None:
-        self.terms = tuple(terms)
-        encoded = [term.encode() for term in terms]
-        at = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(each) for each in encoded], out=at[1:])
-        self._held = (np.frombuffer(b"".join(encoded) + b"\0", np.uint8), at)
-        self.given = (*map(address, self._held), len(encoded))
 
 
 class TermIndex:
@@ -48,6 +37,7 @@ class TermIndex:
         self.given = (*strings, address(starts), address(docs))
 
 
+<<<<<<< HEAD
 class JoinedTerms(NamedTuple):
     """Distinct strings in order, their offsets, and the number of each string that was joined."""
 
@@ -80,3 +70,17 @@ def find_terms(fast: Library, index: TermIndex, wanted: WantedTerms) -> list[Ter
     out = np.empty((len(wanted.terms), 3), np.int64)
     fast.call("find", (*index.given, *wanted.given, address(out)), 0)
     return [TermSpan(*each) for each in out.tolist()]
+=======
+def find_terms(
+    fast: Library, segments: Sequence[TermIndex], terms: Sequence[str]
+) -> list[list[TermSpan]]:
+    """By segment, the span of each of some terms."""
+    encoded = [term.encode() for term in terms]
+    ends = np.array([0, *accumulate(map(len, encoded))], np.int64)
+    blob = np.frombuffer(bytearray(b"".join(encoded) + b"\0"), np.uint8)
+    table = np.array([each.given for each in segments], np.int64)
+    out = np.empty((len(segments), len(encoded), 3), np.int64)
+    wanted = (address(blob), address(ends), len(encoded))
+    fast.call("find", (address(table), len(segments), *wanted, address(out)), 0)
+    return [list(map(TermSpan._make, spans)) for spans in out.tolist()]
+>>>>>>> i6

@@ -17,10 +17,10 @@ from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
 from memoriter.core.validation import After, Bounds
 from memoriter.index.field_stats import Among, Named, field_stats_of
 from memoriter.index.selection import Selection
-from memoriter.kernel.terms import WantedTerms
+from memoriter.index.term_lists import look_up
 from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
-from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer
+from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer, kept_scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import BoundTree, best_rows, positive_leaves, scores_of
 from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped, WordMatch
@@ -189,9 +189,8 @@ class Bm25Lane(Lane):
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that match the query, or the first looser rung that finds some; best first."""
-        search, wanted = _Search(self, ctx), WantedTerms(ctx.terms)
-        for segment in ctx.view.segments:
-            segment.look_up(wanted)
+        search = _Search(self, ctx)
+        look_up([segment.term_lists for segment in ctx.view.segments], ctx.terms)
         # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         ranking = search.climb(ctx.query.text, loosely=loosely)
@@ -258,6 +257,10 @@ class _Search:
 
     @cached_property
     def _scorer(self) -> Scorer:
+        view, reader = self._ctx.view, self._ctx.wording.analyzer
+        return kept_scorer(view, self._lane, reader.fingerprint, self._new_scorer)
+
+    def _new_scorer(self) -> Scorer:
         lane = self._lane
         weights = cast("dict[str, float]", lane.fields)
         reader = self._ctx.wording.analyzer

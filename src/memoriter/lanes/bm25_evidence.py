@@ -14,7 +14,7 @@ import numpy as np
 from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.ranking import Rows
 from memoriter.index.match import NearPattern
-from memoriter.index.segment import Postings
+from memoriter.index.term_lists import Postings
 from memoriter.lanes.bm25_score import BoundLeaf, LeafScores, Scorer
 from memoriter.lanes.maxscore import BoundTree, Every, Minus, Some
 from memoriter.lanes.port import WordMatch

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memoriter.core.ranking import Mask, Rows, Scores
-from memoriter.index.field_stats import FieldStats
-from memoriter.kernel.calls import FIELD_NUMBERS, LeafWeights, ListAddresses, WordLists
+from memoriter.kernel.calls import FIELD_NUMBERS, LeafWeights, WordLists
 from memoriter.kernel.library import Library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 
@@ -21,28 +20,20 @@ class NativeBm25:
 
     def __init__(self, library: Library, scorer: Scorer, leaves: Sequence[BoundLeaf]) -> None:
         self._library = library
-        self._leaves = [leaf for leaf in leaves if leaf.df]
-        open_to = np.full((len(self._leaves), FIELD_NUMBERS), np.nan)
-        means = np.ones(FIELD_NUMBERS)
-        gated = bool(scorer.formula.gate)  # otherwise all leaves count in the same fields
-        for at, leaf in enumerate(self._leaves if gated else self._leaves[:1]):
-            for field, weight in scorer.open_fields(leaf).items():
-                open_to[at if gated else slice(None), field] = weight
-        boosts = np.array([leaf.boost for leaf in self._leaves])
-        idfs = np.array([leaf.idf for leaf in self._leaves])
+        leaves = [leaf for leaf in leaves if leaf.df]
+        open_to, means = scorer.kernel_weights
+        if scorer.is_gated:
+            open_to = np.full((len(leaves), FIELD_NUMBERS), np.nan)
+            for at, leaf in enumerate(leaves):
+                for field, weight in scorer.open_fields(leaf).items():
+                    open_to[at, field] = weight
+        numbers = np.array([(leaf.boost, leaf.idf, leaf.times) for leaf in leaves], np.float64)
+        boosts, idfs, times = numbers.reshape(-1, 3).T.copy()
         factors = open_to * boosts[:, None] * idfs[:, None]
-        for field in scorer.stats.listed:
-            means[field] = scorer.mean(field)
-        times = np.array([float(leaf.times) for leaf in self._leaves])
         weights = LeafWeights(factors, times, means, *scorer.formula.params)
-        stats, segments = scorer.stats, range(len(scorer.stats.view.segments))
-        lists = [self._lists(stats, n) for n in segments]
-        self._words = WordLists(weights, [stats.for_kernel(n) for n in segments], lists)
-
-    def _lists(self, stats: FieldStats, n: int) -> dict[int, ListAddresses]:
-        """By leaf, its postings in the n-th segment."""
-        found = ((at, stats.occurrences(n, leaf.pattern)) for at, leaf in enumerate(self._leaves))
-        return {at: hits.addresses for at, hits in found if hits is not None}
+        stats = scorer.stats
+        rows = [stats.for_kernel(n) for n in range(len(stats.view.segments))]
+        self._words = WordLists(weights, rows, [stats.lists(leaf.pattern) for leaf in leaves])
 
     def best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
         """(rows, scores) inside the masks, in no order: at least all that belong to the pool."""

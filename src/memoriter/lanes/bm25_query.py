@@ -24,17 +24,13 @@ class Binder:
     def bound(self, node: Node) -> BoundTree | None:
         """The tree with df and idf of every leaf; None if the analyzer finds no word in it."""
         match node:
-            case Term():
-                return self._scorer.bound_leaf(node.term, PhrasePattern(((node.term, 0),)), 1.0)
-            case Leaf():
-                pattern = self._sought(node)
-                return (
-                    self._scorer.bound_leaf(tree_text(node), pattern, node.boost)
-                    if pattern
-                    else None
-                )
-            case NearLeaves():
-                return self._near(node)
+            case Term() | Leaf() | NearLeaves():
+                known = self._scorer.leaves
+                if node in known:
+                    return known[node]
+                if len(known) >= _KEPT:
+                    known.clear()
+                return known.setdefault(node, self._leaf(node))
             case Without():
                 keep, drop = self.bound(node.keep), self.bound(node.drop)
                 return keep if keep is None or drop is None else Minus(keep, drop)
@@ -51,7 +47,15 @@ class Binder:
             return next(iter(parts), None)
         return Every(parts) if isinstance(node, And) else Some(parts)
 
-    def _near(self, node: NearLeaves) -> BoundTree | None:
+    def _leaf(self, node: Term | Leaf | NearLeaves) -> BoundLeaf | None:
+        if isinstance(node, Term):
+            return self._scorer.bound_leaf(node.term, PhrasePattern(((node.term, 0),)), 1.0)
+        if isinstance(node, NearLeaves):
+            return self._near(node)
+        pattern = self._sought(node)
+        return self._scorer.bound_leaf(tree_text(node), pattern, node.boost) if pattern else None
+
+    def _near(self, node: NearLeaves) -> BoundLeaf | None:
         bound_parts = [self._sought(leaf) for leaf in node.leaves]
         parts = tuple(part for part in bound_parts if part is not None)
         if not parts:
@@ -73,6 +77,8 @@ class Binder:
         return PhrasePattern(tuple(tokens), leaf.prefix, nowhere)
 
 
+_KEPT = 4_096
+"""How many leaves are kept; more are bound again."""
 _NOWHERE = 255
 """A field number that no field has."""
 _LONGEST = 64

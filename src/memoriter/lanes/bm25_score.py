@@ -6,8 +6,9 @@ Here counts become scores: `Scorer.leaf_scores` applies the formula of `rank/bm2
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +16,19 @@ from numpy.typing import NDArray
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import NearPattern, PhrasePattern
-from memoriter.index.segment import Postings
+from memoriter.index.term_lists import Postings
+from memoriter.index.view import View
+from memoriter.kernel.calls import FIELD_NUMBERS
 from memoriter.rank.bm25 import Bm25Params, IdfForm, bm25_contribution, idf, saturation
 from memoriter.rank.grid import STEP, Array, snap, snap_one
+from memoriter.text.tree import Node
 
 Form = Literal["fields", "row"]
 """`fields`: each field is scored with its own length, and the scores are added. `row`: the weighted
 term frequencies of all fields are added first and scored with the length of the row, as in FTS5."""
 ScoreForm = Literal["bm25", "tf_idf", "tf"]
+_SCORERS: Final = 8
+"""How many lanes a view keeps the scorers of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,8 @@ class Scorer:
         self._weights = {n: formula.weights[names[n]] for n in stats.listed}
         self.last_native: tuple[object, object] | None = None
         """(query tree, its sum in the native kernel): rows are scored twice in a search."""
+        self.leaves: dict[Node, BoundLeaf | None] = {}
+        """Leaves that were bound; most questions share words."""
 
     def mean(self, field: int | None) -> float:
         """The mean length in the formula: of one field or (None) of whole rows."""
@@ -87,6 +95,16 @@ class Scorer:
     def adds(self) -> bool:
         """Whether alternatives are added; otherwise the best of them counts."""
         return self.formula.score == "bm25"
+
+    @cached_property
+    def kernel_weights(self) -> tuple[Array, Array]:
+        """By field number, its weight (NaN if it does not count) and the mean of its lengths."""
+        weights, means = np.full(FIELD_NUMBERS, np.nan), np.ones(FIELD_NUMBERS)
+        for field, weight in self._weights.items():
+            weights[field] = weight or np.nan
+        for field in self.stats.listed:
+            means[field] = self.mean(field)
+        return weights, means
 
     @property
     def fits_kernel(self) -> bool:
@@ -150,11 +168,16 @@ class Scorer:
             case "tf":
                 return snap(weight * tfs)
 
+    @property
+    def is_gated(self) -> bool:
+        """Whether a frequent leaf may be ignored in some fields."""
+        return bool(self.formula.gate) and self.stats.total >= self.formula.gate_from
+
     def open_fields(self, leaf: BoundLeaf) -> dict[int, float]:
         """The fields in which a leaf counts (weight above 0, gate open), with their weights."""
         total, gate = self.stats.total, self.formula.gate
         open_to = {n: w for n, w in self._weights.items() if w}
-        if not gate or total < self.formula.gate_from:
+        if not self.is_gated:
             return open_to
         names = self.stats.names
         return {n: w for n, w in open_to.items() if leaf.df <= gate.get(names[n], 1.0) * total}
@@ -201,3 +224,15 @@ class Scorer:
                 factor = weight * tf
         # Two grid steps more: one for snapping, one for the last bit of a rounded quotient.
         return factor + 2 * STEP
+
+
+def kept_scorer(view: View, lane: object, reader: str, make: Callable[[], Scorer]) -> Scorer:
+    """The scorer of a lane with an analyzer; a view keeps the last few, with the words they met."""
+    kept: dict[tuple[int, str], tuple[object, Scorer]] = view.memo.setdefault("scorers", {})
+    known = kept.get((id(lane), reader))
+    if known is None:
+        if len(kept) >= _SCORERS:
+            kept.clear()
+        # With the lane: no other one gets its number while it is kept.
+        known = kept[id(lane), reader] = (lane, make())
+    return known[1]

@@ -167,11 +167,7 @@ def _row_scores(segment: Segment, words: Sequence[QueryWord]) -> Scores:
             at = np.concatenate([windows.holding[a:b] for a, b in spans]).astype(np.intp)
             share[at] = np.repeat(each.shares[there], (last - first)[there])
             scores[at] += share[at]  # a window that is listed twice gets the same sum twice
-    out = np.zeros(len(segment))
-    filled = np.flatnonzero(np.diff(windows.begins))
-    if filled.size:
-        out[filled] = np.maximum.reduceat(scores, windows.begins[filled])
-    return out
+    return windows.best_of_rows(scores)
 
 
 def _near_words(words: Sequence[QueryWord]) -> NearWords:

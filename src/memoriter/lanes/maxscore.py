@@ -81,10 +81,12 @@ def native_bm25(scorer: Scorer, tree: BoundTree) -> NativeBm25 | None:
     fast = native_library() if scorer.fits_kernel else None
     if fast is None:
         return None
-    if scorer.last_native is None or scorer.last_native[0] is not tree:
+    last = scorer.last_native  # threads share a scorer
+    if last is None or last[0] is not tree:
         leaves = _plain_leaves(scorer, tree)
-        scorer.last_native = (tree, None if leaves is None else NativeBm25(fast, scorer, leaves))
-    return cast("NativeBm25 | None", scorer.last_native[1])
+        last = (tree, None if leaves is None else NativeBm25(fast, scorer, leaves))
+        scorer.last_native = last
+    return cast("NativeBm25 | None", last[1])
 
 
 def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> tuple[Rows, Scores]:

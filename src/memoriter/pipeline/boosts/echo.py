@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Op, Slate
 from memoriter.index.reads import text_lengths
-from memoriter.index.segment import Postings
+from memoriter.index.term_lists import Postings
 from memoriter.kernel.calls import term_counts
 from memoriter.kernel.library import native_library
 from memoriter.lanes.port import Context, Ready, Skipped
