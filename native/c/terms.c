@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-/* The sorted dictionaries of segments: looks terms up in one, joins several.
- * Twins: Segment.postings in index/segment.py, union in index/dictionary.py. */
-=======
-/* Looks terms up in the sorted dictionary of a segment. Twin: TermLists in index/term_lists.py. */
->>>>>>> i6
+/* The sorted dictionaries of segments: looks terms up in them, joins several.
+ * Twins: TermLists in index/term_lists.py, union in index/dictionary.py. */
 #include "kernel.h"
 
 #include <stdlib.h>

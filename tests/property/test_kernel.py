@@ -19,14 +19,9 @@ from hypothesis import strategies as st
 import memoriter
 from memoriter.core.errors import InputError, InvariantError, Unsupported
 from memoriter.embed.static import static_words, table
-<<<<<<< HEAD
 from memoriter.index import dictionary
 from memoriter.index.dictionary import Dictionary, union
-from memoriter.index.segment import Postings
-=======
-from memoriter.index.dictionary import Dictionary
 from memoriter.index.term_lists import Postings
->>>>>>> i6
 from memoriter.kernel import calls, terms
 from memoriter.kernel import library as kernel
 from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library

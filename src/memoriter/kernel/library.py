@@ -34,12 +34,8 @@ _WORDS: Final = (_POINTER, _COUNT, *[_POINTER] * 4, _REAL, _REAL)
 _CALLS: Final = {
     "words_best": (*_WORDS, _COUNT, _POINTER, _POINTER),
     "words_of": (*_WORDS, _POINTER, _COUNT, _POINTER),
-<<<<<<< HEAD
-    "find": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 4, _COUNT, _POINTER),
-    "union": (*[_POINTER] * 3, _COUNT, *[_POINTER] * 3),
-=======
     "find": (_POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
->>>>>>> i6
+    "union": (*[_POINTER] * 3, _COUNT, *[_POINTER] * 3),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
     "kin": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
     "holders": (*[_POINTER] * 3, _COUNT, _POINTER),

@@ -1,4 +1,4 @@
-"""Finds the terms of a question in the dictionary of a segment, all at once, in C."""
+"""The dictionaries of segments in C: finds the terms of a question in them, joins several."""
 
 from __future__ import annotations
 
@@ -20,6 +20,16 @@ class TermSpan(NamedTuple):
     rows: int
 
 
+class WantedTerms:
+    """Terms to find, as the library takes them."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        encoded = [term.encode() for term in terms]
+        ends = np.array([0, *accumulate(map(len, encoded))], np.int64)
+        self._held = (np.frombuffer(bytearray(b"".join(encoded) + b"\0"), np.uint8), ends)
+        self.given = (*map(address, self._held), len(encoded))
+
+
 class TermIndex:
     """Dictionary and posting lists of a segment, as the library takes them."""
 
@@ -37,7 +47,6 @@ class TermIndex:
         self.given = (*strings, address(starts), address(docs))
 
 
-<<<<<<< HEAD
 class JoinedTerms(NamedTuple):
     """Distinct strings in order, their offsets, and the number of each string that was joined."""
 
@@ -65,22 +74,11 @@ def join_terms(
     return JoinedTerms(out[: int(out_at[-1])].copy(), out_at, numbers[:-1])
 
 
-def find_terms(fast: Library, index: TermIndex, wanted: WantedTerms) -> list[TermSpan]:
-    """The span of each of the wanted terms."""
-    out = np.empty((len(wanted.terms), 3), np.int64)
-    fast.call("find", (*index.given, *wanted.given, address(out)), 0)
-    return [TermSpan(*each) for each in out.tolist()]
-=======
 def find_terms(
     fast: Library, segments: Sequence[TermIndex], terms: Sequence[str]
 ) -> list[list[TermSpan]]:
     """By segment, the span of each of some terms."""
-    encoded = [term.encode() for term in terms]
-    ends = np.array([0, *accumulate(map(len, encoded))], np.int64)
-    blob = np.frombuffer(bytearray(b"".join(encoded) + b"\0"), np.uint8)
-    table = np.array([each.given for each in segments], np.int64)
-    out = np.empty((len(segments), len(encoded), 3), np.int64)
-    wanted = (address(blob), address(ends), len(encoded))
-    fast.call("find", (address(table), len(segments), *wanted, address(out)), 0)
+    wanted, table = WantedTerms(terms), np.array([each.given for each in segments], np.int64)
+    out = np.empty((len(segments), len(terms), 3), np.int64)
+    fast.call("find", (address(table), len(segments), *wanted.given, address(out)), 0)
     return [list(map(TermSpan._make, spans)) for spans in out.tolist()]
->>>>>>> i6
