@@ -250,7 +250,8 @@ def test_a_cosine_is_within_its_bounds_from_bytes(fast: Library, seed: int, dime
     bytes_ = calls.byte_vectors(matrix)
     for query in (matrix[0], matrix[-1], unit(np.ones(dimension))):
         assert query is not None
-        low, high = calls.scan_bytes(fast, bytes_, calls.ByteQuery(query))
+        low, high = np.empty((2, 60), np.float32)
+        calls.scan_bytes(fast, bytes_, calls.ByteQuery(query), low, high)
         exact = exact_cosines(matrix, query)
         assert (low <= exact).all()
         assert (exact <= high).all()

@@ -347,10 +347,12 @@ class ByteQuery:
 
 
 def scan_bytes(
-    fast: Library, vectors: ByteVectors, query: ByteQuery
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """What the dot product of each vector with a query is (at least, at most)."""
-    low, high = np.empty(vectors.size, np.float32), np.empty(vectors.size, np.float32)
+    fast: Library,
+    vectors: ByteVectors,
+    query: ByteQuery,
+    low: NDArray[np.float32],
+    high: NDArray[np.float32],
+) -> None:
+    """Write what the dot product of each vector with a query is at least and at most."""
     given = (*vectors.given, *query.given, address(low), address(high))
     fast.call("scan_bytes", given, vectors.size * vectors.dimension // 2)
-    return low, high
