@@ -252,7 +252,7 @@ def search_windows(
     spread = np.zeros(3)
     out = (address(every), address(rows), address(scores), address(spread))
     given = (address(table), len(segments), *words.given, pool, *out)
-    count = fast.call("kin", given, _WINDOW_WORK * total)
+    count = fast.call("windows", given, _WINDOW_WORK * total)
     number, sums, squares = spread.tolist()
     found = rows[:count].copy(), scores[:count].copy()
     return WindowSearch(every, *found, (int(number), sums, squares))

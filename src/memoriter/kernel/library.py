@@ -35,7 +35,7 @@ _CALLS: Final = {
     "words_of": (*_WORDS, _POINTER, _COUNT, _POINTER),
     "find": (_POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
-    "kin": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
+    "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
     "holders": (*[_POINTER] * 3, _COUNT, _POINTER),
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
