@@ -254,8 +254,8 @@ def search_windows(
     given = (address(table), len(segments), *words.given, pool, *out)
     count = fast.call("windows", given, _WINDOW_WORK * total)
     number, sums, squares = spread.tolist()
-    found = rows[:count].copy(), scores[:count].copy()
-    return WindowSearch(every, *found, (int(number), sums, squares))
+    best = rows[:count].copy(), scores[:count].copy()
+    return WindowSearch(every, *best, (int(number), sums, squares))
 
 
 def rough_distances(
