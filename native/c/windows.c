@@ -114,7 +114,7 @@ CLONES static int64_t add_spread(const double *scores, const uint8_t *mask, int6
  * once, by the first of them that it has. Writes the score of each row, segment by segment, -0.0 for
  * none; the numbers and scores of those that may belong to the best `pool`; and in `spread` how many rows are
  * readable, the sum of their scores and that of their squares. Returns how many may belong. */
-API int64_t kernel_kin(
+API int64_t kernel_windows(
     const Searched *segments, int64_t count, const uint16_t *near, const int32_t *word,
     const double *share, int64_t lists, int64_t pool, double *scores, int64_t *out_rows,
     double *out_scores, double *spread)

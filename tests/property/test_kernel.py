@@ -152,9 +152,9 @@ def test_words_are_added_as_numpy_adds_them(fast: Library, seed: int, rows: int,
     scores = words.scores()
     for mask in masks(words.random, rows):
         lists = words.lists
-        found, values = lists.best(fast, (mask[: words.cut], mask[words.cut :]), pool)
-        assert np.unique(found).size == found.size
-        kept = dict(zip((found // 5).tolist(), values.tolist(), strict=True))
+        rows_met, values = lists.best(fast, (mask[: words.cut], mask[words.cut :]), pool)
+        assert np.unique(rows_met).size == rows_met.size
+        kept = dict(zip((rows_met // 5).tolist(), values.tolist(), strict=True))
         assert kept == best_by_numpy(scores, mask, pool)
 
 
@@ -224,7 +224,7 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     )
     sums = window_sums(parts, words, shares, windows)
     expected = np.array([sums[a:b].max(initial=0.0) for a, b in pairwise(begins)])
-    every, found = np.tile(expected, 2), np.where(expected > 0.0, expected, np.nan)
+    every, positive = np.tile(expected, 2), np.where(expected > 0.0, expected, np.nan)
     for mask in masks(random, rows):
         # The same segment twice, of which other rows are searched and counted.
         both = [calls.SearchedWindows(index, *two) for two in ((mask, ~mask), (~mask, mask))]
@@ -234,7 +234,7 @@ def test_windows_count_each_query_word_once_by_its_nearest(
         squares = float(snap(counted * counted).sum())
         assert made.spread == (rows, float(counted.sum()), squares)
         kept = dict(zip((made.rows // 3).tolist(), made.scores.tolist(), strict=True))
-        assert kept == best_by_numpy(found, np.ones(rows, np.bool_), 10)
+        assert kept == best_by_numpy(positive, np.ones(rows, np.bool_), 10)
         holders = index.row_counts(fast, tokens.tolist(), mask)
         assert holders == [int(mask[np.unique(owners[part])].sum()) for part in parts]
 
@@ -254,7 +254,8 @@ def test_a_cosine_is_within_its_bounds_from_bytes(fast: Library, seed: int, dime
     bytes_ = calls.byte_vectors(matrix)
     for query in (matrix[0], matrix[-1], unit(np.ones(dimension))):
         assert query is not None
-        low, high = calls.scan_bytes(fast, bytes_, calls.ByteQuery(query))
+        low, high = np.empty((2, 60), np.float32)
+        calls.scan_bytes(fast, bytes_, calls.ByteQuery(query), low, high)
         exact = exact_cosines(matrix, query)
         assert (low <= exact).all()
         assert (exact <= high).all()

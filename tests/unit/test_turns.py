@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memoriter.kernel.turns import NoTurns, Turns
+from memoriter.kernel.turns import NoTurns, ThreadTurns
 
 LONG = 60.0
 """Seconds that no thread of these tests really waits."""
@@ -21,7 +21,7 @@ def in_thread(work: Callable[[], None]) -> threading.Thread:
 
 
 def test_a_second_thread_gets_its_turn_when_the_first_is_done() -> None:
-    turns = Turns(LONG)
+    turns = ThreadTurns(LONG)
     first_computes, second_began = threading.Event(), threading.Event()
     order: list[str] = []
 
@@ -41,7 +41,7 @@ def test_a_second_thread_gets_its_turn_when_the_first_is_done() -> None:
 
 
 def test_others_compute_during_a_long_call() -> None:
-    turns = Turns(LONG)
+    turns = ThreadTurns(LONG)
     seen: list[bool] = []
 
     def other() -> None:
@@ -55,7 +55,7 @@ def test_others_compute_during_a_long_call() -> None:
 
 
 def test_a_thread_goes_on_without_a_turn_after_a_while_and_does_not_wait_again() -> None:
-    turns = Turns(0.001)
+    turns = ThreadTurns(0.001)
     seen: list[bool] = []
 
     def other() -> None:
@@ -73,7 +73,7 @@ def test_a_thread_goes_on_without_a_turn_after_a_while_and_does_not_wait_again()
 
 
 def test_a_search_inside_of_a_search_keeps_the_turn() -> None:
-    turns = Turns(LONG)
+    turns = ThreadTurns(LONG)
     with turns.turn():
         with turns.turn():
             assert turns.has_turn
@@ -82,7 +82,7 @@ def test_a_search_inside_of_a_search_keeps_the_turn() -> None:
 
 
 def test_an_error_ends_the_turn() -> None:
-    turns = Turns(LONG)
+    turns = ThreadTurns(LONG)
 
     def fails() -> None:
         raise ValueError

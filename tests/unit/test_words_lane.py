@@ -160,3 +160,10 @@ def test_phrases_operators_and_aliases_work_in_the_default_recipe() -> None:
     assert [hit.record.text for hit in memory.recall("milk NOT made")] == ["I prefer oat milk"]
     (hit,) = memory.recall("k8s", aliases={"k8s": ["kubernetes"]})
     assert hit.record.text == "the kubernetes cluster"
+
+
+def test_a_word_that_an_expression_has_twice_is_explained_as_it_is_scored() -> None:
+    with memoriter.open(embedder=None) as memory:
+        memory.remember("the kettle is on the stove")
+        (hit,) = memory.recall("kettle AND (kettle OR stove)", recipe="lexical")
+        assert hit.lanes["words"].score == hit.lanes["words"].why.value

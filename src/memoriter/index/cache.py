@@ -40,8 +40,7 @@ ERASE_AGAIN_S: Final = 10.0
 ERASE_NOW_S: Final = 30.0
 """How long `erase_now` waits for readers, before it raises."""
 BEHIND: Final = 4
-"""A long load waits for upkeep that is this many times `flush_rows` behind. Whoever asks meanwhile
-reads what is not published yet into memory."""
+"""A long load waits for upkeep that is this many times `flush_rows` behind."""
 SMALL: Final = 32
 """Segments of so many times `flush_rows` together are small: upkeep on request joins them."""
 FEW: Final = 16
@@ -393,10 +392,8 @@ class IndexCache:
             self._upkeep.follower.close()
         self._publish_small(until)
         self._background.close(until - time.monotonic())
-        self._written.clear()
-        self._indexes.clear()
-        self._sizes.clear()
-        self._vectorless.clear()
+        for kept in (self._written, self._indexes, self._sizes, self._vectorless):
+            kept.clear()
 
 
 def _key(tenant: str, spaces: IndexSpaces) -> tuple[str, str, str]:

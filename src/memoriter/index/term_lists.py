@@ -144,6 +144,6 @@ def look_up(segments: Sequence[TermLists], terms: Sequence[str]) -> None:
     fast = native_library()
     fresh = [] if fast is None else [each for each in segments if not each.has(terms)]
     if fast is not None and fresh:
-        found = find_terms(fast, [each.index for each in fresh], terms)
-        for each, spans in zip(fresh, found, strict=True):
+        by_segment = find_terms(fast, [each.index for each in fresh], terms)
+        for each, spans in zip(fresh, by_segment, strict=True):
             each.keep(dict(zip(terms, spans, strict=True)))

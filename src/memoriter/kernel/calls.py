@@ -252,10 +252,10 @@ def search_windows(
     spread = np.zeros(3)
     out = (address(every), address(rows), address(scores), address(spread))
     given = (address(table), len(segments), *words.given, pool, *out)
-    count = fast.call("kin", given, _WINDOW_WORK * total)
+    count = fast.call("windows", given, _WINDOW_WORK * total)
     number, sums, squares = spread.tolist()
-    found = rows[:count].copy(), scores[:count].copy()
-    return WindowSearch(every, *found, (int(number), sums, squares))
+    best = rows[:count].copy(), scores[:count].copy()
+    return WindowSearch(every, *best, (int(number), sums, squares))
 
 
 def rough_distances(
@@ -355,10 +355,12 @@ class ByteQuery:
 
 
 def scan_bytes(
-    fast: Library, vectors: ByteVectors, query: ByteQuery
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """What the dot product of each vector with a query is (at least, at most)."""
-    low, high = np.empty(vectors.size, np.float32), np.empty(vectors.size, np.float32)
+    fast: Library,
+    vectors: ByteVectors,
+    query: ByteQuery,
+    low: NDArray[np.float32],
+    high: NDArray[np.float32],
+) -> None:
+    """Write what the dot product of each vector with a query is at least and at most."""
     given = (*vectors.given, *query.given, address(low), address(high))
     fast.call("scan_bytes", given, vectors.size * vectors.dimension // 8)
-    return low, high

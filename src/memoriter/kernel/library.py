@@ -37,7 +37,7 @@ _CALLS: Final = {
     "find": (_POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "union": (*[_POINTER] * 3, _COUNT, *[_POINTER] * 3),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
-    "kin": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
+    "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
     "holders": (*[_POINTER] * 3, _COUNT, _POINTER),
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),

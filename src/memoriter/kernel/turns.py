@@ -35,7 +35,7 @@ class _Own(threading.local):
     """Whether it is its turn."""
 
 
-class Turns:
+class ThreadTurns:
     """The turns of the threads of a process."""
 
     def __init__(self, wait_s: float = WAIT_S) -> None:
@@ -83,7 +83,7 @@ class Turns:
             self._lock.release()
 
 
-class NoTurns(Turns):
+class NoTurns(ThreadTurns):
     """For an interpreter without a lock, whose threads compute at the same time."""
 
     def _take(self) -> None:
@@ -95,7 +95,7 @@ def _has_lock() -> bool:
     return getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
-TURNS: Final = Turns() if _has_lock() else NoTurns()
+TURNS: Final = ThreadTurns() if _has_lock() else NoTurns()
 """The turns of this process."""
 if hasattr(os, "register_at_fork"):
     # In the child nobody else runs, whoever had the turn in the parent.

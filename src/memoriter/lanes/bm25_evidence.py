@@ -30,7 +30,9 @@ def bm25_evidence(scorer: Scorer, tree: BoundTree, rows: Rows) -> list[Explanati
     parts: Parts = {}
     segments = scorer.stats.view.segments
     sought = [(n, s, np.sort(s.places(rows)[0])) for n, s in enumerate(segments) if rows.size]
-    for leaf in _leaves(tree) if rows.size else ():
+    # A word that the query has twice may be the same leaf twice.
+    leaves = {id(leaf): leaf for leaf in _leaves(tree)} if rows.size else {}
+    for leaf in leaves.values():
         for n, segment, places in sought:
             postings = scorer.stats.occurrences(n, leaf.pattern) if places.size else None
             few = None if postings is None else postings.at(places)

@@ -116,11 +116,11 @@ class KinScores:
             return
         parts = zip(view.segments, masks, readable, strict=True)
         searched = [SearchedWindows(each.windows.for_kernel, *both) for each, *both in parts]
-        found = search_windows(fast, searched, _near_words(words), pool)
-        self.best = found.rows, found.scores
-        self.spread = Spread(*found.spread)
+        search = search_windows(fast, searched, _near_words(words), pool)
+        self.best = search.rows, search.scores
+        self.spread = Spread(*search.spread)
         ends = list(accumulate(len(each) for each in view.segments))
-        self._scores = [found.every[a:b] for a, b in pairwise((0, *ends))]
+        self._scores = [search.every[a:b] for a, b in pairwise((0, *ends))]
 
     def _best(self, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
         rows: list[Rows] = [np.zeros(0, np.int64)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Final, Literal, TypeVar
 
 import numpy as np
@@ -48,9 +49,8 @@ _BYTES_FROM: Final = 1024
 """With fewer vectors, reading bytes first saves nothing."""
 T = TypeVar("T", np.float32, np.float64)
 Chosen = list[tuple[SegmentVectors, Places]]
-_Bounds = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""What the cosine of each of some vectors is at least, and at most."""
 _Bounded = tuple[SegmentVectors, Places, NDArray[np.float32]]
+"""Vectors of a segment, and what the cosine of each is at least."""
 Near = list[tuple[SegmentVectors, Places, Scores]]
 Scan = Literal["exact", "approximate"]
 
@@ -99,15 +99,24 @@ class Nearest:
         """The chosen vectors whose cosine may reach pool and floor, as far as a scan can tell."""
         if sum(at.size for _, at in chosen) <= pool:
             return chosen  # all of them fit; the caller compares exact cosines with the floor
-        bounds = [self._bounds(each, at) for each, at in chosen]
-        lows = [(each, at, low) for (each, at), (low, _) in zip(chosen, bounds, strict=True)]
-        cutoff = max(floor, self._reached_by_rows(lows, pool))
-        return [
-            (each, at[high >= cutoff]) for (each, at), (_, high) in zip(chosen, bounds, strict=True)
-        ]
+        ends = list(accumulate(at.size for _, at in chosen))
+        # Of all segments one behind the other, for a look at all of them at once.
+        low, high = np.empty(ends[-1], np.float32), np.empty(ends[-1], np.float32)
+        parts = [slice(*pair) for pair in pairwise((0, *ends))]
+        for (each, at), part in zip(chosen, parts, strict=True):
+            self._bound(each, at, low[part], high[part])
+        lows = [(each, at, low[part]) for (each, at), part in zip(chosen, parts, strict=True)]
+        met = high >= max(floor, self._reached_by_rows(low, lows, pool))
+        return [(each, at[met[part]]) for (each, at), part in zip(chosen, parts, strict=True)]
 
-    def _bounds(self, each: SegmentVectors, at: Places) -> _Bounds:
-        """Bounds of the cosines of some vectors, by float32 dot products.
+    def _bound(
+        self,
+        each: SegmentVectors,
+        at: Places,
+        low: NDArray[np.float32],
+        high: NDArray[np.float32],
+    ) -> None:
+        """Write bounds of the cosines of some vectors, by float32 dot products.
 
         From bytes where that is quicker: they are a quarter to read, and their wider bounds let a
         few more vectors through.
@@ -117,17 +126,28 @@ class Nearest:
             scores = _scan(each, at, self._query)
             # A little more, for the rounding of the bounds.
             margin = np.float32(scan_margin(self._query.size) + 2.0**-22)
-            return scores - margin, scores + margin
-        low, high = scan_bytes(fast, each.segment.byte_vectors, self._steps)
-        return (low, high) if at.size == low.size else (low[at], high[at])
+            np.subtract(scores, margin, out=low)
+            np.add(scores, margin, out=high)
+            return
+        vectors = each.segment.byte_vectors
+        if at.size == vectors.size:
+            scan_bytes(fast, vectors, self._steps, low, high)
+            return
+        every = np.empty((2, vectors.size), np.float32)
+        scan_bytes(fast, vectors, self._steps, *every)
+        low[:], high[:] = every[:, at]
 
     @cached_property
     def _steps(self) -> ByteQuery:
         return ByteQuery(self._query)
 
-    def _reached_by_rows(self, lows: Sequence[_Bounded], pool: int) -> float:
-        """A cosine that at least `pool` rows reach, by lower bounds; -inf if there are no more."""
-        scores = np.concatenate([np.zeros(0, np.float32), *(low for _, _, low in lows)])
+    def _reached_by_rows(
+        self, scores: NDArray[np.float32], lows: Sequence[_Bounded], pool: int
+    ) -> float:
+        """A cosine that at least `pool` rows reach, by lower bounds; -inf if there are no more.
+
+        `scores` are the bounds of all segments one behind the other.
+        """
         if self._is_plain:
             return reached_by(scores, pool) if scores.size > pool else -np.inf
         count = 2 * pool
