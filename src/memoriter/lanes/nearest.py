@@ -241,12 +241,12 @@ def _rough_cut(looks: Sequence[_Look], count: int) -> float:
 def _scan(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> NDArray[np.float32]:
     """Float32 cosines of some vectors; computed for all at once if most are selected."""
     if _FEW * at.size > each.seen.size:
-        scores = each.matrix @ query
+        scores = np.vecdot(each.matrix, query)
         return scores if at.size == scores.size else scores[at]
     out = np.empty(at.size, np.float32)
     for start in range(0, at.size, _BLOCK):
         taken = each.vectors(at[start : start + _BLOCK])
-        np.matmul(taken, query, out=out[start : start + _BLOCK])
+        np.vecdot(taken, query, out=out[start : start + _BLOCK])
     return out
 
 
