@@ -85,9 +85,10 @@ def test_the_tail_of_single_writes_stays_a_few_segments() -> None:
 
 def test_texts_are_kept_only_for_the_segment_that_grows() -> None:
     with opened() as memory:
+        view = view_of(memory)
         for n in range(MOST // 2 + 1):
             memory.remember(text(n))
-        view = view_of(memory)
+            view = view_of(memory)
         assert [keeps_texts(segment) for segment in view.segments] == [False, True]
         memory.forget(memory.remember("a tin kettle").id)
         segments = (*view.segments, *view_of(memory).segments)

@@ -102,9 +102,16 @@ def test_short_and_long_calls_of_the_kernel_are_the_same_functions() -> None:
     fast = kernel.native_library()
     if fast is None:
         pytest.skip(kernel.kernel_choice().why)
-    scores, sums = np.array([0.5, 0.25, 0.0]), np.empty(2)
-    given: Any = (kernel.address(scores), None, scores.size, kernel.address(sums))
+    matrix, query = np.array([[0.5, 0.25], [0.0, 1.0]], np.float32), np.array([0.5, 0.5])
+    at, out = np.array([1, 0]), np.empty(2)
+    given: Any = (
+        kernel.address(matrix),
+        2,
+        kernel.address(at),
+        2,
+        *map(kernel.address, (query, out)),
+    )
     for work in (0, 10**9):
-        sums[:] = 0.0
-        assert fast.call("spread", given, work) == 3
-        assert sums.tolist() == [0.75, 0.3125]
+        out[:] = 0.0
+        fast.call("dots", given, work)
+        assert out.tolist() == [0.5, 0.375]
