@@ -98,3 +98,33 @@ def test_no_file_takes_the_place_of_a_folder_or_a_device(tmp_path: Path) -> None
             memoriter.restore(store, target, force=True)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_receipt_takes_the_place_of_nothing_but_a_receipt(tmp_path: Path) -> None:
+    store, receipt = tmp_path / "m.db", tmp_path / "r.json"
+    with memoriter.open(store, embedder=None) as memory:
+        memory.remember("the ssh port is 49222")
+        answer = memory.recall("ssh")
+        for _ in range(2):
+            answer.receipt.save(receipt)
+        with pytest.raises(InputError, match=r"m\.db exists and holds something else"):
+            answer.receipt.save(store)
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(InputError, match="not a file"):
+            answer.receipt.save(tmp_path / "pipe")
+    done = CliRunner().invoke(app, ["recall", "ssh", "--store", str(store), "--html", str(store)])
+    assert done.exit_code
+    with memoriter.open(store, embedder=None) as memory:
+        assert memory.verify_store().sound
+
+
+def test_a_folder_with_the_name_of_an_unfinished_restore_prevents_no_erasure(
+    tmp_path: Path,
+) -> None:
+    store = tmp_path / "m.db"
+    (tmp_path / "m.db.restore").mkdir()
+    with memoriter.open(store, embedder=None) as memory:
+        known = memory.remember("the ssh port is 49222").id
+        assert memory.forget(known, now=True).state == "erased"
+        memory.maintain()
+        assert memory.verify_store().sound

@@ -72,6 +72,32 @@ def test_a_thread_goes_on_without_a_turn_after_a_while_and_does_not_wait_again()
         assert turns.has_turn
 
 
+def test_a_turn_that_was_never_passed_on_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoriter.kernel.turns.LOST_S", -1.0)
+    turns, seen = ThreadTurns(0.001), list[bool]()
+
+    def other() -> None:
+        for _ in range(2):
+            with turns.turn():
+                seen.append(turns.has_turn)
+
+    taken, done = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with turns.turn():
+            taken.set()
+            done.wait(LONG)
+
+    thread = in_thread(first)
+    taken.wait(LONG)
+    in_thread(other).join(LONG)
+    done.set()
+    thread.join(LONG)
+    assert seen == [False, True]
+    with turns.turn():
+        assert turns.has_turn, "who lost its turn gives back none of another"
+
+
 def test_a_search_inside_of_a_search_keeps_the_turn() -> None:
     turns = ThreadTurns(LONG)
     with turns.turn():

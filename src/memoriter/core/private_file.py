@@ -19,8 +19,17 @@ _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC",
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file; raises OSError."""
-    with os.fdopen(os.open(path, _FLAGS, PRIVATE), "wb") as out:
+    """Write a text file, whole or not at all; raises OSError.
+
+    Raises InputError if the file exists and is something else: no receipt takes a store's place.
+    """
+    check_replaceable(path)
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as known:
+        if (first := known.read(1)) and first != content[:1]:
+            raise InputError(
+                f"{path} exists and holds something else", hint="name another file, or delete it"
+            )
+    with replacing(path) as out:
         out.write(content)
 
 

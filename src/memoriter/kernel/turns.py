@@ -12,27 +12,29 @@ no turns. So a slow search does not stop others, and nothing can block for good.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
 WAIT_S: Final = 0.05
 """How long a thread waits for its turn, at most."""
+LOST_S: Final = 10.0
+"""A turn that lasts longer is lost: an interrupt came just before the thread passed it on."""
 T = TypeVar("T")
 
 
 class _Own(threading.local):
     """The state of a thread."""
 
-    searching = False
-    """Whether it searches."""
     waits = False
-    """Whether it waits for its turn: not any more, once it waited in vain."""
+    """Whether it waits for its turn: not any more, once it waited in vain in a search."""
     has_turn = False
-    """Whether it is its turn."""
+    """Whether it is its turn; set before the lock is taken and cleared after it is released."""
 
 
 class ThreadTurns:
@@ -40,7 +42,8 @@ class ThreadTurns:
 
     def __init__(self, wait_s: float = WAIT_S) -> None:
         self._wait_s = wait_s
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # who does not have it cannot release it
+        self._began = 0.0
         self._own = _Own()
 
     @property
@@ -51,36 +54,43 @@ class ThreadTurns:
     @contextmanager
     def turn(self) -> Generator[None]:
         """Compute in a turn; a search inside of another has the same one."""
-        if self._own.searching:
+        if self._own.has_turn:
             yield
             return
-        self._own.searching = self._own.waits = True
-        self._take()
         try:
+            self._own.waits = True
+            self._take()
             yield
         finally:
             self._pass_on()
-            self._own.searching = False
 
     def beside(self, work: Callable[[], T]) -> T:
         """Do something while others have their turns."""
         if not self._own.has_turn:
             return work()
-        self._pass_on()
         try:
+            self._pass_on()
             return work()
         finally:
             self._take()
 
     def _take(self) -> None:
         own = self._own
-        if own.waits:
-            own.has_turn = own.waits = self._lock.acquire(timeout=self._wait_s)
+        if not own.waits:
+            return
+        own.has_turn = True
+        own.has_turn = own.waits = self._lock.acquire(timeout=self._wait_s)
+        now = time.monotonic()
+        if own.has_turn:
+            self._began = now
+        elif now - self._began > LOST_S:
+            self._lock = threading.RLock()
 
     def _pass_on(self) -> None:
         if self._own.has_turn:
+            with contextlib.suppress(RuntimeError):  # an interrupt came before it was taken
+                self._lock.release()
             self._own.has_turn = False
-            self._lock.release()
 
 
 class NoTurns(ThreadTurns):

@@ -230,7 +230,7 @@ def check_store(engine: Engine, *, repair: bool) -> Checkup:
 def _left_by_restore(engine: Engine) -> Path | None:
     """The copy that a killed restore left beside the store; None if there is none."""
     copy = restoring(engine.log.path) if isinstance(engine.log, Sqlite) else None
-    return copy if copy is not None and copy.exists() else None
+    return copy if copy is not None and copy.is_file() else None
 
 
 def _counts(view: View, selection: Selection, by: str) -> Counter[str]:

@@ -34,35 +34,21 @@ from memoriter.store.sequence import sequence_batch
 from memoriter.store.stretches import cut, require_end, rows_to_append
 
 
-class _ClosableLock:
-    """A reentrant lock that raises Unsupported on entry once it was closed."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._closed = False
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        if self._closed:
-            self._lock.release()
-            raise Unsupported("the store is closed", hint="open it again")
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-    def close(self) -> None:
-        """Wait for the holder, then refuse every later entry."""
-        with self._lock:
-            self._closed = True
-
-
 class Ram:
     """A `Log` in memory; the methods are documented there."""
 
     def __init__(self) -> None:
         self._tenants: dict[str, RamTenant] = {}
         self._spaces: set[str] = set()
-        self._lock = _ClosableLock()
+        self._guard = threading.RLock()
+        self._closed = False
+
+    @property
+    def _lock(self) -> threading.RLock:
+        """The lock; raises Unsupported once the store was closed."""
+        if self._closed:
+            raise Unsupported("the store is closed", hint="open it again")
+        return self._guard
 
     def tenants(self) -> list[str]:
         """The names of all tenants that ever wrote, sorted."""
@@ -306,7 +292,8 @@ class Ram:
 
     def close(self) -> None:
         """Delete everything; later calls raise Unsupported. Idempotent."""
-        self._lock.close()
+        with self._guard:  # waits for the holder
+            self._closed = True
         self._tenants.clear()
 
 

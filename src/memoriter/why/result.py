@@ -73,7 +73,8 @@ class Result(Hinting, NotAsync, Sequence[Hit]):
         """The answer of the same search with some numbers of the recipe changed.
 
         It equals `recall` with these overrides on the same view and at the same time; lanes whose
-        options stay the same do not run again. The limit stays that of this answer.
+        options stay the same do not run again. The limit stays that of this answer. Raises Expired
+        if a memory that decides the answer was forgotten since.
         """
         if self._rescored is None:
             raise BadQuery(

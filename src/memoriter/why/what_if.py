@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from memoriter.core.errors import BadQuery
+from memoriter.core.errors import BadQuery, Expired
 from memoriter.core.names import metadata
 from memoriter.core.where import EVERYTHING
 from memoriter.index.filter import EachOnce
@@ -20,6 +20,7 @@ from memoriter.pipeline.foreign_names import resolved_overrides
 from memoriter.pipeline.load import overridden
 from memoriter.pipeline.plan import plan
 from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.relevance import RELEVANCE
 from memoriter.pipeline.run import Ran, run_plan
 from memoriter.why.case import Generations, with_outcomes
 from memoriter.why.result import Result
@@ -35,7 +36,10 @@ def what_if(
     overrides: Mapping[str, object],
     answer: Callable[[Ran, Context], Result],
 ) -> Result:
-    """The answer with overrides; raises BadQuery if they change what the search reads."""
+    """The answer with overrides; raises BadQuery if they change what the search reads.
+
+    Raises Expired if a memory that decides the answer was forgotten since.
+    """
     checked, tests = resolved_overrides(ran.plan.recipe, metadata(overrides, "overrides", BadQuery))
     if tests != EVERYTHING:
         raise BadQuery(
@@ -52,8 +56,19 @@ def what_if(
     changed = replace(ctx, query=query, effects=effects, memo={})
     _check_vectors(plan(recipe, changed).running, recipe, ctx)
     again = run_plan(plan(recipe, changed), changed, before=ran)
+    _check_still_there(again, changed)
     through = Generations(**cast("dict[str, Any]", ran.outcomes["generations"]))
     return answer(with_outcomes(again, changed, through), changed)
+
+
+def _check_still_there(ran: Ran, ctx: Context) -> None:
+    """Raise Expired if what decides the answer was forgotten: the view is older than that."""
+    rows: list[int] = ran.shown.rows.tolist()
+    relevance = ran.scored.columns.get(RELEVANCE)
+    if relevance is not None and relevance.size:
+        rows.append(int(ran.scored.rows[int(relevance.argmax())]))
+    if None in ctx.fetch(rows):
+        raise Expired("a memory of this answer was forgotten since", hint=_HINT)
 
 
 def _check_same_reading(

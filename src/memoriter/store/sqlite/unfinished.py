@@ -18,6 +18,7 @@ def restoring(path: Path) -> Path:
 
 
 def remove_copy(path: Path) -> None:
-    """Remove an unfinished copy, if there is one."""
+    """Remove an unfinished copy, if there is one; a folder of that name is not ours."""
     for end in ("", *SIDES):
-        path.with_name(path.name + end).unlink(missing_ok=True)
+        if not (own := path.with_name(path.name + end)).is_dir():
+            own.unlink(missing_ok=True)
