@@ -155,20 +155,90 @@ def test_a_block_in_another_form_is_left_out_and_the_words_around_it_are_kept(fo
         assert left.endswith("Deploy on Friday, please")
 
 
-def test_a_block_whose_beginning_was_cut_off_is_left_out() -> None:
+DECORATED: dict[str, Callable[[str], str]] = {
+    "list": lambda block: numbered(block, "{}. "),
+    "search": lambda block: numbered(block, "log.txt:{}:"),
+    "log": lambda block: numbered(block, "12:00:{:02} INFO "),
+    "label": lambda block: numbered(block, "L{}: "),
+    "percent": lambda block: marked(block, "% "),
+    "REM": lambda block: marked(block, "REM "),
+    "apostrophe": lambda block: marked(block, "' "),
+    "table": lambda block: marked(block, "| ").replace("\n", " |\n"),
+    "page": lambda block: block.replace("\n", "<br>\n"),
+    "page in one line": lambda block: block.replace("\n", "<br>"),
+    "JSON list": lambda block: json.dumps(block.split("\n")),
+    "Python list": lambda block: repr(block.split("\n")),
+}
+
+
+def numbered(text: str, mark: str) -> str:
+    return "\n".join(mark.format(n) + line for n, line in enumerate(text.split("\n"), 1))
+
+
+def zebra_block() -> str:
     with memoriter.open(":memory:") as memory:
         memory.remember("The ZEBRA gate is 7")
         memory.remember("ZEBRA of a page", trust="external")
         memory.remember("The ZEBRA door is 8", trust="system")
-        block = str(memory.recall("ZEBRA", budget_tokens=800).context())
-    heads = HEAD.split(" ")
+        return str(memory.recall("ZEBRA", budget_tokens=800).context())
+
+
+def test_between_both_tags_a_block_is_left_out_in_any_decoration() -> None:
+    block = tagged_block(zebra_block())
+    for name, form in DECORATED.items():
+        left = without_blocks(f"Before it.\n\n{form(block)}\n\nDeploy on Friday, please")
+        assert "ZEBRA" not in left, name
+        assert "Recalled" not in left, name
+        assert left.startswith("Before it."), name
+        assert left.endswith("Deploy on Friday, please"), name
+        if name in ("list", "search", "log", "label", "percent", "REM", "apostrophe"):
+            assert left == "Before it.\n\nDeploy on Friday, please"
+
+
+def test_a_block_whose_beginning_was_cut_off_is_left_out() -> None:
+    block = zebra_block()
+    heads = HEAD[: HEAD.index(" Cite")].split(" ")
     for own in (block, tagged_block(block)):
         start = own.index(HEAD)
         words = [start + len(" ".join(heads[:n])) for n in range(len(heads) + 1)]
-        for cut in [*range(start), *words, own.index("[1]"), own.index("[2]"), own.index("ZEBRA")]:
+        for cut in [*range(start), *words, own.index("[1]"), own.index("[3]")]:
             for mark in ("", "…", "... "):
                 left = without_blocks(f"{mark}{own[cut:]}\n\nDeploy on Friday, please")
                 assert left.lstrip("…. \n") == "Deploy on Friday, please", own[cut:]
+
+
+def test_of_a_block_that_begins_inside_an_entry_the_fenced_entries_are_left_out() -> None:
+    block = tagged_block(zebra_block())
+    left = without_blocks(f"{block[block.index('gate') :]}\nDeploy on Friday, please")
+    assert left.startswith("gate is 7\n```\n\n[2] system, ")  # as somebody may write it
+    assert left.endswith("The ZEBRA door is 8\n\nDeploy on Friday, please")
+
+
+def test_of_a_block_without_its_closing_tag_only_its_own_lines_are_left_out() -> None:
+    block = zebra_block()
+    cut = tagged_block(block).removesuffix("\n</memoriter-memories>")
+    said = "Deploy on Friday, please"
+    assert without_blocks(f"{cut}\n\n{said}") == said
+    assert without_blocks(f"{cut}\n\n{said}\n\n{tagged_block(block)}") == said
+    assert without_blocks(f"{said}\n<memoriter-memories>\n{HEAD[:40]}") == said
+
+
+@pytest.mark.parametrize("mark", [">", "> ", "s>", "|"])
+def test_words_below_a_quoted_line_of_a_block_are_kept(mark: str) -> None:
+    said = "Why does this line appear? Deploy on Friday; the tag is </memoriter-memories>."
+    assert without_blocks(f"{mark}{HEAD}\n\n{said}").endswith(said)
+    assert "Recalled" not in without_blocks(f"{mark}{HEAD}\n\n{said}")
+
+
+@pytest.mark.parametrize("before", [
+    "Look at my prompt, why is Ann in there?\n```\n",
+    "Run this:\n```bash\nmake deploy\n```\n",
+    "I never told it about Ann.\n````\n",
+])  # fmt: skip
+def test_words_before_the_fence_of_an_entry_are_kept(before: str) -> None:
+    entry = "[1] learned, 2024-05-01\n```memory\nAnn likes tea\n```"
+    left = without_blocks(f"{before}{entry}\nDelete it.")
+    assert left == f"{before.strip()}\n\nDelete it."
 
 
 @pytest.mark.parametrize("text", [
@@ -176,6 +246,11 @@ def test_a_block_whose_beginning_was_cut_off_is_left_out() -> None:
     "see [1] for the fence:\n```\ncode\n```\nand then deploy",
     "Here is code\n```\nx = 1\n```\n\n[1] learned a lot",
     "Cite as [n]. That is the rule.",
+    "[12] system, 2024-05-01\nrebooted by ops because of a kernel panic",
+    "[12] system, 2024-05-01 08:00 rebooted\n[13] system, 2024-05-01 09:00 disk replaced\nWhy?",
+    "- [1] system, 2024-05-01\nWe decided to use Postgres\n\nNext steps: call Ann",
+    "Deploy on Friday. The closing tag in the docs is ```</memoriter-memories>```",
+    "My hook printed this, what is wrong?\n```\n</memoriter-memories>\n```\nPlease fix it.",
 ])  # fmt: skip
 def test_what_only_resembles_the_end_of_a_block_is_kept(text: str) -> None:
     assert without_blocks(text) == text

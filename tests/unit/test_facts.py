@@ -156,6 +156,28 @@ def test_facts_of_mem0_have_its_metadata_no_secrets_and_go_with_a_reset(
     assert [each.text for each in left] == ["of somebody else"]
 
 
+def test_mem0s_add_neither_stores_a_secret_nor_sends_it_to_the_model(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORITER_LLM_MODEL", "tiny")
+    turns = ["You are helpful.", "password: Hunter2x9! I am Ann", "I like tea"]
+    messages = [{"role": "user", "content": text} for text in turns]
+    messages[0]["role"] = "system"
+    m = Mem0Memory(memory=memory)
+    with served(answers([])) as server:
+        monkeypatch.setenv("MEMORITER_LLM_URL", server.base)
+        added = m.add(messages, user_id="ann")
+        alone = m.add(turns[1], user_id="ann")
+    assert [each["memory"] for each in added["results"]] == ["I like tea"]
+    assert added["refused"] == [{"message": 1, "kinds": ["password or key"]}]
+    assert alone == {"results": [], "refused": [{"message": 0, "kinds": ["password or key"]}]}
+    assert len(server.bodies) == 1
+    assert "Hunter2x9" not in str(server.bodies)
+    with pytest.raises(ValueError, match=r"user_id: holds a secret \(GitHub token\)"):
+        m.add("tea", user_id="ghp_" + "Zk93jf02mQpLx81HdTsRw72BvNc45YtUe6a7")
+    assert len(memory) == 1
+
+
 # -- facts that are owed ---------------------------------------------------------------------------
 
 PORT = {"text": "The prod SSH port is 49222.", "turns": [0]}

@@ -22,6 +22,7 @@ from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.record import Record
 from memoriter.integrations import mem0_fields as fields
 from memoriter.integrations.answers import Adapter, every_record, only, recalled
+from memoriter.memory.capturing import message_kinds
 from memoriter.memory.facade import Memory
 from memoriter.memory.facts import FactReader
 from memoriter.memory.options import Show
@@ -64,21 +65,28 @@ class Mem0Memory(Adapter):
     ) -> dict[str, Any]:
         """Keep messages; one of the three ids is required.
 
-        Of the options `timestamp`, `expiration_date` and `infer` count; `memory_type` and `prompt`
-        have no effect.
+        A message that holds a secret is neither stored nor sent to a language model; `refused` of
+        the answer has its place and the kinds. Of the options `timestamp`, `expiration_date` and
+        `infer` count; `memory_type` and `prompt` have no effect.
         """
         if options.get("memory_type") not in (None, _PROCEDURAL):
             raise ValueError(f"Invalid 'memory_type'. Please pass {_PROCEDURAL!r} or none.")
         ids_of_scope = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        scope = self._memory.scoped(**fields.scope_of(ids_of_scope))
+        names = fields.scope_of(ids_of_scope)
+        fields.refuse_secret_ids(names)
+        scope = self._memory.scoped(**names)
         turns, marked = fields.turns_of(messages), fields.marks(metadata, agent_id)
-        ids = scope.remember_many([fields.turn_draft(turn, marked, options) for turn in turns]).ids
+        refused = {at: kinds for at, turn in turns.items() if (kinds := message_kinds(turn))}
+        clean = [turn for at, turn in turns.items() if at not in refused]
+        ids = scope.remember_many([fields.turn_draft(turn, marked, options) for turn in clean]).ids
         model = configured_model() if options.get("infer", True) else None
         if model is not None and ids:
             facts = self._facts(scope, FactReader(model), ids)
             drafts = [fields.fact_draft(fact, marked, options) for fact in facts]
             ids += scope.remember_many(drafts).ids
-        return {"results": [fields.event_of(scope.get(id)) for id in ids]}
+        named = [{"message": at, "kinds": list(kinds)} for at, kinds in refused.items()]
+        events = [fields.event_of(scope.get(id)) for id in ids]
+        return {"results": events, **({"refused": named} if named else {})}
 
     def search(
         self,

@@ -16,6 +16,7 @@ from memoriter.memory.facade import Memory
 from memoriter.memory.options import Show
 from memoriter.text.messages import FOREIGN_ROLES, Message, parse_message
 from memoriter.text.recalled import without_blocks
+from memoriter.text.secrets import secret_kinds
 from memoriter.why.hit import Hit
 
 OWN: Final = "mem0"
@@ -46,6 +47,13 @@ def scope_of(ids: Mapping[str, Any]) -> dict[str, str]:
         if not id:
             raise ValueError(f"Invalid {name}: cannot be empty or whitespace-only.")
     return {_SCOPE[name]: id for name, id in given.items()}
+
+
+def refuse_secret_ids(scope: Mapping[str, str]) -> None:
+    """Raise ValueError if an id that every message would get is a secret; it is not repeated."""
+    for name, field in _SCOPE.items():
+        if kinds := secret_kinds(scope.get(field, "")):
+            raise ValueError(f"{name}: holds a secret ({', '.join(kinds)}); no message was stored")
 
 
 def filtered_scope(filters: object, options: Mapping[str, Any]) -> dict[str, str]:
@@ -135,8 +143,11 @@ def caller_metadata(record: Record) -> dict[str, Any]:
     return own_fields(record).get("metadata", {}) if is_own(record) else dict(record.metadata)
 
 
-def turns_of(messages: object) -> list[Message]:
-    """The messages that have text beside recalled memories; those of the system are no memories."""
+def turns_of(messages: object) -> dict[int, Message]:
+    """The messages that have text beside recalled memories, by their places among the messages.
+
+    Those of the system are no memories.
+    """
     if isinstance(messages, str):
         messages = {"role": "user", "content": messages}
     if isinstance(messages, dict):
@@ -148,7 +159,7 @@ def turns_of(messages: object) -> list[Message]:
         raise ValueError("messages must be str, dict, or list[dict]")
     turns = [parse_message(row) for row in cast("list[dict[str, Any]]", rows)]
     news = [turn._replace(text=without_blocks(turn.text).strip()) for turn in turns]
-    return [turn for turn in news if turn.text and turn.role != "system"]
+    return {at: turn for at, turn in enumerate(news) if turn.text and turn.role != "system"}
 
 
 def with_metadata(record: Record, metadata: dict[str, Any]) -> dict[str, Any]:

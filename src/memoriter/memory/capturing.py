@@ -163,7 +163,7 @@ def _new(turns: Sequence[_Turn], known: set[str]) -> tuple[list[_Turn], list[Ref
     for turn in turns:
         if turn.key in known:
             continue
-        if kinds := _kinds(turn.message):
+        if kinds := message_kinds(turn.message):
             refused.append(RefusedMessage(turn.at, kinds))
         else:
             known.add(turn.key)
@@ -171,7 +171,7 @@ def _new(turns: Sequence[_Turn], known: set[str]) -> tuple[list[_Turn], list[Ref
     return new, refused
 
 
-def _kinds(message: Message) -> tuple[str, ...]:
+def message_kinds(message: Message) -> tuple[str, ...]:
     """The kinds of the secrets in what is stored of a message."""
     texts = (message.text, message.speaker or "", message.role)
     return tuple(dict.fromkeys(kind for text in texts for kind in secret_kinds(text)))

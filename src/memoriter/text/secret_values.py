@@ -35,9 +35,23 @@ PLACEHOLDER: Final = re.compile(
 """A value that as a whole stands for another one."""
 METHOD: Final = re.compile(
     r"(?i)(?:hmac-?)?(?:sha|md|utf|base|oauth|argon|pbkdf|bcrypt|scrypt|aes|rsa|none|null)[-_]?"
-    r"\d{1,4}(?:[-_]?[a-z]{1,12}){0,2}|(?:min|max)_?length\d{1,3}"
+    r"\d{1,4}(?:[-_]?[a-z]{1,12}){0,2}|(?:min|max)_?length\d{1,3}|utf8mb[34]\w{0,20}"
+    r"|(?:jwt-?)?[ehpr]s(?:256|384|512)"
 )
 """A method of hashing, or a name of an option in code: argon2id, minLength8."""
+_OTHER: Final = re.compile(
+    r"[A-Z]{2,10}(?:-\d{1,6}){1,2}"  # a ticket, an error or a standard: PAY-1234, ISO-8859-1
+    r"|(?i:rfc|bip|iso|nist|cve)[-_]?\d{1,5}"
+    r"|(?i:n?(?:var)?char\d{1,4}|(?:bytes?|string|text|blob|u?int|float|binary|u\d)\d{1,3})"
+    r"|(?:[A-Za-z]{1,8}\d{1,5}[a-z]{0,2}|\d{1,2}[A-Z]{1,4})"  # 2FA-protected, HS256-signed
+    r"-(?:[a-z]{3,12}ed|[a-z]{2,10}(?:ible|able|iant)|only|style|like|safe)"
+    r"|[A-Za-z]:\\.*"  # a path, or where a secret is kept
+    r"|(?:file|env|vault|ssm|sops|keyring|ref|path):[\w./-]+"
+    r"|[a-z_][A-Za-z_]*\d{0,2}(?:\.[a-z][A-Za-z_]*\d{0,2})+"  # an attribute: input1.value
+    r"|[a-z_-]{1,20}\d{0,3}(?::[a-z_-]{1,20}\d{0,3}){2,}"  # the name of a key: app:v2:theme
+    r"|(?i:\d{1,3}-?(?:digit|char|caract|zeichen|teken|tecken|znak|stell|bit|byte)\w*)"
+)
+"""What has letters and digits and is no secret where it stands without quotes."""
 MADE_UP: Final = re.compile(rf"(?i){FAKE}")
 IDENTIFIER: Final = re.compile(r"^[A-Za-z_]+(?:[._][A-Za-z0-9_]+)*$|^[a-z]+(?:-[a-z0-9]+)*$")
 LETTER_AND_DIGIT: Final = re.compile(r"(?=.*[A-Za-z])(?=.*\d)")
@@ -56,6 +70,11 @@ def is_phrase(name: str, value: str) -> bool:
     words = set(value.split("-"))
     named = name[:2].lower() in ("pa", "pw")
     return named and bool(_PHRASE.fullmatch(value)) and words.isdisjoint(_REFERRING)
+
+
+def is_other(value: str) -> bool:
+    """Whether a value without quotes is a ticket, a standard, a type, a path or a name in code."""
+    return bool(_OTHER.fullmatch(value))
 
 
 def is_mixed(value: str) -> bool:

@@ -18,6 +18,7 @@ from memoriter.text.secret_values import (
     MADE_UP,
     QUANTITY,
     is_mixed,
+    is_other,
     is_phrase,
     is_secret,
 )
@@ -42,7 +43,7 @@ SPACED_SHAPES: Final[tuple[tuple[str, str], ...]] = (
         "session cookie",
         r"(?i)\bcookie[\"']?: [^\n]{0,200}?(?<![\w-])"
         rf"((?![\w.%+/=-]{{0,200}}(?:{FAKE}))[\w-]{{0,40}}?(?:sess|sid|auth|token)[\w-]{{0,20}}"
-        r"=(?=\D{0,40}\d)[\w.%+/-]{20,})",
+        r"=(?=\D{0,40}\d)[\w.%+/-]{16,})",
     ),
 )  # fmt: skip
 """(the kind, its pattern) of what may have a space in it; a group is the secret and its name."""
@@ -207,14 +208,22 @@ _OPEN_KEYS: Final = word_table(
     " bucket publishable site shortcut group dedup row map redis range index shard"
 )
 """The same of one that is not; all others are secret where the name is in capitals."""
-_PASSES: Final = word_table("first second third last next two one single multi per each")
+_PASSES: Final = word_table(
+    "first second third last next two one single multi per each render shader shadow depth light"
+    " lighting geometry forward post effect bloom blur compiler optimizer"
+)
 """What is before `pass` where it is a run over something."""
 _SPOKEN: Final = re.compile(
     rf"(?i)\b({_NAMES})(?!\s(?:hash|policy|manager|field|file|reset|format|type|limit|budget|count))"
     rf"(?:\s\w{{1,20}}){{0,3}}?\s(?:is|was|to)\s(?:now\s)?{_VALUE}"
 )
-_ADDRESS: Final = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
-"""Where a link to a password was sent to."""
+_ESCAPED_QUOTES: Final = re.compile(r"(?<!\\)\\++([\"'])")
+_PLACE: Final = re.compile(
+    r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"
+    r"|(?:[a-z][a-z_.-]{0,19}\d{0,3}/)+[a-z][a-z_.-]{0,19}\d{0,3}(?:\.[a-z]{1,4})?"
+)
+"""Where a link to a password was sent to, or a password was moved to."""
+_CALL: Final = re.compile(r"[A-Za-z_.]{1,60}(?:\d{1,2}[A-Za-z_.]{0,60})?\(")
 
 
 def secret_kinds(text: str) -> tuple[str, ...]:
@@ -242,6 +251,8 @@ def secret_kinds(text: str) -> tuple[str, ...]:
         kinds.append("password in a command")
     if not kinds and ((named and (_is_assigned(text) or _is_short_named(text))) or is_named(text)):
         kinds.append("password or key")
+    if not kinds and _ESCAPED_QUOTES.search(text):
+        return secret_kinds(_ESCAPED_QUOTES.sub(r"\1", text))
     return tuple(kinds)
 
 
@@ -260,7 +271,9 @@ def _is_assigned(text: str) -> bool:
         for match in pattern.finditer(text):
             quoted, value = match[2] in ("'", '"'), match[3].rstrip(".!?")
             named = quoted or not IDENTIFIER.match(value) or is_phrase(match[1], value)
-            if pattern is _SPOKEN and _ADDRESS.fullmatch(value):
+            if pattern is _SPOKEN and _PLACE.fullmatch(value):
+                continue
+            if not quoted and (is_other(value) or _CALL.match(text, match.start(3))):
                 continue
             if named and is_secret(value) and any(not c.isalpha() for c in value):
                 return True
@@ -291,7 +304,7 @@ def _is_short_named(text: str) -> bool:
     for match in _SHORT_NAME.finditer(text):
         last, value = match["word"] or match["part"], match["value"].rstrip(".!?")
         before = _LAST_PART.search(text[max(0, match.start() - 40) : match.start()])
-        if before is None or QUANTITY.fullmatch(value):
+        if before is None or QUANTITY.fullmatch(value) or is_other(value):
             continue
         part = before[0].lower()
         if last.lower() == "key":
