@@ -384,3 +384,91 @@ def test_check_shows_what_is_near_and_makes_no_record(
     )
     assert (written.stdout, "other value" in written.stderr) == ("new\n", True)
     assert run.invoke(app, ["remember", "x", "--on-similar", "maybe"]).exit_code == 2
+
+
+@pytest.mark.parametrize("on_similar", ["skip", "supersede"])
+@pytest.mark.parametrize(
+    ("old", "new", "relations"),
+    [
+        ("My shoe size is 43", "My shoe size is 39", []),
+        ("My shoe size is 43", "My shoe size is 43", []),
+        ("The prod SSH port is 22", "The prod SSH port is 49222", ["may replace"]),
+        ("The prod SSH port is 22", "The prod SSH port is 22", ["may replace"]),
+    ],
+)
+def test_what_another_speaker_said_is_kept(
+    on_similar: Any, old: str, new: str, relations: list[str]
+) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember(old, source={"who": "Ann"}, id="old")
+        commit = memory.remember(new, source={"who": "Bob"}, on_similar=on_similar, id="new")
+        assert [each.relation for each in commit.near] == relations
+        assert not memory.links("old")
+        assert len(memory) == 2
+
+
+def test_the_same_speaker_changes_what_they_said() -> None:
+    with memoriter.open(":memory:") as memory:
+        ann = {"who": "Ann"}
+        memory.remember("My shoe size is 43", source=ann, id="old")
+        memory.remember("My shoe size is 39", source=ann, on_similar="supersede", id="new")
+        assert [hit.id for hit in memory.recall("shoe size")] == ["new"]
+
+
+PORT = "The prod SSH port is 22"
+
+
+@pytest.mark.parametrize("text", [PORT, "The prod SSH port is 49222"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({}, {"expires": "2100-01-01"}),
+        ({"expires": "2100-01-02"}, {"expires": "2100-01-01"}),
+        ({}, {"valid_until": "2100-01-01"}),
+        ({"valid_from": "2100-01-01"}, {}),
+        ({}, {"archived": True}),
+    ],
+)
+def test_what_a_new_memory_does_not_outlast_is_only_reported(old: Any, new: Any, text: str) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember(PORT, id="old", **old)
+        (near,) = memory.remember(text, on_similar="supersede", **new).near
+        assert near.relation == "may replace"
+        assert not memory.links("old")
+        if text == PORT:
+            assert near.why == "it says the same, but validity differs"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "skipped"),
+    [
+        ({"valid_until": "2100-01-01"}, {}, False),
+        ({"valid_from": "2100-01-01"}, {}, False),
+        ({"valid_from": "2020-01-01"}, {"valid_from": "2021-01-01"}, True),
+        ({}, {"pinned": True}, False),
+        ({"pinned": True}, {"pinned": True}, True),
+        ({"tags": ["a"]}, {"tags": ["b"]}, False),
+        ({"tags": ["a", "b"]}, {"tags": ["b"]}, True),
+        ({"session": "s1"}, {"session": "s2"}, False),
+        ({"session": "s1"}, {}, True),
+        ({"metadata": {"x": 1}}, {"metadata": {"x": 2}}, False),
+        ({"metadata": {"x": [1], "y": 2}}, {"metadata": {"x": [1]}}, True),
+        ({"kind": "note"}, {"kind": "rule"}, False),
+        ({}, {"source": {"path": "a.md"}}, False),
+        ({}, {"supersedes": "other"}, False),
+        ({}, {"id": "mine"}, False),
+    ],
+)
+def test_skip_counts_on_a_copy_that_has_all_of_the_new_memory(
+    old: Any, new: Any, *, skipped: bool
+) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("Oat milk is in the fridge", id="other")
+        memory.remember(PORT, **{"id": "old", **old})
+        assert (memory.remember(PORT, on_similar="skip", **new).id == "old") is skipped
+
+
+def test_a_retry_of_what_superseded_another_is_known(memory: Memory) -> None:
+    text = "Prod SSH port is 49222"
+    first = memory.remember(text, on_similar="supersede", key="k")
+    assert memory.remember(text, on_similar="supersede", key="k").ids == first.ids

@@ -40,6 +40,8 @@ class SimilarRecord:
         """The reason, as a sentence."""
         if self.relation == "copy":
             return "it says the same"
+        if not self.here and not self.there:
+            return f"it says the same, but {self.attribute} differs"
         here, there = self.here or "nothing", self.there or "no such thing"
         about = f"both are about {', '.join(self.shared)}" if self.shared else "nearly the same"
         return f"{about} ({self.attribute}): it says {there!r}, this says {here!r}"

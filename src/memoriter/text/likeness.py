@@ -26,7 +26,14 @@ from typing import Final, Literal, NamedTuple
 from memoriter.core.fold import fold
 from memoriter.text.changes import Closeness, change_of
 from memoriter.text.copies import ComparedText, are_copies, compared_text
-from memoriter.text.one_value import CHANGES, KINDS, NEGATIONS, NUMBER, Difference, is_one_value
+from memoriter.text.one_value import (
+    CHANGES,
+    KINDS,
+    NEGATIONS,
+    NUMBER,
+    ValueDifference,
+    is_one_value,
+)
 from memoriter.text.stops import ENGLISH_STOPS, word_table
 
 Likening = Literal["copy", "other value", "may replace"]
@@ -139,7 +146,7 @@ def _other_value(
         return None
     others = (each for each in stretches if each is not counted[0])
     beside = [word for left, right, _ in others for word in (*left, *right)]
-    difference = Difference(one[:at], here, there, beside)
+    difference = ValueDifference(one[:at], here, there, beside)
     sure = texts is not None and is_one_value(*texts, difference)
     return Likeness(
         "other value" if sure else "may replace", tuple(shared), " ".join(here), " ".join(there)

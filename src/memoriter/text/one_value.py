@@ -84,8 +84,8 @@ _SEVERAL: Final = word_table(
 """Words with which several values hold at once."""
 _DOING: Final = word_table("do does did")
 _UNSURE: Final = re.compile(
-    r"\?|\b(?:if|was|were|maybe|perhaps|probably|possibly|might|(?-i:may)|could|should|would|had|used to"
-    r"|planned|when|while|until|unless|sometimes|often|usually)\b",
+    r"\?|\b(?:if|was|were|maybe|perhaps|probably|possibly|might|(?-i:may)|could|should|would"
+    r"|had|used to|planned|when|while|until|unless|sometimes|often|usually)\b",
     re.IGNORECASE,
 )
 """Words of what is asked, doubted, past or true at times."""
@@ -94,7 +94,7 @@ _ONE_OF: Final = re.compile(r"\b(?:is|are|be|remains|stays)\s(?:\w+\s)?an?\s|\ba
 _WORD: Final = re.compile(r"[^\s\"'(),;!?:=]+")
 
 
-class Difference(NamedTuple):
+class ValueDifference(NamedTuple):
     """Where two texts differ, in folded words."""
 
     before: Sequence[str]
@@ -107,7 +107,7 @@ class Difference(NamedTuple):
     """What else only one of the two has."""
 
 
-def is_one_value(new: str, old: str, difference: Difference) -> bool:
+def is_one_value(new: str, old: str, difference: ValueDifference) -> bool:
     """Whether two texts with this difference state one thing that has one value at a time."""
     before, here, there, beside = difference
     if not CHANGES.issuperset(beside) or _UNSURE.search(new) or "?" in old:
