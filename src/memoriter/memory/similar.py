@@ -17,7 +17,7 @@ from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord
 from memoriter.core.names import choice, integer, listed, text
 from memoriter.core.scope import Scope
-from memoriter.core.similar import OnSimilar, SimilarRecord
+from memoriter.core.similar import TOOL_ROLE, OnSimilar, SimilarRecord
 from memoriter.core.times import to_datetime
 from memoriter.memory.build_query import build_query
 from memoriter.memory.engine import Engine
@@ -112,7 +112,8 @@ def remember_beside(
     if "trust" not in draft.fields:
         new = replace(new, trust=least_trust([USUAL, writer.context.ceiling]))
     around = similar_records(engine, writer.scope, new.text, _MOST, _own(draft))
-    near = _ordered(filter(None, (of_speaker(each, new) for each in around)))
+    others = (each for each in around if each.record.role != TOOL_ROLE)
+    near = _ordered(filter(None, (of_speaker(each, new) for each in others)))
     copies = (each.record for each in near if each.relation == "copy")
     standing = [each.id for each in copies if has_all(each, draft, new)]
     if on_similar == "skip" and standing:
@@ -121,9 +122,9 @@ def remember_beside(
     if on_similar == "supersede":
         near = _ordered(if_outlasted(each, new) for each in near)
         given = fields.get("supersedes") or ()
-        others = [given] if isinstance(given, str) else listed(given)
+        named = [given] if isinstance(given, str) else listed(given)
         sure = [each.id for each in near if each.relation in _SURE]
-        replacing = writer.stamped({**fields, "supersedes": list(dict.fromkeys([*others, *sure]))})
+        replacing = writer.stamped({**fields, "supersedes": list(dict.fromkeys([*named, *sure]))})
         draft = replace(replacing, key=draft.key)  # a retry makes the same request, without links
     return replace(writer.remember(draft), near=near)
 
