@@ -141,6 +141,32 @@ def test_clearing_forgets_the_files_alone() -> None:
         tool.call({"command": "view", "path": "/memories/a"})
 
 
+def test_a_record_of_somebody_else_is_no_file_whatever_its_kind_and_path() -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("mine", kind="memory-file", source={"path": "/memories/own.md"}, id="mine")
+    tool = MemoriterMemoryTool(memory)
+    assert "own.md" not in str(tool.call({"command": "view", "path": "/memories"}))
+    assert tool.clear_all_memory() == "All memory cleared"
+    assert memory.get("mine").text == "mine"
+
+
+@pytest.mark.parametrize("on_similar", ["skip", "supersede"])
+@pytest.mark.parametrize("port", ["22", "49222"])
+def test_on_similar_leaves_files_alone(on_similar: Any, port: str) -> None:
+    memory = memoriter.open(":memory:")
+    tool = MemoriterMemoryTool(memory)
+    text = "The prod SSH port is 22"
+    tool.call({"command": "create", "path": "/memories/ops.md", "file_text": text})
+    commit = memory.remember(f"The prod SSH port is {port}", on_similar=on_similar)
+    assert (commit.near, memory.get(commit.id).kind) == ((), "note")
+    assert [hit.record.text for hit in tool.recall("prod ssh port")] == [text]
+
+
+def test_an_empty_question_recalls_nothing() -> None:
+    tool = MemoriterMemoryTool(memoriter.open(":memory:"))
+    assert list(tool.recall("")) == []
+
+
 def test_what_the_memory_refuses_is_an_error_of_the_tool() -> None:
     tool = MemoriterMemoryTool(memoriter.open(":memory:"))
     with pytest.raises(ToolError, match="lone surrogate"):

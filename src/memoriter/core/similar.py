@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record import Record
@@ -10,6 +10,8 @@ from memoriter.core.shown import named, quoted, shown
 
 OnSimilar = Literal["keep", "skip", "supersede", "report"]
 """What `remember` does about memories that are near to a new one."""
+TOOL_ROLE: Final = "memory-tool"
+"""The role of files that a memory tool keeps; `on_similar` leaves them alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class SimilarRecord:
         """The reason, as a sentence."""
         if self.relation == "copy":
             return "it says the same"
+        if not self.here and not self.there:
+            return f"it says the same, but {self.attribute} differs"
         here, there = self.here or "nothing", self.there or "no such thing"
         about = f"both are about {', '.join(self.shared)}" if self.shared else "nearly the same"
         return f"{about} ({self.attribute}): it says {there!r}, this says {here!r}"

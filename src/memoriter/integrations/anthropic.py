@@ -10,17 +10,18 @@ from __future__ import annotations
 import asyncio
 import itertools
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 from memoriter.core.errors import Conflict, MemoriterError
 from memoriter.core.record import Record
-from memoriter.integrations.answers import adapter_id, every_record, recall_each
+from memoriter.core.similar import TOOL_ROLE
+from memoriter.integrations.answers import adapter_id, every_record, recalled
 from memoriter.memory.facade import Memory
 from memoriter.memory.rewriting import forget_records, write_records
-from memoriter.why.result import Result
+from memoriter.why.hit import Hit
 
 
 class MemoriterMemoryTool(BetaAbstractMemoryTool):
@@ -37,9 +38,10 @@ class MemoriterMemoryTool(BetaAbstractMemoryTool):
         except MemoriterError as error:
             raise ToolError(error.message) from None
 
-    def recall(self, query: str, limit: int | None = None) -> Result:
+    def recall(self, query: str, limit: int | None = None) -> Sequence[Hit]:
         """The files that answer a question, best first, and why; each copy of a file too."""
-        return recall_each(self._files.memory, query, limit, where={"kind": FILE})
+        answer = recalled(self._files.memory, query, limit, where={"kind": FILE, **_OWN})
+        return () if answer is None else answer
 
     def view(self, command: Any) -> str:
         """A file with line numbers, or what is in a folder."""
@@ -124,7 +126,7 @@ class MemoriterAsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
     view = create = str_replace = insert = delete = rename = execute
 
-    async def recall(self, query: str, limit: int | None = None) -> Result:
+    async def recall(self, query: str, limit: int | None = None) -> Sequence[Hit]:
         """The files that answer a question, best first, and why."""
         return await asyncio.to_thread(self._tool.recall, query, limit)
 
@@ -137,6 +139,8 @@ class MemoriterAsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 FILE: Final = "memory-file"
 FOLDER: Final = "memory-folder"
+_OWN: Final = {"role": TOOL_ROLE}
+"""What tells the tool's records from others of the same kind and path."""
 _BLANK: Final = "blank"
 """Metadata of a file without words, which a record cannot have as its text."""
 
@@ -149,7 +153,7 @@ class MemoryFiles:
 
     def at(self, path: str) -> Record | None:
         """The file or folder at a path; None if there is none."""
-        records = every_record(self.memory, where={"source.path": path})
+        records = every_record(self.memory, where={"source.path": path, **_OWN})
         return next((each for each in records if each.kind in (FILE, FOLDER)), None)
 
     def is_folder(self, path: str) -> bool:
@@ -168,7 +172,7 @@ class MemoryFiles:
 
     def below(self, path: str) -> Iterator[Record]:
         """The file or folder at a path, and all below it."""
-        for record in every_record(self.memory, where={"kind": {"in": [FILE, FOLDER]}}):
+        for record in every_record(self.memory, where={"kind": {"in": [FILE, FOLDER]}, **_OWN}):
             if f"{record.source.path}/".startswith(f"{path}/"):
                 yield record
 
@@ -193,7 +197,7 @@ class MemoryFiles:
         for n in itertools.count():
             id = adapter_id(self.memory, "memory-path", path, n)
             try:
-                self.memory.remember(**fields, id=id, kind=kind, source={"path": path})
+                self.memory.remember(**fields, **_OWN, id=id, kind=kind, source={"path": path})
             except Conflict:
                 if self.at(path) is not None:
                     return False

@@ -7,8 +7,8 @@ caller said: nothing is replaced without their word.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 from functools import cache
 from typing import Any, Final, cast, get_args
 
@@ -16,19 +16,19 @@ from memoriter.core.batch import Commit
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord
 from memoriter.core.names import choice, integer, listed, text
-from memoriter.core.record import Record
 from memoriter.core.scope import Scope
-from memoriter.core.similar import OnSimilar, SimilarRecord
+from memoriter.core.similar import TOOL_ROLE, OnSimilar, SimilarRecord
 from memoriter.core.times import to_datetime
 from memoriter.memory.build_query import build_query
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import SearchKwargs
 from memoriter.memory.search import search
+from memoriter.memory.standing import has_all, if_outlasted, of_speaker
 from memoriter.pipeline.load import order_with_copies, overridden, recipe_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.text.changes import Closeness
 from memoriter.text.likeness import Likening, likeness_of
-from memoriter.write.ceiling import USUAL, exceeds, least_trust
+from memoriter.write.ceiling import USUAL, least_trust
 from memoriter.write.writer import Writer
 
 CANDIDATES: Final = 100
@@ -44,7 +44,7 @@ _STRONG: Final = 0.75
 """From this relevance on the best hit is on the same topic."""
 _SURE: Final = ("copy", "other value")
 """What a new memory replaces if the caller says so; `may replace` is only reported."""
-_ORDER: Final = get_args(Likening)
+_ORDER: Final[tuple[str, ...]] = get_args(Likening)
 
 
 def similar_records(
@@ -71,7 +71,7 @@ def similar_records(
         if like is not None:
             near.append(SimilarRecord(hit.record, *like))
             place -= like.relation == "copy"
-    return tuple(sorted(near, key=lambda each: _ORDER.index(each.relation)))[:limit]
+    return _ordered(near)[:limit]
 
 
 @cache
@@ -108,28 +108,29 @@ def remember_beside(
     draft = writer.stamped(fields)  # refused before anything is searched for
     if draft.key is not None and engine.log.keys(writer.tenant, [draft.key.name]):
         return writer.remember(fields)  # a retry: what it wrote must not be taken for a copy
-    near = similar_records(engine, writer.scope, fields["text"], _MOST, _own(draft))
-    trust = draft.fields.get("trust") or least_trust([USUAL, writer.context.ceiling])
-    expires = cast("datetime | None", draft.fields.get("expires"))
+    new = draft.complete(engine.clock.now())
+    if "trust" not in draft.fields:
+        new = replace(new, trust=least_trust([USUAL, writer.context.ceiling]))
+    around = similar_records(engine, writer.scope, new.text, _MOST, _own(draft))
+    others = (each for each in around if each.record.role != TOOL_ROLE)
+    near = _ordered(filter(None, (of_speaker(each, new) for each in others)))
     copies = (each.record for each in near if each.relation == "copy")
-    standing = [each.id for each in copies if _stands_for(each, str(trust), expires)]
+    standing = [each.id for each in copies if has_all(each, draft, new)]
     if on_similar == "skip" and standing:
         head = engine.log.head(writer.tenant)
         return Commit(writer.tenant, head.seq, to_datetime(head.time), (standing[0],), near=near)
-    sure = [each.id for each in near if each.relation in _SURE]
-    if on_similar == "supersede" and sure:
+    if on_similar == "supersede":
+        near = _ordered(if_outlasted(each, new) for each in near)
         given = fields.get("supersedes") or ()
-        others = [given] if isinstance(given, str) else listed(given)
-        ids = dict.fromkeys([*others, *sure])
-        fields = {**fields, "supersedes": list(ids)}
-    return replace(writer.remember(fields), near=near)
+        named = [given] if isinstance(given, str) else listed(given)
+        sure = [each.id for each in near if each.relation in _SURE]
+        replacing = writer.stamped({**fields, "supersedes": list(dict.fromkeys([*named, *sure]))})
+        draft = replace(replacing, key=draft.key)  # a retry makes the same request, without links
+    return replace(writer.remember(draft), near=near)
 
 
-def _stands_for(copy: Record, trust: str, expires: datetime | None) -> bool:
-    """Whether a copy is trusted as much as a new memory, and counts as long."""
-    if copy.expires is not None and (expires is None or copy.expires < expires):
-        return False
-    return not exceeds(trust, copy.trust)
+def _ordered(near: Iterable[SimilarRecord]) -> tuple[SimilarRecord, ...]:
+    return tuple(sorted(near, key=lambda each: _ORDER.index(each.relation)))
 
 
 def _own(draft: Draft) -> SearchKwargs:

@@ -6,12 +6,12 @@ about: it begins with the same word that matters, and where both have a verb suc
 stretch stands behind it, so that another subject is no other value. Where one word alone says what
 both are about ("The meeting is at 3pm"), the values must be of one kind: numbers and times, days,
 months, colours, or states such as on and off. A negation that only one of the two has counts as
-well. Only what has one value at a time is surely another value: a number, a day, a state, or what
-something *is*. One who is allergic to nuts may be allergic to shellfish too, and a project uses
-more than one thing: there the new text may replace the older one. The rule reads English; of other
-languages it finds copies and values in the same place of a sentence. Texts of several clauses are
-compared clause by clause, and words that only announce a change ("new", "switched to") do not
-count.
+well. Only what has one value at a time is surely another value (`text.one_value`), and only where
+the whole of both texts is alike: a record that says more must not go with one clause of it. One who
+is allergic to nuts may be allergic to shellfish too, and a project uses more than one thing: there
+the new text may replace the older one. The rule reads English; of other languages it finds copies
+and values in the same place of a sentence. Texts of several clauses are compared clause by clause,
+and words that only announce a change ("new", "switched to") do not count.
 """
 
 from __future__ import annotations
@@ -26,8 +26,15 @@ from typing import Final, Literal, NamedTuple
 from memoriter.core.fold import fold
 from memoriter.text.changes import Closeness, change_of
 from memoriter.text.copies import ComparedText, are_copies, compared_text
+from memoriter.text.one_value import (
+    CHANGES,
+    KINDS,
+    NEGATIONS,
+    NUMBER,
+    ValueDifference,
+    is_one_value,
+)
 from memoriter.text.stops import ENGLISH_STOPS, word_table
-from memoriter.text.time_words import MONTHS, WEEKDAYS
 
 Likening = Literal["copy", "other value", "may replace"]
 _LONGEST: Final = 80
@@ -44,67 +51,11 @@ _VALUE: Final = 6
 """A value has at most so many words."""
 _WORD: Final = re.compile(r"[^\s\"'(),;!?]+(?:'\w+)?")
 _VERBS: Final = word_table("is are was were be uses use has have costs prefers remains stays")
-_ONE: Final = word_table(
-    """
-    is be cost costs remain remains stay stays live lives weigh weighs start starts end ends begin
-    begins expire expires open opens close closes mean means equal equals
-    """
-)
-"""Verbs of what has one value at a time."""
-_SEVERAL: Final = word_table(
-    """
-    like likes love loves hate hates dislike dislikes enjoy enjoys prefer prefers want wants need
-    needs use uses used speak speaks has have had know knows own owns play plays read reads eat eats
-    drink drinks learn learns learned visit visits visited bought buy buys sold sell sells met meet
-    meets made make makes wrote write writes includes include contains contain supports support
-    offers offer owes fixed fixes added adds removed removes reported found tested reviewed merged
-    allergic member members fan fond friend friends interested responsible good bad able afraid
-    familiar fluent certified trained related similar known capable compatible available busy one
-    part among also list note notes log todo todos task tasks idea ideas tags topics bugs links
-    hobbies hobby languages skills allergies pets children
-    """
-)
-"""Words behind which several values hold at once."""
-_MOVES: Final = word_table("moved switched changed renamed replaced upgraded downgraded instead")
 _SIGNS: Final = {":": "is", "=": "is", "->": "is", "are": "is", "was": "is", "were": "is"}
 _CLAUSE: Final = re.compile(r"[.;,]\s+|\s[-–—]\s|\n+")
 _CLAUSES: Final = 6
 """So many clauses of a text are compared."""
-_NEGATIONS: Final = word_table("not no never don't doesn't isn't aren't can't cannot won't without")
-_NUMBER: Final = re.compile(r"[£$€]?v?\d[\d.,:/-]*[a-z%]{0,3}")
-_KINDS: Final = (
-    WEEKDAYS.keys() | {f"{day}s" for day in WEEKDAYS},
-    MONTHS.keys(),
-    *map(
-        word_table,
-        (
-            "on off",
-            "enabled disabled",
-            "open closed shut",
-            "up down",
-            "online offline",
-            "true false",
-            "yes no",
-            "active inactive paused",
-            "passing passed failing failed broken",
-            "public private",
-            "locked unlocked",
-            "allowed forbidden",
-            "required optional",
-            "valid invalid",
-            "full empty",
-            "green red yellow amber orange blue black white grey gray brown pink purple",
-        ),
-    ),
-)
-"""Words of one kind: of two of them, a thing is one at a time."""
-_CHANGE: Final = word_table(
-    """
-    new changed moved switched upgraded downgraded renamed replaced updated raised lowered set to
-    now since still again already just currently today instead
-    """
-)
-_ADDED: Final = ENGLISH_STOPS | _CHANGE
+_ADDED: Final = ENGLISH_STOPS | CHANGES
 
 
 class Likeness(NamedTuple):
@@ -133,12 +84,11 @@ def likeness_of(new: str, old: str, closeness: Closeness | None = None) -> Liken
     if _may_be_copies(new, old) and are_copies(_compared(new), compared_text(old)):
         return Likeness("copy", tuple(word for word in _words(new[:_READ]) if _matters(word)))
     most = max(len(new), len(old))
-    whole = [(_words(new), _words(old))] if most <= _WHOLE else []
+    whole = _other_value(_words(new), _words(old), (new, old)) if most <= _WHOLE else None
     new, old = new[:_READ], old[:_READ]
-    pairs = [*whole, *product(_clauses_of_new(new), _clauses(old))]
-    compared = [_other_value(one, two) for one, two in pairs]
-    likes = [each for each in compared if each is not None]
-    like = min(likes, key=lambda each: each.relation != "other value", default=None)
+    pairs = product(_clauses_of_new(new), _clauses(old))
+    likes = (_other_value(one, two) for one, two in pairs)
+    like = whole or next((each for each in likes if each is not None), None)
     if like is not None or closeness is None:
         return like
     change = change_of(new, old, closeness)
@@ -170,8 +120,13 @@ def _may_be_copies(new: str, old: str) -> bool:
     return long <= 2 * short + _FILLED
 
 
-def _other_value(one: Sequence[str], two: Sequence[str]) -> Likeness | None:
-    """The likeness of two clauses that differ in a value; None if they do not."""
+def _other_value(
+    one: Sequence[str], two: Sequence[str], texts: tuple[str, str] | None = None
+) -> Likeness | None:
+    """The likeness of two clauses that differ in a value; None if they do not.
+
+    It is sure only of whole `texts`: the new one and the older one.
+    """
     if not one or not two or max(len(one), len(two)) > _LONGEST or not _same_subject(one, two):
         return None
     codes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
@@ -189,20 +144,25 @@ def _other_value(one: Sequence[str], two: Sequence[str]) -> Likeness | None:
     rest = [len([w for w in words if _matters(w)]) - len(shared) for words in (one, two)]
     if max(rest) > len(shared):  # more differs than is alike
         return None
-    relation = "other value" if _is_sure(one[:at], here, there) else "may replace"
-    return Likeness(relation, tuple(shared), " ".join(here), " ".join(there))
+    others = (each for each in stretches if each is not counted[0])
+    beside = [word for left, right, _ in others for word in (*left, *right)]
+    difference = ValueDifference(one[:at], here, there, beside)
+    sure = texts is not None and is_one_value(*texts, difference)
+    return Likeness(
+        "other value" if sure else "may replace", tuple(shared), " ".join(here), " ".join(there)
+    )
 
 
 def _words(text: str) -> list[str]:
     """The words of a text, folded; `:` and `=` stand alone."""
     spaced = re.sub(r"(?<=\w)[:=](?=\s)|(?<=\w)=(?=\w)", r" \g<0> ", text.strip())
     spoken = [fold(word).rstrip(".…") or word for word in _WORD.findall(spaced)]
-    kept = (_SIGNS.get(word, word) for word in dropwhile(_CHANGE.__contains__, spoken))
+    kept = (_SIGNS.get(word, word) for word in dropwhile(CHANGES.__contains__, spoken))
     return [word for word in kept if word not in ("the", "a", "an", "to")]
 
 
 def _matters(word: str) -> bool:
-    empty = word in ENGLISH_STOPS or word in _VERBS or word in _NEGATIONS
+    empty = word in ENGLISH_STOPS or word in _VERBS or word in NEGATIONS
     return not empty and any(map(str.isalnum, word))
 
 
@@ -213,28 +173,17 @@ def _is_counted(here: Sequence[str], there: Sequence[str]) -> bool:
 
 def _of_one_kind(here: Sequence[str], there: Sequence[str]) -> bool:
     """Whether a thing has either of two values, not both."""
-    values = [[word for word in words if word not in _CHANGE] for words in (here, there)]
+    values = [[word for word in words if word not in CHANGES] for words in (here, there)]
     if [len(each) for each in values] != [1, 1]:
         return False
     (left,), (right,) = values
-    numbers = _NUMBER.fullmatch(left) and _NUMBER.fullmatch(right)
-    return bool(numbers) or any(left in kind and right in kind for kind in _KINDS)
-
-
-def _is_sure(before: Sequence[str], here: Sequence[str], there: Sequence[str]) -> bool:
-    """Whether only one of two values holds at a time; `before` are the words before both."""
-    if _is_empty(here) or _is_empty(there):  # a negation that only one has
-        return True
-    if not _SEVERAL.isdisjoint(before):
-        return False
-    numbers = all(any(map(_NUMBER.fullmatch, words)) for words in (here, there))
-    moves = not _MOVES.isdisjoint(here)
-    return numbers or moves or _of_one_kind(here, there) or not _ONE.isdisjoint(before)
+    numbers = NUMBER.fullmatch(left) and NUMBER.fullmatch(right)
+    return bool(numbers) or any(left in kind and right in kind for kind in KINDS)
 
 
 def _is_empty(words: Sequence[str]) -> bool:
     """Whether a stretch says nothing of its own: words such as `now`."""
-    return all(word in _ADDED and word not in _NEGATIONS for word in words)
+    return all(word in _ADDED and word not in NEGATIONS for word in words)
 
 
 def _same_subject(one: Sequence[str], two: Sequence[str]) -> bool:
@@ -246,7 +195,7 @@ def _same_subject(one: Sequence[str], two: Sequence[str]) -> bool:
 def _is_value(here: Sequence[str], there: Sequence[str]) -> bool:
     """Whether a stretch is a value: both have one that is short, or one is a negation."""
     if not here or not there:
-        return any(word in _NEGATIONS for word in (*here, *there))
+        return any(word in NEGATIONS for word in (*here, *there))
     named = all(any(map(str.isalnum, "".join(words))) for words in (here, there))
     return named and max(len(here), len(there)) <= _VALUE
 
