@@ -217,17 +217,17 @@ def test_of_a_block_that_begins_inside_an_entry_the_fenced_entries_are_left_out(
 def test_of_a_block_without_its_closing_tag_only_its_own_lines_are_left_out() -> None:
     block = zebra_block()
     cut = tagged_block(block).removesuffix("\n</memoriter-memories>")
-    said = "Deploy on Friday, please"
-    assert without_blocks(f"{cut}\n\n{said}") == said
-    assert without_blocks(f"{cut}\n\n{said}\n\n{tagged_block(block)}") == said
-    assert without_blocks(f"{said}\n<memoriter-memories>\n{HEAD[:40]}") == said
+    words = "Deploy on Friday, please"
+    assert without_blocks(f"{cut}\n\n{words}") == words
+    assert without_blocks(f"{cut}\n\n{words}\n\n{tagged_block(block)}") == words
+    assert without_blocks(f"{words}\n<memoriter-memories>\n{HEAD[:40]}") == words
 
 
 @pytest.mark.parametrize("mark", [">", "> ", "s>", "|"])
 def test_words_below_a_quoted_line_of_a_block_are_kept(mark: str) -> None:
-    said = "Why does this line appear? Deploy on Friday; the tag is </memoriter-memories>."
-    assert without_blocks(f"{mark}{HEAD}\n\n{said}").endswith(said)
-    assert "Recalled" not in without_blocks(f"{mark}{HEAD}\n\n{said}")
+    words = "Why does this line appear? Deploy on Friday; the tag is </memoriter-memories>."
+    assert without_blocks(f"{mark}{HEAD}\n\n{words}").endswith(words)
+    assert "Recalled" not in without_blocks(f"{mark}{HEAD}\n\n{words}")
 
 
 @pytest.mark.parametrize("before", [
