@@ -34,6 +34,12 @@ def failed_text(error: MemoriterError) -> str:
     return "\n".join([f"failed: {type(error).__name__}. {_OTHERS}", *lines])
 
 
+def failed_fields(error: MemoriterError) -> JsonObject:
+    """An error as data; its words are single lines without characters that cannot be seen."""
+    fields = error.to_dict()
+    return {key: one_line(each) if isinstance(each, str) else each for key, each in fields.items()}
+
+
 def as_json(reply: JsonObject) -> str:
     """The reply of a tool of another system, as JSON: its callers expect that and nothing else."""
     return _json(reply)

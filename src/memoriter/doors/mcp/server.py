@@ -30,7 +30,7 @@ from memoriter.doors.mcp.card import (
     with_drawing,
 )
 from memoriter.doors.mcp.consent import consent_question
-from memoriter.doors.mcp.reply_text import failed_text
+from memoriter.doors.mcp.reply_text import failed_fields, failed_text
 from memoriter.doors.mcp.resources import list_templates, read_resource
 from memoriter.doors.mcp.tools import FULL, Choice, Tool, tools_of
 from memoriter.doors.port import Right
@@ -177,7 +177,7 @@ def _hints(tool: Tool) -> types.ToolAnnotations:
 
 def _failed(error: MemoriterError) -> types.CallToolResult:
     return types.CallToolResult(
-        content=_text(failed_text(error)), structured_content=error.to_dict(), is_error=True
+        content=_text(failed_text(error)), structured_content=failed_fields(error), is_error=True
     )
 
 
