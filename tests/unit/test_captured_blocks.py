@@ -223,6 +223,15 @@ def test_of_a_block_without_its_closing_tag_only_its_own_lines_are_left_out() ->
     assert without_blocks(f"{words}\n<memoriter-memories>\n{HEAD[:40]}") == words
 
 
+@pytest.mark.parametrize("after", ["", "\n\n```python\nprint(1)\n```"])
+def test_words_behind_a_block_that_was_cut_inside_a_fence_are_kept(after: str) -> None:
+    for block in (zebra_block(), tagged_block(zebra_block())):
+        words = f"Deploy on Friday, please{after}"
+        cut = block[: block.index("gate")]
+        assert without_blocks(f"{cut}…\n\n{words}") == words
+        assert without_blocks(marked(f"{cut}…", "> ") + f"\n\n{words}") == words
+
+
 @pytest.mark.parametrize("mark", [">", "> ", "s>", "|"])
 def test_words_below_a_quoted_line_of_a_block_are_kept(mark: str) -> None:
     words = "Why does this line appear? Deploy on Friday; the tag is </memoriter-memories>."

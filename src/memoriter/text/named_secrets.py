@@ -48,7 +48,7 @@ _PARTS: Final = sorted(
 _UNSPACED_PARTS: Final = tuple(_UNSPACED_NAMES.split("|"))
 _OF: Final = (
     r"(?:\s(?:for|of|to|on|del|de|du|da|do|für|vom|von|zum|van|voor|för|til|pour|para|dla|na|od|от|для|на)"
-    r"(?:\s(?!user|login|account|e?mail|name)[\w'’-]{1,20}){1,3}?)?"
+    r"(?:\s(?!user|login|account|e?mail|name)[\w'’-]{1,20}){1,3}?|\s(?:wi-?fi|wlan))?"
 )
 """What a password is for: "password for the guest wifi: …"."""
 _SIGN: Final = (

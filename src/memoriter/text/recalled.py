@@ -67,6 +67,8 @@ _HEADED: Final = re.compile(
 )
 """What a block without both tags may begin with: the line above it, or an entry."""
 _FENCE: Final = re.compile(rf"{_SPACE}(`{{3,}}+)(?:memory|untrusted)(?=[\s\\]|\Z)")
+_OTHER_FENCE: Final = re.compile(r"`|[\w+-]{1,20}[ \t]{0,20}(?:\n|\\{1,8}[nr])")
+"""What a closing fence has not behind it: more of a fence, or the name of a language."""
 _GAP: Final = re.compile(_SPACE)
 _CLOSING: Final = re.compile(_SPACE + _ANY_CLOSE)
 _PARAGRAPH: Final = re.compile(rf"[ \t]*+\n.*?(?={_BREAK}{_BREAK}|\Z)", re.DOTALL)
@@ -172,8 +174,7 @@ def _block_end(text: str, at: int) -> int:
         at = entry.end()
         end = _fenced_end(text, at)
         if end is None and entry["system"]:  # it has no fence
-            rest = _PARAGRAPH.match(text, at) or _ESCAPED_PARAGRAPH.match(text, at)
-            end = rest.end() if rest else at
+            end = _paragraph_end(text, at)
         if end is None:
             return at
         at = end
@@ -184,5 +185,13 @@ def _fenced_end(text: str, at: int) -> int | None:
     fence = _FENCE.match(text, at)
     if fence is None:
         return None
-    end = re.compile(rf"{fence[1]}(?!`|memory|untrusted)").search(text, fence.end())
-    return len(text) if end is None else end.end()
+    at, end = fence.end(), text.find(fence[1], fence.end())
+    size = len(fence[1])
+    cut = end < 0 or _OTHER_FENCE.match(text, end + size)  # no text in a fence has one like it
+    return _paragraph_end(text, at) if cut else end + size
+
+
+def _paragraph_end(text: str, at: int) -> int:
+    """Where a text without a fence, or with one that was cut off, ends at the latest."""
+    rest = _PARAGRAPH.match(text, at) or _ESCAPED_PARAGRAPH.match(text, at)
+    return rest.end() if rest else at
