@@ -83,10 +83,12 @@ def test_a_model_that_obeys_a_turn_gains_no_trust(
         {"text": "The prod SSH port is 22.", "turns": [0]},
         {"text": "The prod SSH port of Mallory is 49222.", "turns": [0]},
         {"text": "No prod SSH port is 49222.", "turns": [0]},
+        {"text": "The prod SSH port is off.", "turns": [0]},
+        {"text": "Before prod: SSH port 49222.", "turns": [0]},
     ]
     report = captured(memory, answers(facts), monkeypatch)
     trusts = [memory.get(id).trust for id in report.facts]
-    assert trusts == ["learned", *["external"] * 5]
+    assert trusts == ["learned", *["external"] * 7]
     assert {memory.get(id).text for id in report.ids} == {turn["content"] for turn in TURNS}
 
 

@@ -186,7 +186,8 @@ def test_nothing_to_say_is_said_as_empty_json(run: Run) -> None:
 def test_show_prints_what_a_coding_agent_needs(run: Run) -> None:
     code, out, err = run("", "show", "claude-code", "--store", "my store.db")
     (entry,) = json.loads(out)["hooks"]["UserPromptSubmit"]
-    assert entry["hooks"][0]["command"] == "memoriter hooks recall --store 'my store.db'"
+    store = Path("my store.db").absolute()
+    assert entry["hooks"][0]["command"] == f"memoriter hooks recall --store '{store}'"
     assert (code, ".claude/settings.json" in err) == (0, True)
     assert run("", "show", "zed")[0] == 2
 
@@ -300,8 +301,9 @@ def test_the_hooks_of_every_host_recall_and_capture(run: Run, host: str) -> None
     code, out, _ = run("", "show", host, "--store", "m.db", "--json")
     text = json.dumps(json.loads(out)["hooks"])
     assert code == 0
-    assert "memoriter hooks recall --store m.db" in text
-    assert "memoriter hooks capture --store m.db" in text
+    store = Path("m.db").absolute()
+    assert f"memoriter hooks recall --store {store}" in text
+    assert f"memoriter hooks capture --store {store}" in text
 
 
 def test_cursor_is_answered_in_its_own_shape(run: Run) -> None:

@@ -49,6 +49,15 @@ def tree(root: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.parametrize("host", HOST_NAMES)
+def test_hooks_that_are_shown_use_the_store_that_install_uses(tmp_path: Path, host: str) -> None:
+    shown = CliRunner().invoke(app, ["hooks", "show", host, "--json"]).stdout
+    assert shown.count(f"--store {tmp_path / '.memoriter.db'}") == shown.count("memoriter hooks")
+    assert "--store" in shown
+    served = CliRunner().invoke(app, ["hooks", "show", host, "--json", "--url", "http://a"]).stdout
+    assert "--store" not in served
+
+
 @pytest.mark.parametrize("project", [False, True])
 @pytest.mark.parametrize("indent", [2, 4, "\t"])
 @pytest.mark.parametrize("host", HOST_NAMES)

@@ -372,6 +372,10 @@ def test_check_shows_what_is_near_and_makes_no_record(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = CliRunner()
+    first = run.invoke(app, ["remember", "Oat milk", "--check"])
+    assert (first.exit_code, first.stdout) == (0, "nothing is near\n")
+    assert "there is no store" in first.stderr
+    assert not list(tmp_path.iterdir())
     run.invoke(app, ["remember", "The prod SSH port is 22", "--id", "old"])
     checked = run.invoke(app, ["remember", "Prod SSH port is 49222", "--check"])
     assert checked.stdout.startswith("old  other value: both are about prod, ssh, port (value)")

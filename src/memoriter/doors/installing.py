@@ -70,6 +70,10 @@ class FileChange:
             folder.rmdir()
 
 
+HOST_STORE: Final = "~/.memoriter.db"
+"""The store of every host, unless another one is named."""
+
+
 def store_for_hosts(place: str) -> str:
     """A store as the settings of a host name it; InputError if it cannot be named there."""
     if "://" in place:

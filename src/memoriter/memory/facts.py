@@ -37,15 +37,19 @@ from memoriter.models.language_model import (
 from memoriter.models.parse_json import parse_json
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.secrets import secret_kinds
-from memoriter.text.stops import ENGLISH_STOPS
+from memoriter.text.stops import ENGLISH_STOPS, word_table
 from memoriter.write.ceiling import least_trust
 from memoriter.write.owing import REPLIES, settled
 from memoriter.write.prepare import prepare
 from memoriter.write.writer import Writer
 
 _ANALYZER: Final = DefaultAnalyzer()
-_NO_MATTER: Final = ENGLISH_STOPS - {"no", "none", "nor", "without"}
-"""Words that a fact may have and its turns may lack; a word that denies is none of them."""
+_MATTER: Final = word_table(
+    "no none nor without on off up down in out before after until over under above below from"
+)
+"""Function words that deny, or say the opposite of another one."""
+_NO_MATTER: Final = ENGLISH_STOPS - _MATTER
+"""Words that a fact may have and its turns may lack."""
 _MOST: Final = 20
 """How many facts are taken of one reply."""
 _TURNS: Final = 40

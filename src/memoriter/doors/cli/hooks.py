@@ -296,9 +296,12 @@ def hooks_show(
 ) -> None:
     """Print hooks with which a coding agent recalls before each reply and captures after it."""
     agent = host_of(host)
-    from memoriter.doors.installing import store_for_hosts  # noqa: PLC0415  # the hooks need it not
+    from memoriter.doors.installing import (  # noqa: PLC0415  # the hooks need it not
+        HOST_STORE,
+        store_for_hosts,
+    )
 
-    store = store_for_hosts(at.store) if at.store and "://" in at.store else at.store
+    store = None if url else store_for_hosts(at.store or HOST_STORE)
     flags = {"--url": url, "--store": store, "--tenant": at.tenant}
     place = [part for flag, value in flags.items() if value for part in (flag, value)]
     data = agent.hook_settings(place)

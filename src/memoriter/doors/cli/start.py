@@ -37,7 +37,13 @@ from memoriter.doors.cli.options import (
 )
 from memoriter.doors.cli.output import console, print_json, print_note, show
 from memoriter.doors.hosts import Host, host_of
-from memoriter.doors.installing import FileChange, plan_install, plan_uninstall, store_for_hosts
+from memoriter.doors.installing import (
+    HOST_STORE,
+    FileChange,
+    plan_install,
+    plan_uninstall,
+    store_for_hosts,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -146,7 +152,6 @@ def _draw(out: Console, results: list[Result], keep: Path | None) -> None:
 
 # --- install and uninstall --------------------------------------------------------------------
 
-_STORE: Final = "~/.memoriter.db"
 ProjectOption = Annotated[
     bool,
     CliOption(
@@ -170,7 +175,7 @@ def mcp_install(
             metavar="FILE",
             help="The store that the MCP server and the hooks use: a file, or an address.",
         ),
-    ] = _STORE,
+    ] = HOST_STORE,
     *,
     project: ProjectOption = False,
     hooks: Annotated[

@@ -15,6 +15,7 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.record_fields import RecordFields
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
+from memoriter.doors.cli.near import near_text, show_near
 from memoriter.doors.cli.options import (
     CliArgument,
     CliOption,
@@ -32,7 +33,7 @@ from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
     from memoriter.core.record import Record
-    from memoriter.core.similar import OnSimilar, SimilarRecord
+    from memoriter.core.similar import OnSimilar
     from memoriter.memory.importing import Imported
     from memoriter.write.erasure import Erasure
 
@@ -89,22 +90,13 @@ def remember(
     # Checked before the store is opened: a mistake must not leave an empty store behind.
     Draft.of({"text": content, **fields}, SystemClock().now)
     if check:
-        with opened_memory(at, "read") as memory:
-            near = memory.similar(content)
-        shown = {"similar": [each.to_dict() for each in near]}
-        show(shown, lambda: _near_text(near) or "nothing is near", as_json=at.json)
+        show_near(at, content)
         return
     with opened_memory(at, "make") as memory:
         commit = memory.remember(content, on_similar=cast("OnSimilar", on_similar), **fields)
     if commit.near and not at.json:
-        print_note(_near_text(commit.near))
+        print_note(near_text(commit.near))
     show(commit.to_dict(), lambda: commit.id, as_json=at.json)
-
-
-def _near_text(near: Sequence[SimilarRecord]) -> str:
-    """A line for each memory near to a new one."""
-    whys = ((f"{each.id}  {each.relation}: {each.why}", each.record.essence) for each in near)
-    return "\n".join(f"{why}: {one_line(essence)}" for why, essence in whys)
 
 
 def _stdin() -> str:
