@@ -132,6 +132,7 @@ def read_the_log(log: Postgres, seq: int) -> None:
     log.spaces()
     log.seq_at("ann", 2**60)
     log.records("ann", [1])
+    log.sizes("ann", [1])
     log.versions("ann", "a", 99)
     log.latest("ann", "a", 99)
     log.vectors("ann", 1)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.inside import log_of
 
 import memoriter
 from memoriter.core import where
 from memoriter.core.attributes import ATTRIBUTES, BOUNDS, OPERATORS
 from memoriter.core.errors import BadFilter, TooCostly
+from memoriter.core.record import Record
 from memoriter.core.where import (
     DEPTH_LIMIT,
     EVERYTHING,
@@ -24,7 +27,7 @@ from memoriter.core.where import (
     parse_where,
     to_data,
 )
-from memoriter.index import filter
+from memoriter.index import filter, read_once
 from memoriter.index.dictionary import Dictionary
 from memoriter.memory import receipts
 
@@ -448,7 +451,7 @@ def test_long_lists_and_texts_are_more_work(monkeypatch: pytest.MonkeyPatch) -> 
     with memoriter.open(":memory:", embedder=None) as memory:
         memory.remember("a", id="long", metadata={"list": ["Z"] * 1000})
         memory.remember("b" * 100_000, id="text")
-        monkeypatch.setattr(filter, "STEPS", 500)
+        monkeypatch.setattr(filter, "STEPS", 800)
         for where in (
             {"metadata.list": {"any": ["x"]}},
             {"metadata.list": {"prefix": "x"}},
@@ -457,3 +460,32 @@ def test_long_lists_and_texts_are_more_work(monkeypatch: pytest.MonkeyPatch) -> 
             with pytest.raises(TooCostly):
                 memory.browse(where=where)
         assert memory.browse(where={"text": {"prefix": "b"}}).total == 1
+
+
+@pytest.mark.parametrize("store", ["m.db", ":memory:"])
+def test_metadata_is_counted_and_large_records_are_read_a_few_at_a_time(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = store if store == ":memory:" else tmp_path / store
+    with memoriter.open(place, embedder=None) as memory:
+        nested = {"n": 1, "list": [[[]] * 100] * 10}  # 1,012 entries
+        memory.remember_many([{"text": f"port {n}", "metadata": nested} for n in range(20)])
+        log, read = log_of(memory), list[int]()
+        records = log.records
+
+        def reading(tenant: str, rows: Sequence[int]) -> Sequence[Record | None]:
+            read.append(len(rows))
+            return records(tenant, rows)
+
+        monkeypatch.setattr(log, "records", reading)
+        monkeypatch.setattr(read_once, "_HELD", 4 * 3_500)
+        where = {"metadata.n": 1, "metadata.list": {"exists": True}}
+        assert memory.browse(where=where, limit=1).total == 20
+        assert sum(read) == 20 + 1, "no record is read twice, but for the page"
+        assert max(read) <= 4
+        taken = 20 * (10 + 6 + 506 + 2 + 10)  # reads, bytes, entries, two tests, a list's entries
+        monkeypatch.setattr(filter, "STEPS", taken + 100)  # blocks are halved
+        assert memory.browse(where=where).total == 20
+        monkeypatch.setattr(filter, "STEPS", taken - 1)
+        with pytest.raises(TooCostly):
+            memory.browse(where=where)

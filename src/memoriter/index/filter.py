@@ -7,7 +7,7 @@ columns have narrowed the rows. Called by `selection` and by lanes with filters 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -21,54 +21,15 @@ from memoriter.core.where import AllOf, AnyOf, Not, Range, Scalar, Test, Where
 from memoriter.core.work_limit import WorkLimit
 from memoriter.index.columns import COLUMNS, NO_TIME, dictionary_of
 from memoriter.index.dictionary import Dictionary
+from memoriter.index.read_once import EachOnce, Fetch, TooLarge
 from memoriter.index.segment import Segment
-
-Fetch = Callable[[Sequence[int]], Sequence[Record | None]]
-"""Reads record versions by row."""
-
-
-class EachOnce:
-    """Reads records as another function does, and no row twice; reading counts as work, if asked.
-
-    The length of a text is known when it was read, so many rows are read in parts.
-    """
-
-    def __init__(self, fetch: Fetch, work: WorkLimit | None = None) -> None:
-        self._fetch = fetch
-        self._work = work
-        self._known: dict[int, Record | None] = {}
-
-    def __call__(self, rows: Sequence[int]) -> Sequence[Record | None]:
-        """The records of these rows; None for one that was forgotten."""
-        fresh = [row for row in rows if row not in self._known]
-        part = len(fresh) if self._work is None else _PART
-        for first in range(0, len(fresh), part or 1):
-            some = fresh[first : first + part]
-            if self._work is not None:
-                self._work.spend(_STEPS_PER_READ * len(some))
-            records = self._fetch(some)
-            if self._work is not None:
-                self._work.spend(sum(len(r.text) for r in records if r) // _LETTERS_PER_STEP)
-            self._known.update(zip(some, records, strict=True))
-        return [self._known[row] for row in rows]
-
-    def anew(self) -> EachOnce:
-        """The same, with nothing read yet: what was forgotten since is not found any more."""
-        return EachOnce(self._fetch)
-
 
 STEPS: Final = 1_000_000
 """How many steps a filter may take: about two seconds. A step tests one value of a record."""
 _ROWS_PER_STEP: Final = 64
 """How many rows of a column are tested in the time of a step."""
-_STEPS_PER_READ: Final = 10
-"""How many steps the reading of a record takes."""
-_LETTERS_PER_STEP: Final = 512
-"""How many letters of a text are read in the time of a step."""
 _FOLDED_PER_STEP: Final = 64
 """How many letters of a text are folded in the time of a step."""
-_PART: Final = 256
-"""How many records are read at a time."""
 _BLOCK: Final = 4096
 """How many records are held at a time."""
 
@@ -107,10 +68,18 @@ class _Filter:
         out = np.zeros(among.size, np.bool_)
         at = np.flatnonzero(among)
         for first in range(0, at.size, _BLOCK):
-            block = np.zeros(among.size, np.bool_)
-            block[at[first : first + _BLOCK]] = True
-            out |= self._passing(where, block, EachOnce(self._fetch, self._work))
+            self._add_passing(where, at[first : first + _BLOCK], out)
         return out
+
+    def _add_passing(self, where: Where, at: NDArray[np.intp], out: Mask) -> None:
+        """Add the rows at these places that pass."""
+        block = np.zeros(out.size, np.bool_)
+        block[at] = True
+        try:
+            out |= self._passing(where, block, EachOnce(self._fetch, self._work))
+        except TooLarge:
+            for half in np.array_split(at, 2):
+                self._add_passing(where, half, out)
 
     def _passing(self, where: Where, among: Mask, fetch: Fetch) -> Mask:
         match where:

@@ -22,7 +22,8 @@ from memoriter.core.scope import Scope
 from memoriter.core.where import EVERYTHING, AllOf, Not, Test, Where
 from memoriter.core.work_limit import WorkLimit
 from memoriter.index.columns import NO_TIME, holds_at
-from memoriter.index.filter import Fetch, filter_limit, passing
+from memoriter.index.filter import filter_limit, passing
+from memoriter.index.read_once import Fetch
 from memoriter.index.segment import Segment
 from memoriter.index.view import ReplacedBy, View
 

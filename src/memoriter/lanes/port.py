@@ -23,9 +23,9 @@ from memoriter.core.record import Record
 from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.index.field_stats import FieldStats, field_stats_of
-from memoriter.index.filter import Fetch
 from memoriter.index.graph import Graph
 from memoriter.index.ids import replacing_ids
+from memoriter.index.read_once import Fetch
 from memoriter.index.selection import Selection
 from memoriter.index.view import ReplacedBy, ReplacingEdges, View
 from memoriter.lanes.spec import RecipePart, option

@@ -19,8 +19,8 @@ from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
 from memoriter.core.where import parse_where, tagged
 from memoriter.core.where_times import dated
-from memoriter.index.filter import Fetch
 from memoriter.index.pages import SORTS, Cursor, Sort, browse_digest, page_rows
+from memoriter.index.read_once import Reader
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import BrowseKwargs
@@ -123,7 +123,7 @@ def matching_records(
     return [record for record in fetch(rows) if record is not None]
 
 
-def _readable(fetch: Fetch, damage: list[str]) -> Fetch:
+def _readable(fetch: Reader, damage: list[str]) -> Reader:
     """Reads records as another function does, and None for a damaged one."""
 
     def one(row: int) -> Record | None:
@@ -140,7 +140,7 @@ def _readable(fetch: Fetch, damage: list[str]) -> Fetch:
         except Corrupt:
             return [one(row) for row in rows]
 
-    return read
+    return Reader(read, fetch.sizes)
 
 
 def latest_version(engine: Engine, scope: Scope, id: str, known_at: TimeLike | None) -> Record:

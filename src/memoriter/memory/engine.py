@@ -10,20 +10,21 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoriter.core.clock import Clock
 from memoriter.core.errors import Corrupt, InputError, Unavailable
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import integer, number
-from memoriter.core.record import Record
 from memoriter.core.shown import named
 from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.embed.vector_space import VectorSpace
 from memoriter.index.cache import CLOSE_S, IndexCache
 from memoriter.index.checked import SEGMENT
-from memoriter.index.filter import Fetch, filter_limit
+from memoriter.index.filter import filter_limit
+from memoriter.index.read_once import Reader
 from memoriter.index.view import View
 from memoriter.lanes.port import Context, Skipped, in_space
 from memoriter.memory.spaces import OtherSpace, QueryVector, query_vector
@@ -118,13 +119,9 @@ class Engine:
         # The same sequence number as `own`: a commit in between must not change the view.
         return AnalyzedView(self.index_cache.view(tenant, own.seq, analyzer), None)
 
-    def fetch(self, tenant: str) -> Fetch:
+    def fetch(self, tenant: str) -> Reader:
         """A function that reads record versions of one tenant by row."""
-
-        def read(rows: Sequence[int]) -> Sequence[Record | None]:
-            return self.log.records(tenant, rows)
-
-        return read
+        return Reader(partial(self.log.records, tenant), partial(self.log.sizes, tenant))
 
     def with_spaces(self, ctx: Context, *, embed: bool) -> Context:
         """The context with every vector space; with `embed`, the query is embedded into each."""

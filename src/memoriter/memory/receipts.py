@@ -297,8 +297,8 @@ def run_why_not(engine: Engine, scope: Scope, what: ReceiptLike, id: str) -> Why
     _check_receipt(what, f"why_not(memory.recall({{query!r}}), {id!r})")
     case = case_within(Case.of(receipt_from(what)), scope)
     run = Rerun(engine, case, live=True)
-    versions = engine.log.versions(scope.tenant, id, engine.log.head(scope.tenant).seq)
-    then = [version for version in versions if version.row <= case.seq] or versions
-    if not then or not scope.contains(then[-1]):
+    log, tenant = engine.log, scope.tenant
+    then = log.latest(tenant, id, case.seq) or log.latest(tenant, id, log.head(tenant).seq)
+    if then is None or not scope.contains(then):
         return WhyNot(id, "view", f"there is no record {id!r}")
     return why_not(run, case, id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
-from memoriter.index.filter import EachOnce
+from memoriter.index.read_once import EachOnce
 from memoriter.kernel.turns import TURNS
 from memoriter.lanes.port import AskReranker, Context, Effects, Skipped, Wording
 from memoriter.memory.engine import AnalyzedView, Engine

@@ -193,12 +193,19 @@ class Log(Protocol):
         """The record versions of these rows, in their order; None where forgotten."""
         ...
 
-    def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
-        """All versions of a record, oldest first; empty when unknown or forgotten."""
+    def sizes(self, tenant: str, rows: Sequence[int]) -> list[int]:
+        """How many bytes the bodies of these record versions have; 0 where forgotten.
+
+        Bodies are not read: the sizes are asked for before, to bound what is read at a time.
+        """
+        ...
+
+    def versions(self, tenant: str, record_id: str, upto: int) -> list[int]:
+        """The rows of all versions of a record, oldest first; none if unknown or forgotten."""
         ...
 
     def latest(self, tenant: str, record_id: str, upto: int) -> Record | None:
-        """The last of `versions`, without reading the others; None when unknown or forgotten."""
+        """The version in the last of these rows; None when unknown or forgotten."""
         ...
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:

@@ -23,6 +23,7 @@ from memoriter.store.rows import (
     DebtRow,
     EdgeRow,
     KeyRow,
+    RecordRow,
     VectorRow,
     WordsRow,
     check_vector,
@@ -113,17 +114,24 @@ class Ram:
             log = self._log_of(tenant)
             return [_version(tenant, log, row) for row in rows]
 
-    def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
-        """All versions of a record, oldest first."""
+    def sizes(self, tenant: str, rows: Sequence[int]) -> list[int]:
+        """How many bytes each of these record versions takes; 0 where forgotten."""
         with self._lock:
-            rows = [
-                r.row for r in self._log_of(tenant).records if r.id == record_id and r.row <= upto
-            ]
-            return [record for record in self.records(tenant, rows) if record is not None]
+            log = self._log_of(tenant)
+            kept = [_stored(log, row) for row in rows]
+            return [0 if each is None else len(each.body) for each in kept]
+
+    def versions(self, tenant: str, record_id: str, upto: int) -> list[int]:
+        """The rows of all versions of a record, oldest first."""
+        with self._lock:
+            records = self._log_of(tenant).records
+            return [r.row for r in records if r.id == record_id and r.row <= upto]
 
     def latest(self, tenant: str, record_id: str, upto: int) -> Record | None:
         """The latest version of a record."""
-        return next(reversed(self.versions(tenant, record_id, upto)), None)
+        with self._lock:
+            rows = self.versions(tenant, record_id, upto)
+            return next(iter(self.records(tenant, rows[-1:])), None)
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
         """All vectors of a record version."""
@@ -297,10 +305,16 @@ class Ram:
         self._tenants.clear()
 
 
-def _version(tenant: str, log: RamTenant, row: int) -> Record | None:
-    """A record version; both lists are in sequence. None if it was forgotten."""
+def _stored(log: RamTenant, row: int) -> RecordRow | None:
+    """A record version as it is stored; they are in sequence. None if it was forgotten."""
     at = bisect_left(log.records, row, key=lambda each: each.row)
-    if at == len(log.records) or log.records[at].row != row:
+    return log.records[at] if at < len(log.records) and log.records[at].row == row else None
+
+
+def _version(tenant: str, log: RamTenant, row: int) -> Record | None:
+    """A record version; None if it was forgotten."""
+    stored = _stored(log, row)
+    if stored is None:
         return None
     link = log.chain[bisect_left(log.chain, row, key=lambda each: each.seq)]
-    return read_record(tenant, log.records[at], link.digest)
+    return read_record(tenant, stored, link.digest)

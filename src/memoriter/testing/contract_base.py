@@ -105,13 +105,15 @@ class NumberTests(StoreTestBase):
         log.commit(batch(put("a", "one")))
         log.commit(batch(put("b")))
         log.commit(batch(put("a", "two", replaces=1)))
-        seen = {upto: [r.text for r in log.versions(T, "a", upto)] for upto in range(5)}
-        assert seen == {0: [], 1: ["one"], 2: ["one"], 3: ["one", "two"], 4: ["one", "two"]}
-        assert [r.position for r in log.versions(T, "a", 9)] == [0, 0]
+        seen = {upto: log.versions(T, "a", upto) for upto in range(5)}
+        assert seen == {0: [], 1: [1], 2: [1], 3: [1, 3], 4: [1, 3]}
+        assert [r and r.position for r in log.records(T, [1, 3])] == [0, 0]
         newest = {upto: log.latest(T, "a", upto) for upto in range(5)}
         assert {upto: r and r.text for upto, r in newest.items()} == {
-            upto: next(reversed(texts), None) for upto, texts in seen.items()
-        }
+            0: None, 1: "one", 2: "one", 3: "two", 4: "two"
+        }  # fmt: skip
+        bodies = {row.row: row.body for row in whole(log, T).records}
+        assert log.sizes(T, [3, 99, 1]) == [len(bodies[3]), 0, len(bodies[1])]
         assert [r and r.text for r in log.records(T, [3, 1, 99])] == ["two", "one", None]
 
     def test_a_version_must_follow_the_one_that_stands(self, log: Log) -> None:

@@ -20,7 +20,7 @@ from memoriter.core.other_words import Hinting
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, quoted, shown
-from memoriter.index.filter import Fetch
+from memoriter.index.read_once import Fetch
 from memoriter.lanes.graph_lane import SeedWalkLane, Walked, on_paths
 from memoriter.lanes.port import Context, Lane, Skipped
 from memoriter.pipeline.passes import not_asked
