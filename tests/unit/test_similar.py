@@ -188,6 +188,14 @@ APART = [
     ("Reorder paint at ten tins, not five", "The paint is on the shelf"),
     ("Wiring for the loft: 16 amps", "Wiring for the cellar: 10 amps"),
     ("Ida's lessons are on Tuesday", "Otto's lessons are on Friday"),
+    ("Bob's dentist appointment is on Friday", "Ann's dentist appointment is on Monday"),
+    ("Bob eats nuts", "Ann does not eat nuts"),
+    ("The metrics server listens on port 9090", "The API server listens on port 8080"),
+    ("To clean the docs run `make clean`", "To build the docs run `make docs`"),
+    ("Use retries=5 for the search API", "Use retries=3 for the payment API"),
+    ("Set timeout to 60 for downloads", "Set timeout to 30 for uploads"),
+    ("The second floor router has IP 10.0.0.2", "The first floor router has IP 10.0.0.1"),
+    ("Episode 5 was about rivers", "Episode 4 was about trees"),
 ]
 
 

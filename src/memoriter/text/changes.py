@@ -32,6 +32,7 @@ from typing import Final, Literal, NamedTuple
 from memoriter.core.fold import fold
 from memoriter.text.clauses import NUMBER_BEHIND, Clause, clauses_of, joined, weight
 from memoriter.text.stops import ENGLISH_STOPS, word_table
+from memoriter.text.subjects import are_apart
 
 _TOPIC: Final = 3.0
 """The words that two memories are about have at least so much idf above the common."""
@@ -107,7 +108,7 @@ def _change(one: Clause, two: Clause, known: set[str]) -> StatedChange | None:
     things = both - _shared_names(one, two)
     if _is_taken(one, two, things):
         change = _statements(one, two)
-    elif not both or _other_subject(one, two) or _is_apart(one, two, both):
+    elif not both or _other_subject(one, two) or _is_apart(one, two, both) or _unlike(one, two):
         change = None
     else:
         change = (
@@ -128,7 +129,7 @@ def _looser_change(one: Clause, two: Clause, *, same_topic: bool) -> StatedChang
         return None
     if max(len(each.text.split()) for each in (one, two)) > _WORDS_READ:
         return None
-    if _is_apart(one, two, both):
+    if _is_apart(one, two, both) or _unlike(one, two):
         return None
     if not ended and (_other_subject(one, two) or _is_other(one, two, both)):
         return None
@@ -194,6 +195,16 @@ def _is_apart(one: Clause, two: Clause, both: set[str]) -> bool:
     """Whether they name other sizes, or one goes to where the other comes from."""
     ways = ({_way(each, stem) for each in (one, two)} for stem in both)
     return _other_size(one, two) or any(way == {"to", "from"} for way in ways)
+
+
+def _unlike(one: Clause, two: Clause) -> bool:
+    """Whether they begin with another one of a kind, or say of other subjects what does not change.
+
+    An API server and a metrics server; what Ann eats and what Bob eats.
+    """
+    heads = one.head & two.head
+    other = any(_other_thing(stem, one, two) for stem in heads)
+    return not one.cue and (other or are_apart(one.text, two.text))
 
 
 def _way(clause: Clause, stem: str) -> str:
@@ -315,7 +326,7 @@ def _shared_names(one: Clause, two: Clause) -> set[str]:
 def _other_thing(stem: str, one: Clause, two: Clause) -> bool:
     """Whether another one is meant: a door code, an alarm code; the torque for stems, for posts."""
     left, right = one.qualifiers.get(stem), two.qualifiers.get(stem)
-    if left is not None and right is not None:
+    if left is not None and right is not None and left != right:
         return left not in two.topics and right not in one.topics
     here, there = one.complements.get(stem), two.complements.get(stem)
     return bool(here and there) and here not in two.topics and there not in one.topics

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from itertools import islice, pairwise
 from typing import Final
@@ -45,6 +45,10 @@ _COUNTS: Final = word_table(
     fourth last other every next once twice
     """
 )
+_ORDINALS: Final = word_table("first second third fourth fifth sixth")
+"""Words that say which one of a row is meant."""
+_BEHIND_NAME: Final = re.compile(r"is|was|are|were|has|had|\w{2,}ed")
+"""A verb behind a noun and its number: "Episode 4 was about trees"."""
 _NUMBER: Final = re.compile(r"[£$€]?\d(?:[\d.,:]*\d)?%?")
 _KINDS: Final = (
     ("percentage", re.compile(r".*%")),
@@ -160,7 +164,7 @@ class Clause:
     """Where something is; empty if it does not say so."""
     text: str = ""
     sizes: set[str] = field(default_factory=set[str])
-    """The numbers before inches and the like, which say which one is meant."""
+    """The numbers before inches, ordinals and the like, which say which one is meant."""
 
     @property
     def head(self) -> set[str]:
@@ -224,11 +228,11 @@ def _clause(text: str) -> Clause:
     clause = Clause(cue[0] if cue else "", text=" ".join(text.split()))
     _note_manner(clause, text)
     _note_shaped(clause, text)
-    clause.sizes.update(word for word, unit in pairwise(words) if fold(unit) in _SIZES)
+    clause.sizes.update(_sizes(words))
     unit, last, of = -1, "", ""
     for at, word in enumerate(words):
         if fold(word) in _OF:
-            of = last
+            of = last or _topic_of_value(clause, at - unit)
         before, last = last, ""
         kind = _kind(words, at)
         if kind is not None:
@@ -326,6 +330,26 @@ def _changes(words: list[str], at: int) -> bool:
     after = [fold(word) for word in words[at + 1 : at + 3]]
     ended = len(after) == 2 and after[0] in ("is", "are", "was") and after[1] in _ENDED  # noqa: PLR2004  # verb, word
     return ended or (0 < len(before) <= _EARLY and before[-1] in _OBJECT)
+
+
+def _topic_of_value(clause: Clause, words: int) -> str:
+    """The last topic, if only a value stands behind it, so many words ago: "timeout 30 for"."""
+    return "" if words else next(reversed(clause.topics), "")
+
+
+def _sizes(words: list[str]) -> Iterator[str]:
+    """The numbers and ordinals that say which one is meant."""
+    yield from (word for word, unit in pairwise(words) if fold(unit) in _SIZES)
+    yield from (fold(word) for word in words if fold(word) in _ORDINALS)
+    if _is_numbered(words):
+        yield words[1]
+
+
+def _is_numbered(words: list[str]) -> bool:
+    """Whether a clause begins with one of a row: a noun, its number and a verb."""
+    noun, number, verb = [*words, "", "", ""][:3]
+    name = noun.isalpha() and _NUMBER.fullmatch(number)
+    return bool(name) and _BEHIND_NAME.fullmatch(fold(verb)) is not None
 
 
 def _kind(words: list[str], at: int) -> str | None:
