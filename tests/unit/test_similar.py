@@ -14,6 +14,7 @@ import memoriter
 from memoriter.core.errors import BadRecord
 from memoriter.doors.cli.main import app
 from memoriter.memory.facade import Memory
+from memoriter.text.changes import change_of
 from memoriter.text.likeness import likeness_of
 
 OTHER = [
@@ -182,6 +183,10 @@ SAME_TOPIC = [
     ("Outages are posted in #down", "Everybody reads of outages on #status-page", "channel"),
     ("Nobody feeds the ducks on Sunday, no bread", "The ducks get bread on weekdays", "statement"),
 ]
+WRITTEN = [
+    ("Flight back leaves at 18", "Flight to Lisbon leaves at 9", "leaves"),
+    ("The queue makes 5 retries", "The queue makes 3 retries before Monday", "number of retries"),
+]
 APART = [
     ("The ferry back from Oban is at 18:00 now", "The ferry to Oban is at 09:00"),
     ("Zdenka paints the new barn", "Zdenka plays the cello"),
@@ -215,6 +220,13 @@ def test_any_other_value_is_enough_for_a_memory_on_the_same_topic(
     like = likeness_of(new, old, "same topic")
     assert like is not None
     assert (like.attribute, like.here != like.there) == (attribute, True)
+
+
+@pytest.mark.parametrize(("new", "old", "attribute"), WRITTEN)
+def test_an_attribute_is_a_word_of_the_text_and_no_stem(new: str, old: str, attribute: str) -> None:
+    change = change_of(new, old, "same topic")
+    assert change is not None
+    assert change.attribute == attribute
 
 
 @pytest.mark.parametrize(("new", "old"), APART)

@@ -30,7 +30,15 @@ from itertools import product
 from typing import Final, Literal, NamedTuple
 
 from memoriter.core.fold import fold
-from memoriter.text.clauses import NUMBER_BEHIND, Clause, clauses_of, joined, weight
+from memoriter.text.clauses import (
+    NUMBER_BEHIND,
+    NUMBER_OF,
+    Clause,
+    attribute_of,
+    clauses_of,
+    joined,
+    weight,
+)
 from memoriter.text.stops import ENGLISH_STOPS, word_table
 from memoriter.text.subjects import are_apart
 
@@ -57,7 +65,6 @@ _THING: Final = 1.5
 """What a word that matters has at least, where the search found nothing nearer."""
 _WORDS_READ: Final = 13
 """A longer text says more than one thing, even if the search puts it first."""
-_NUMBER_OF: Final = "number of "
 _WISHES: Final = word_table("want need like love use ask say get make take give")
 """Stems of what many things are done by: no subject."""
 _LONGEST: Final = 120
@@ -121,7 +128,7 @@ def _change(one: Clause, two: Clause, known: set[str]) -> StatedChange | None:
 
 def _looser_change(one: Clause, two: Clause, *, same_topic: bool) -> StatedChange | None:
     """What the nearest text changes of another one, all their clauses taken together."""
-    units = {kind.removeprefix(_NUMBER_OF) for kind in (*one.values, *two.values)}
+    units = {kind.removeprefix(NUMBER_OF) for kind in (*one.values, *two.values)}
     both = {stem for stem in one.topics if stem in two.topics and stem not in units}
     things = both - _shared_names(one, two) - _WISHES
     ended = both & one.objects
@@ -171,7 +178,7 @@ def _conflicting_values(one: Clause, two: Clause, things: set[str]) -> _Values |
     for kind in one.values if things else ():
         differ = kind in two.values and _each(one.values[kind]).isdisjoint(_each(two.values[kind]))
         if differ and (kind not in _WHEN or when):
-            return _attribute(kind), one.values[kind], two.values[kind]
+            return attribute_of(kind, one.text), one.values[kind], two.values[kind]
     numbers = [[each for kind, each in c.values.items() if _is_number(kind)] for c in (one, two)]
     digits = all(len(each) == 1 and each[0][-1].isdigit() for each in numbers)
     if things and digits and numbers[0] != numbers[1]:
@@ -231,10 +238,6 @@ def _named(clause: Clause, stems: set[str]) -> str:
     return " ".join(word for stem, word in clause.topics.items() if stem in stems)
 
 
-def _attribute(kind: str) -> str:
-    return kind.removeprefix(NUMBER_BEHIND)
-
-
 def _statements(one: Clause, two: Clause) -> _Values:
     return "statement", one.text[:_LONGEST], two.text[:_LONGEST]
 
@@ -279,7 +282,7 @@ def _other_value(
     numbered = kind.startswith(NUMBER_BEHIND)
     matter = weight(things) >= _TOPIC or numbered or (announced and part >= _MOST)
     if (near and matter) or (numbered and announced):
-        return _attribute(kind), one.values[kind], two.values[kind]
+        return attribute_of(kind, one.text), one.values[kind], two.values[kind]
     return None
 
 

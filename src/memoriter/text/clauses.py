@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import field, replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Final
 
 from memoriter.core.fold import fold
@@ -16,10 +16,13 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.text.background import background_idf
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.stops import ENGLISH_STOPS, without_contractions, word_table
+from memoriter.text.subjects import sizes_of
 from memoriter.text.time_words import MONTHS, WEEKDAYS
 
 NUMBER_BEHIND: Final = "number behind "
 """The kind of a number after a noun: "code 7731" is a `number behind code`."""
+NUMBER_OF: Final = "number of "
+"""The kind of a number before what it counts."""
 _READ: Final = 1_000
 """So many characters of a text are read: a longer one says more than one thing."""
 _CLAUSE: Final = re.compile(r"[.;!?:]\s+|,\s+|\s[-–—]\s|\n+")
@@ -45,10 +48,6 @@ _COUNTS: Final = word_table(
     fourth last other every next once twice
     """
 )
-_ORDINALS: Final = word_table("first second third fourth fifth sixth")
-"""Words that say which one of a row is meant."""
-_BEHIND_NAME: Final = re.compile(r"is|was|are|were|has|had|\w{2,}ed")
-"""A verb behind a noun and its number: "Episode 4 was about trees"."""
 _NUMBER: Final = re.compile(r"[£$€]?\d(?:[\d.,:]*\d)?%?")
 _KINDS: Final = (
     ("percentage", re.compile(r".*%")),
@@ -56,7 +55,6 @@ _KINDS: Final = (
     ("year", re.compile(r"(?:19|20)\d\d")),
 )
 _MONEY: Final = word_table("euro eur dollar usd pound gbp")
-_SIZES: Final = word_table("inch inches mm cm")
 _CUE: Final = re.compile(
     r"\b(?:new|now|moved|moves|switched|changed|raised|lowered|upgraded|downgraded|replaced"
     r"|replaces|renamed|renewed|renews|cancelled|canceled|stopped|dropped|instead|no longer|no more"
@@ -201,6 +199,22 @@ def clauses_of(text: str) -> list[Clause]:
     return [_clause(part) for part in parts]
 
 
+def attribute_of(kind: str, text: str) -> str:
+    """A kind of value as people read it: with the word that the text has, not with its stem.
+
+    >>> attribute_of("number behind retri", "Use retries=3")
+    'retries'
+    """
+    prefix = next((each for each in (NUMBER_BEHIND, NUMBER_OF) if kind.startswith(each)), None)
+    if prefix is None:
+        return kind
+    stem = kind.removeprefix(prefix)
+    word = next((each for each in _WORD.findall(text) if _unit(fold(each)) == stem), None)
+    if word is None:
+        return "number"
+    return word if prefix == NUMBER_BEHIND else f"{prefix}{word}"
+
+
 def joined(clauses: list[Clause]) -> Clause:
     """All that some clauses say, as one."""
     whole = Clause()
@@ -228,7 +242,7 @@ def _clause(text: str) -> Clause:
     clause = Clause(cue[0] if cue else "", text=" ".join(text.split()))
     _note_manner(clause, text)
     _note_shaped(clause, text)
-    clause.sizes.update(_sizes(words))
+    clause.sizes.update(sizes_of(words))
     unit, last, of = -1, "", ""
     for at, word in enumerate(words):
         if fold(word) in _OF:
@@ -337,21 +351,6 @@ def _topic_of_value(clause: Clause, words: int) -> str:
     return "" if words else next(reversed(clause.topics), "")
 
 
-def _sizes(words: list[str]) -> Iterator[str]:
-    """The numbers and ordinals that say which one is meant."""
-    yield from (word for word, unit in pairwise(words) if fold(unit) in _SIZES)
-    yield from (fold(word) for word in words if fold(word) in _ORDINALS)
-    if _is_numbered(words):
-        yield words[1]
-
-
-def _is_numbered(words: list[str]) -> bool:
-    """Whether a clause begins with one of a row: a noun, its number and a verb."""
-    noun, number, verb = [*words, "", "", ""][:3]
-    name = noun.isalpha() and _NUMBER.fullmatch(number)
-    return bool(name) and _BEHIND_NAME.fullmatch(fold(verb)) is not None
-
-
 def _kind(words: list[str], at: int) -> str | None:
     """The kind of the value at a place, with what is counted; None if it is no value."""
     word, low = words[at], fold(words[at])
@@ -361,7 +360,7 @@ def _kind(words: list[str], at: int) -> str | None:
         return "month"
     counted = _unit(fold(words[at + 1])) if at + 1 < len(words) else ""
     if low in _COUNTS:
-        return f"number of {counted}" if counted else None
+        return f"{NUMBER_OF}{counted}" if counted else None
     return _kind_of_number(words, at, counted) if _NUMBER.fullmatch(low) else None
 
 
@@ -379,7 +378,7 @@ def _kind_of_number(words: list[str], at: int, counted: str) -> str | None:
     if shaped is not None:
         return shaped
     if counted and not (at and _is_capital(words[at - 1])):
-        return f"number of {counted}"
+        return f"{NUMBER_OF}{counted}"
     before = [fold(each) for each in words[max(0, at - 2) : at]]
     while before and before[-1] in ("to", "is", "at"):
         before.pop()

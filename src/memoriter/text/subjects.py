@@ -7,6 +7,8 @@ docs" and "To clean the docs". The rule reads English.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from memoriter.core.fold import fold
@@ -21,6 +23,11 @@ _NO_OWNER: Final = (
     ENGLISH_STOPS | WEEKDAYS.keys() | MONTHS.keys() | word_table("today tomorrow there here let")
 )
 _VERBS: Final = word_table("is was does did has had will can never")
+_SIZES: Final = word_table("inch inches mm cm")
+_ORDINALS: Final = word_table("first second third fourth fifth sixth")
+"""Words that say which one of a row is meant."""
+_BEHIND_NAME: Final = re.compile(r"is|was|are|were|has|had|\w{2,}ed")
+"""A verb behind a noun and its number: "Episode 4 was about trees"."""
 _ALIKE: Final = 4
 """Words that begin with so many of the same letters are one: member, membership."""
 
@@ -62,3 +69,12 @@ def _subjects(text: str) -> set[str]:
         return set()
     verb = first[2] in _VERBS or re.search(r"[^s]s$", first[2]) is not None
     return {fold(first[1])} if verb else set()
+
+
+def sizes_of(words: Sequence[str]) -> Iterator[str]:
+    """The numbers and ordinals that say which one is meant: 20 inches, the first, episode 4."""
+    yield from (word for word, unit in pairwise(words) if fold(unit) in _SIZES)
+    yield from (fold(word) for word in words if fold(word) in _ORDINALS)
+    noun, number, verb = [*words, "", "", ""][:3]
+    if noun.isalpha() and number[:1].isdigit() and _BEHIND_NAME.fullmatch(fold(verb)):
+        yield number
