@@ -79,6 +79,10 @@ UNSURE = [
     ("The prod SSH port was 22", "The prod SSH port is 49222"),
     ("The prod SSH port is 22?", "The prod SSH port is 49222"),
     ("The prod SSH port is maybe 22", "The prod SSH port is 49222"),
+    ("The weight today is 79 kg", "The weight today is 80 kg"),
+    ("The next speaker is Bob", "The next speaker is Ann"),
+    ("A team speaker is Bob", "A team speaker is Ann"),
+    ("Our new customer is Bolt", "Our new customer is Acme"),
     # one clause is not the whole record
     ("Ann was born in 1980. She works at Acme.", "Ann was born in 1980. She lives in Hull."),
     ("The deploy window is Monday.", "The deploy window is Friday. Mats does rollbacks."),
