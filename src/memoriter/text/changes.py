@@ -30,8 +30,17 @@ from itertools import product
 from typing import Final, Literal, NamedTuple
 
 from memoriter.core.fold import fold
-from memoriter.text.clauses import NUMBER_BEHIND, Clause, clauses_of, joined, weight
+from memoriter.text.clauses import (
+    NUMBER_BEHIND,
+    NUMBER_OF,
+    Clause,
+    attribute_of,
+    clauses_of,
+    joined,
+    weight,
+)
 from memoriter.text.stops import ENGLISH_STOPS, word_table
+from memoriter.text.subjects import are_apart
 
 _TOPIC: Final = 3.0
 """The words that two memories are about have at least so much idf above the common."""
@@ -56,7 +65,6 @@ _THING: Final = 1.5
 """What a word that matters has at least, where the search found nothing nearer."""
 _WORDS_READ: Final = 13
 """A longer text says more than one thing, even if the search puts it first."""
-_NUMBER_OF: Final = "number of "
 _WISHES: Final = word_table("want need like love use ask say get make take give")
 """Stems of what many things are done by: no subject."""
 _LONGEST: Final = 120
@@ -107,7 +115,7 @@ def _change(one: Clause, two: Clause, known: set[str]) -> StatedChange | None:
     things = both - _shared_names(one, two)
     if _is_taken(one, two, things):
         change = _statements(one, two)
-    elif not both or _other_subject(one, two) or _is_apart(one, two, both):
+    elif not both or _other_subject(one, two) or _is_apart(one, two, both) or _unlike(one, two):
         change = None
     else:
         change = (
@@ -120,7 +128,7 @@ def _change(one: Clause, two: Clause, known: set[str]) -> StatedChange | None:
 
 def _looser_change(one: Clause, two: Clause, *, same_topic: bool) -> StatedChange | None:
     """What the nearest text changes of another one, all their clauses taken together."""
-    units = {kind.removeprefix(_NUMBER_OF) for kind in (*one.values, *two.values)}
+    units = {kind.removeprefix(NUMBER_OF) for kind in (*one.values, *two.values)}
     both = {stem for stem in one.topics if stem in two.topics and stem not in units}
     things = both - _shared_names(one, two) - _WISHES
     ended = both & one.objects
@@ -128,7 +136,7 @@ def _looser_change(one: Clause, two: Clause, *, same_topic: bool) -> StatedChang
         return None
     if max(len(each.text.split()) for each in (one, two)) > _WORDS_READ:
         return None
-    if _is_apart(one, two, both):
+    if _is_apart(one, two, both) or _unlike(one, two):
         return None
     if not ended and (_other_subject(one, two) or _is_other(one, two, both)):
         return None
@@ -170,7 +178,7 @@ def _conflicting_values(one: Clause, two: Clause, things: set[str]) -> _Values |
     for kind in one.values if things else ():
         differ = kind in two.values and _each(one.values[kind]).isdisjoint(_each(two.values[kind]))
         if differ and (kind not in _WHEN or when):
-            return _attribute(kind), one.values[kind], two.values[kind]
+            return attribute_of(kind, one.text), one.values[kind], two.values[kind]
     numbers = [[each for kind, each in c.values.items() if _is_number(kind)] for c in (one, two)]
     digits = all(len(each) == 1 and each[0][-1].isdigit() for each in numbers)
     if things and digits and numbers[0] != numbers[1]:
@@ -196,6 +204,16 @@ def _is_apart(one: Clause, two: Clause, both: set[str]) -> bool:
     return _other_size(one, two) or any(way == {"to", "from"} for way in ways)
 
 
+def _unlike(one: Clause, two: Clause) -> bool:
+    """Whether they begin with another one of a kind, or say of other subjects what does not change.
+
+    An API server and a metrics server; what Ann eats and what Bob eats.
+    """
+    heads = one.head & two.head
+    other = any(_other_thing(stem, one, two) for stem in heads)
+    return not one.cue and (other or are_apart(one.text, two.text))
+
+
 def _way(clause: Clause, stem: str) -> str:
     """The word `to` or `from` before a word: a flight to Lisbon, one from Lisbon."""
     before = re.search(rf"(?i)\b(to|from)\s{re.escape(clause.topics[stem])}\b", clause.text)
@@ -218,10 +236,6 @@ def _share_words(one: str, two: str) -> bool:
 
 def _named(clause: Clause, stems: set[str]) -> str:
     return " ".join(word for stem, word in clause.topics.items() if stem in stems)
-
-
-def _attribute(kind: str) -> str:
-    return kind.removeprefix(NUMBER_BEHIND)
 
 
 def _statements(one: Clause, two: Clause) -> _Values:
@@ -268,7 +282,7 @@ def _other_value(
     numbered = kind.startswith(NUMBER_BEHIND)
     matter = weight(things) >= _TOPIC or numbered or (announced and part >= _MOST)
     if (near and matter) or (numbered and announced):
-        return _attribute(kind), one.values[kind], two.values[kind]
+        return attribute_of(kind, one.text), one.values[kind], two.values[kind]
     return None
 
 
@@ -315,7 +329,7 @@ def _shared_names(one: Clause, two: Clause) -> set[str]:
 def _other_thing(stem: str, one: Clause, two: Clause) -> bool:
     """Whether another one is meant: a door code, an alarm code; the torque for stems, for posts."""
     left, right = one.qualifiers.get(stem), two.qualifiers.get(stem)
-    if left is not None and right is not None:
+    if left is not None and right is not None and left != right:
         return left not in two.topics and right not in one.topics
     here, there = one.complements.get(stem), two.complements.get(stem)
     return bool(here and there) and here not in two.topics and there not in one.topics

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import field, replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Final
 
 from memoriter.core.fold import fold
@@ -16,10 +16,13 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.text.background import background_idf
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.stops import ENGLISH_STOPS, without_contractions, word_table
+from memoriter.text.subjects import sizes_of
 from memoriter.text.time_words import MONTHS, WEEKDAYS
 
 NUMBER_BEHIND: Final = "number behind "
 """The kind of a number after a noun: "code 7731" is a `number behind code`."""
+NUMBER_OF: Final = "number of "
+"""The kind of a number before what it counts."""
 _READ: Final = 1_000
 """So many characters of a text are read: a longer one says more than one thing."""
 _CLAUSE: Final = re.compile(r"[.;!?:]\s+|,\s+|\s[-–—]\s|\n+")
@@ -52,7 +55,6 @@ _KINDS: Final = (
     ("year", re.compile(r"(?:19|20)\d\d")),
 )
 _MONEY: Final = word_table("euro eur dollar usd pound gbp")
-_SIZES: Final = word_table("inch inches mm cm")
 _CUE: Final = re.compile(
     r"\b(?:new|now|moved|moves|switched|changed|raised|lowered|upgraded|downgraded|replaced"
     r"|replaces|renamed|renewed|renews|cancelled|canceled|stopped|dropped|instead|no longer|no more"
@@ -160,7 +162,7 @@ class Clause:
     """Where something is; empty if it does not say so."""
     text: str = ""
     sizes: set[str] = field(default_factory=set[str])
-    """The numbers before inches and the like, which say which one is meant."""
+    """The numbers before inches, ordinals and the like, which say which one is meant."""
 
     @property
     def head(self) -> set[str]:
@@ -197,6 +199,22 @@ def clauses_of(text: str) -> list[Clause]:
     return [_clause(part) for part in parts]
 
 
+def attribute_of(kind: str, text: str) -> str:
+    """A kind of value as people read it: with the word that the text has, not with its stem.
+
+    >>> attribute_of("number behind retri", "Use retries=3")
+    'retries'
+    """
+    prefix = next((each for each in (NUMBER_BEHIND, NUMBER_OF) if kind.startswith(each)), None)
+    if prefix is None:
+        return kind
+    stem = kind.removeprefix(prefix)
+    word = next((each for each in _WORD.findall(text) if _unit(fold(each)) == stem), None)
+    if word is None:
+        return "number"
+    return word if prefix == NUMBER_BEHIND else f"{prefix}{word}"
+
+
 def joined(clauses: list[Clause]) -> Clause:
     """All that some clauses say, as one."""
     whole = Clause()
@@ -224,11 +242,11 @@ def _clause(text: str) -> Clause:
     clause = Clause(cue[0] if cue else "", text=" ".join(text.split()))
     _note_manner(clause, text)
     _note_shaped(clause, text)
-    clause.sizes.update(word for word, unit in pairwise(words) if fold(unit) in _SIZES)
+    clause.sizes.update(sizes_of(words))
     unit, last, of = -1, "", ""
     for at, word in enumerate(words):
         if fold(word) in _OF:
-            of = last
+            of = last or _topic_of_value(clause, at - unit)
         before, last = last, ""
         kind = _kind(words, at)
         if kind is not None:
@@ -328,6 +346,11 @@ def _changes(words: list[str], at: int) -> bool:
     return ended or (0 < len(before) <= _EARLY and before[-1] in _OBJECT)
 
 
+def _topic_of_value(clause: Clause, words: int) -> str:
+    """The last topic, if only a value stands behind it, so many words ago: "timeout 30 for"."""
+    return "" if words else next(reversed(clause.topics), "")
+
+
 def _kind(words: list[str], at: int) -> str | None:
     """The kind of the value at a place, with what is counted; None if it is no value."""
     word, low = words[at], fold(words[at])
@@ -337,7 +360,7 @@ def _kind(words: list[str], at: int) -> str | None:
         return "month"
     counted = _unit(fold(words[at + 1])) if at + 1 < len(words) else ""
     if low in _COUNTS:
-        return f"number of {counted}" if counted else None
+        return f"{NUMBER_OF}{counted}" if counted else None
     return _kind_of_number(words, at, counted) if _NUMBER.fullmatch(low) else None
 
 
@@ -355,7 +378,7 @@ def _kind_of_number(words: list[str], at: int, counted: str) -> str | None:
     if shaped is not None:
         return shaped
     if counted and not (at and _is_capital(words[at - 1])):
-        return f"number of {counted}"
+        return f"{NUMBER_OF}{counted}"
     before = [fold(each) for each in words[max(0, at - 2) : at]]
     while before and before[-1] in ("to", "is", "at"):
         before.pop()

@@ -6,7 +6,7 @@ values are of one kind (numbers with the same unit, days, states such as on and 
 names of what a common noun is: "the payment provider is Stripe". Or one of the two texts has a
 negation that the other lacks, and nothing else. A number behind a noun ("Patient 12 takes …")
 names what the text is about, and what follows `is open on` is one of several; neither is sure. Nor
-is a text that asks, doubts or tells of the past.
+is a text that asks, doubts, or tells of the past or of one day.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ _SEVERAL: Final = word_table(
     part among also list note notes log todo todos task tasks idea ideas tags topics bugs links
     hobbies hobby languages skills allergies pets children child son sons daughter daughters kid
     kids brother brothers sister sisters cousin aunt uncle nephew niece pet cat dog colleague
-    neighbour neighbor there example
+    neighbour neighbor customer client
+    partner competitor guest there example
     """
 )
 """Words with which several values hold at once."""
@@ -89,6 +90,11 @@ _UNSURE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of what is asked, doubted, past or true at times."""
+_ITS_OWN: Final = re.compile(
+    r"\b(?:today|yesterday|tomorrow|tonight|next|last|this)\b|^\W*(?:an?|one|some|any|each|every)\s",
+    re.IGNORECASE,
+)
+"""Words of what is said of one day, or of any one of a kind: it does not replace what was said."""
 _ONE_OF: Final = re.compile(r"\b(?:is|are|be|remains|stays)\s(?:\w+\s)?an?\s|\bare\b|:\s", re.I)
 """What one of many is ("is a doctor"), what several are, and what stands behind a colon."""
 _WORD: Final = re.compile(r"[^\s\"'(),;!?:=]+")
@@ -110,7 +116,8 @@ class ValueDifference(NamedTuple):
 def is_one_value(new: str, old: str, difference: ValueDifference) -> bool:
     """Whether two texts with this difference state one thing that has one value at a time."""
     before, here, there, beside = difference
-    if not CHANGES.issuperset(beside) or _UNSURE.search(new) or "?" in old:
+    doubted = _UNSURE.search(new) or "?" in old or any(map(_ITS_OWN.search, (new, old)))
+    if doubted or not CHANGES.issuperset(beside):
         return False
     values = _without_changes(here), _without_changes(there)
     if not all(values):  # a negation that only one has
