@@ -19,6 +19,7 @@ import memoriter
 from memoriter import Conflict, Forbidden, Memory, NotFound
 from memoriter.core.errors import MemoriterError
 from memoriter.embed.port import Side
+from memoriter.memory import browsing
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
@@ -40,6 +41,22 @@ def test_pages_are_stable_while_others_write(memory: Memory, clock: HandClock) -
     ]
     assert (second.cursor, second.total) == (None, 6)
     assert memory.browse(limit=3).records[0].id == "later"
+
+
+def test_a_page_of_large_records_has_fewer_and_the_cursor_goes_on(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember_many([{"id": f"r{n}", "text": f"port {n} " * 100} for n in range(5)])
+    monkeypatch.setattr(browsing, "_PAGE_BYTES", 2_000)  # two of some 800 bytes fit
+    first = memory.browse("oldest", limit=1000)
+    second = memory.browse("oldest", limit=1000, cursor=first.cursor)
+    last = memory.browse("oldest", limit=1000, cursor=second.cursor)
+    assert [[r.id for r in page] for page in (first, second, last)] == [
+        ["r0", "r1"], ["r2", "r3"], ["r4"]
+    ]  # fmt: skip
+    assert (first.total, last.cursor) == (5, None)
+    monkeypatch.setattr(browsing, "_PAGE_BYTES", 1)
+    assert len(memory.browse(limit=1000)) == 1, "a page has at least one"
 
 
 def test_a_cursor_keeps_its_now(memory: Memory, clock: HandClock) -> None:
