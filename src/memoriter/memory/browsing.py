@@ -32,7 +32,7 @@ _SORTS: Final = {
     **dict.fromkeys(("asc", "ascending", "old", "first", "chronological"), "oldest"),
 }  # fmt: skip
 """Other words for the two orders."""
-_PAGE_BYTES: Final = 2**22
+PAGE_BYTES: Final = 2**22
 """How many bytes the records of a page take in the store, if it has more than one."""
 
 
@@ -117,7 +117,7 @@ def browse_page(
 def _fitting(engine: Engine, tenant: str, rows: list[int]) -> list[int]:
     """The first of these rows whose records fit a page together; at least one, if there is one."""
     ends = accumulate(engine.log.sizes(tenant, rows))
-    return rows[: max(1, sum(end <= _PAGE_BYTES for end in ends))]
+    return rows[: max(1, sum(end <= PAGE_BYTES for end in ends))]
 
 
 def matching_records(
@@ -166,15 +166,20 @@ def latest_version(engine: Engine, scope: Scope, id: str, known_at: TimeLike | N
 
 
 def versions_of(
-    engine: Engine, scope: Scope, id: str, known_at: TimeLike | None
+    engine: Engine, scope: Scope, id: str, known_at: TimeLike | None, limit: int, upto: int | None
 ) -> tuple[Record, ...]:
-    """All versions of a record in scope, as known at a moment, oldest first; raises NotFound."""
-    seq = _seq_at(engine, scope, known_at)
-    rows = engine.log.versions(scope.tenant, name(id, "id", BadQuery), seq)
-    versions = [each for each in engine.log.records(scope.tenant, rows) if each is not None]
-    if not versions or not scope.contains(versions[-1]):
-        raise _unknown(id)
-    return tuple(versions)
+    """The newest versions of a record in scope, as known at a moment, up to a row; oldest first.
+
+    At most `limit`, and fewer if they are large; none if the first one is after the row. Raises
+    NotFound.
+    """
+    integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
+    last = latest_version(engine, scope, id, known_at).row
+    if upto is not None:
+        last = min(last, integer(upto, "upto", 0, 2**62, BadQuery))
+    rows = engine.log.versions(scope.tenant, id, last)[: -limit - 1 : -1]
+    versions = engine.log.records(scope.tenant, _fitting(engine, scope.tenant, rows)[::-1])
+    return tuple(version for version in versions if version is not None)
 
 
 def _seq_at(engine: Engine, scope: Scope, known_at: TimeLike | None) -> int:
