@@ -97,7 +97,11 @@ def test_update_changes_what_is_given_and_clears_what_is_named(cli: Cli) -> None
     assert "title" not in record
     versions = cli("history", "x", ok=True)["versions"]
     assert [version["text"] for version in versions] == ["x", "y"]
-    assert "version 2" in cli("history", "x").stdout
+    assert cli("history", "x").stdout.count("version of ") == 2
+    upto = str(versions[1]["row"] - 1)
+    assert cli("history", "x", "--upto", upto, ok=True)["versions"] == versions[:1]
+    assert cli("history", "x", "--limit", "1", ok=True)["versions"] == versions[1:]
+    assert cli("history", "x", "--upto", "0").stdout == "no earlier versions\n"
     both = cli("update", "x", "--title", "t", "--clear", "title")
     assert both.exit_code == 2
     assert "at once" in both.stderr

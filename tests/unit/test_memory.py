@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 import memoriter
 from memoriter import Conflict, Forbidden, Memory, NotFound
-from memoriter.core.errors import MemoriterError
+from memoriter.core.errors import BadQuery, MemoriterError
 from memoriter.embed.port import Side
+from memoriter.memory import browsing
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
@@ -40,6 +41,42 @@ def test_pages_are_stable_while_others_write(memory: Memory, clock: HandClock) -
     ]
     assert (second.cursor, second.total) == (None, 6)
     assert memory.browse(limit=3).records[0].id == "later"
+
+
+def test_a_page_of_large_records_has_fewer_and_the_cursor_goes_on(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember_many([{"id": f"r{n}", "text": f"port {n} " * 100} for n in range(5)])
+    monkeypatch.setattr(browsing, "PAGE_BYTES", 2_000)  # two of some 800 bytes fit
+    first = memory.browse("oldest", limit=1000)
+    second = memory.browse("oldest", limit=1000, cursor=first.cursor)
+    last = memory.browse("oldest", limit=1000, cursor=second.cursor)
+    assert [[r.id for r in page] for page in (first, second, last)] == [
+        ["r0", "r1"], ["r2", "r3"], ["r4"]
+    ]  # fmt: skip
+    assert (first.total, last.cursor) == (5, None)
+    monkeypatch.setattr(browsing, "PAGE_BYTES", 1)
+    assert len(memory.browse(limit=1000)) == 1, "a page has at least one"
+
+
+def test_a_history_returns_the_newest_versions_and_goes_on_with_earlier_ones(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("port 0 " * 100, id="x")
+    for n in range(1, 5):
+        memory.update("x", text=f"port {n} " * 100)
+    whole = memory.history("x")
+    assert [each.text[5] for each in whole] == list("01234")
+    assert memory.history("x", limit=2) == whole[3:]
+    assert memory.history("x", limit=2, upto=whole[3].row - 1) == whole[1:3]
+    assert memory.history("x", upto=whole[0].row - 1) == ()
+    monkeypatch.setattr(browsing, "PAGE_BYTES", 2_000)  # two of some 800 bytes fit
+    assert memory.history("x") == whole[3:]
+    monkeypatch.setattr(browsing, "PAGE_BYTES", 1)
+    assert memory.history("x") == whole[4:], "at least one"
+    for wrong in ({"limit": 0}, {"limit": 10_001}, {"upto": -1}):
+        with pytest.raises(BadQuery):
+            memory.history("x", **wrong)
 
 
 def test_a_cursor_keeps_its_now(memory: Memory, clock: HandClock) -> None:

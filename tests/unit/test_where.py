@@ -478,7 +478,7 @@ def test_metadata_is_counted_and_large_records_are_read_a_few_at_a_time(
             return records(tenant, rows)
 
         monkeypatch.setattr(log, "records", reading)
-        monkeypatch.setattr(read_once, "_HELD", 4 * 3_500)
+        monkeypatch.setattr(read_once, "HELD_BYTES", 4 * 3_500)
         where = {"metadata.n": 1, "metadata.list": {"exists": True}}
         assert memory.browse(where=where, limit=1).total == 20
         assert sum(read) == 20 + 1, "no record is read twice, but for the page"

@@ -219,9 +219,11 @@ def get(tenant_session: TenantSession, request: requests.GetRequest) -> JsonObje
     return tenant_session.memory(request).get(request.id, known_at=request.known_at).to_dict()
 
 
-def history(tenant_session: TenantSession, request: requests.GetRequest) -> JsonObject:
-    """All versions of a memory."""
-    versions = tenant_session.memory(request).history(request.id, known_at=request.known_at)
+def history(tenant_session: TenantSession, request: requests.HistoryRequest) -> JsonObject:
+    """The newest versions of a memory."""
+    versions = tenant_session.memory(request).history(
+        request.id, known_at=request.known_at, limit=request.limit, upto=request.upto
+    )
     return {"id": request.id, "versions": [version.to_dict() for version in versions]}
 
 

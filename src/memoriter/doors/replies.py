@@ -244,7 +244,7 @@ class PageReply(Reply):
 
 
 class VersionsReply(Reply):
-    """All versions of a memory, oldest first."""
+    """Versions of a memory, oldest first."""
 
     id: str
     versions: list[RecordReply]

@@ -123,9 +123,7 @@ class StatusRequest(Request):
     """What to count and to look for."""
 
     by: Annotated[str | None, Field(description="Also count by a field, such as agent.")] = None
-    repeats: Annotated[
-        bool, Field(description="Also list memories whose texts are nearly the same.")
-    ] = False
+    repeats: Annotated[bool, Field(description="Also list texts that nearly repeat.")] = False
 
 
 class ScopedRequest(Request):
@@ -186,9 +184,7 @@ class WhyNotRequest(ScopedRequest):
 class ExplainRequest(WhyNotRequest):
     """The same; and another hit of the answer to compare it with."""
 
-    versus: Annotated[
-        str | None, Field(description="Another hit's id: show which ranks higher, and why.")
-    ] = None
+    versus: Annotated[str | None, Field(description="Another hit's id: which ranks higher.")] = None
 
 
 class OfReceiptRequest(ScopedRequest):
@@ -216,10 +212,7 @@ class BrowseArguments(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
     sort: Annotated[Literal["newest", "oldest"], Field(description="By creation date.")] = "newest"
-    cursor: Annotated[
-        str | None,
-        Field(description="Continue after this cursor, which the previous page returned."),
-    ] = None
+    cursor: Annotated[str | None, Field(description="The cursor of the page before.")] = None
     limit: Annotated[int, Field(description=_LIMIT)] = 20
 
 
@@ -236,6 +229,13 @@ class GetRequest(RecordRequest):
     """One memory, as it is now or as it was known at a time."""
 
     known_at: KnownAtField = None
+
+
+class HistoryRequest(GetRequest):
+    """The newest versions of a memory."""
+
+    limit: Annotated[int, Field(description="At most this many versions.")] = 50
+    upto: Annotated[int | None, Field(description="Only versions up to this row.")] = None
 
 
 class DraftArguments(Request):

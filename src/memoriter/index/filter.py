@@ -21,7 +21,7 @@ from memoriter.core.where import AllOf, AnyOf, Not, Range, Scalar, Test, Where
 from memoriter.core.work_limit import WorkLimit
 from memoriter.index.columns import COLUMNS, NO_TIME, dictionary_of
 from memoriter.index.dictionary import Dictionary
-from memoriter.index.read_once import EachOnce, Fetch, TooLarge
+from memoriter.index.read_once import BlockTooLarge, EachOnce, Fetch
 from memoriter.index.segment import Segment
 
 STEPS: Final = 1_000_000
@@ -77,7 +77,7 @@ class _Filter:
         block[at] = True
         try:
             out |= self._passing(where, block, EachOnce(self._fetch, self._work))
-        except TooLarge:
+        except BlockTooLarge:
             for half in np.array_split(at, 2):
                 self._add_passing(where, half, out)
 

@@ -18,7 +18,7 @@ _BYTES_PER_STEP: Final = 512
 """How many bytes of a stored record are read in the time of a step."""
 _ENTRIES_PER_STEP: Final = 2
 """How many entries of lists and objects in metadata are decoded and counted in that time."""
-_HELD: Final = 2**21
+HELD_BYTES: Final = 2**21
 """How many bytes of stored records are held at a time; nested lists take twenty times as much."""
 
 
@@ -37,7 +37,7 @@ class Reader:
 class EachOnce:
     """Reads records as another function does, and no row twice; reading counts as work, if asked.
 
-    With a limit on work it holds some megabytes at most, and raises `TooLarge` for more.
+    With a limit on work it holds some megabytes at most, and raises `BlockTooLarge` for more.
     """
 
     def __init__(self, fetch: Fetch, work: WorkLimit | None = None) -> None:
@@ -65,15 +65,15 @@ class EachOnce:
     def _counted(self, fresh: Sequence[int], work: WorkLimit) -> Sequence[Record | None]:
         sizes = self.sizes(fresh)
         self._held += sum(sizes)
-        if self._held > _HELD and len(self._known) + len(fresh) > 1:
-            raise TooLarge
+        if self._held > HELD_BYTES and len(self._known) + len(fresh) > 1:
+            raise BlockTooLarge
         work.spend(sum(_STEPS_PER_READ + size // _BYTES_PER_STEP for size in sizes))
         read = self._fetch(fresh)
         work.spend(sum(_entries(r.metadata) // _ENTRIES_PER_STEP for r in read if r is not None))
         return read
 
 
-class TooLarge(Exception):  # not an error: a block of records is then halved
+class BlockTooLarge(Exception):  # not an error: a block of records is then halved
     """The records of a block are too large to be held at a time."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from memoriter.core.edge import Edge, edge_of
@@ -31,6 +32,8 @@ _SORTS: Final = {
     **dict.fromkeys(("asc", "ascending", "old", "first", "chronological"), "oldest"),
 }  # fmt: skip
 """Other words for the two orders."""
+PAGE_BYTES: Final = 2**22
+"""How many bytes the records of a page take in the store, if it has more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,10 @@ def browse_page(
     cursor: str | None,
     limit: int,
 ) -> Page:
-    """One page; raises BadQuery for an option that is not valid, or a cursor of other options."""
+    """One page of `limit` records, or fewer if they are large and a cursor follows.
+
+    Raises BadQuery for an option that is not valid, or a cursor of other options.
+    """
     if sort not in SORTS:
         meant = _SORTS.get(str(sort).lower().lstrip("-"))
         hint = f"did you mean {meant}?" if meant else "to search for words, use recall(query)"
@@ -99,12 +105,19 @@ def browse_page(
     # One row more than the page shows whether another page follows.
     rows, created = page_rows(view, selection, sort, after, skip + limit + 1)
     rows, created = rows[skip:], created[skip:]
-    records = [record for record in fetch(rows[:limit].tolist()) if record is not None]
+    fitting = _fitting(engine, scope.tenant, rows[:limit].tolist())
+    records = [record for record in fetch(fitting) if record is not None]
     follow = None
-    if rows.size > limit:
-        last = int(created[limit - 1]), int(rows[limit - 1])
+    if rows.size > len(fitting):
+        last = int(created[len(fitting) - 1]), fitting[-1]
         follow = Cursor(view.seq, criteria.now, *last, mark).encoded()
     return Page(tuple(records), selection.count, follow)
+
+
+def _fitting(engine: Engine, tenant: str, rows: list[int]) -> list[int]:
+    """The first of these rows whose records fit a page together; at least one, if there is one."""
+    ends = accumulate(engine.log.sizes(tenant, rows))
+    return rows[: max(1, sum(end <= PAGE_BYTES for end in ends))]
 
 
 def matching_records(
@@ -153,14 +166,20 @@ def latest_version(engine: Engine, scope: Scope, id: str, known_at: TimeLike | N
 
 
 def versions_of(
-    engine: Engine, scope: Scope, id: str, known_at: TimeLike | None
+    engine: Engine, scope: Scope, id: str, known_at: TimeLike | None, limit: int, upto: int | None
 ) -> tuple[Record, ...]:
-    """All versions of a record in scope, as known at a moment, oldest first; raises NotFound."""
-    seq = _seq_at(engine, scope, known_at)
-    versions = engine.log.versions(scope.tenant, name(id, "id", BadQuery), seq)
-    if not versions or not scope.contains(versions[-1]):
-        raise _unknown(id)
-    return tuple(versions)
+    """The newest versions of a record in scope, as known at a moment, up to a row; oldest first.
+
+    At most `limit`, and fewer if they are large; none if the first one is after the row. Raises
+    NotFound.
+    """
+    integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
+    last = latest_version(engine, scope, id, known_at).row
+    if upto is not None:
+        last = min(last, integer(upto, "upto", 0, 2**62, BadQuery))
+    rows = engine.log.versions(scope.tenant, id, last)[: -limit - 1 : -1]
+    versions = engine.log.records(scope.tenant, _fitting(engine, scope.tenant, rows)[::-1])
+    return tuple(version for version in versions if version is not None)
 
 
 def _seq_at(engine: Engine, scope: Scope, known_at: TimeLike | None) -> int:

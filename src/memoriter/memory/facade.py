@@ -308,11 +308,13 @@ class Memory(OpenedMemory):
 
         return latest_version(self._engine, self._scope, id, known_at)
 
-    def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:
-        """All versions of a memory, oldest first; raises NotFound."""
+    def history(
+        self, id: str, *, known_at: TimeLike | None = None, limit: int = 50, upto: int | None = None
+    ) -> tuple[Record, ...]:
+        """The newest versions of a memory, up to a row if given, oldest first; raises NotFound."""
         from memoriter.memory.browsing import versions_of  # noqa: PLC0415  # as above
 
-        return versions_of(self._engine, self._scope, id, known_at)
+        return versions_of(self._engine, self._scope, id, known_at=known_at, limit=limit, upto=upto)
 
     def links(self, id: str) -> tuple[Edge, ...]:
         """The edges from and to a memory, the latest of each (source, target, kind, valid_from)."""
@@ -348,10 +350,8 @@ class Memory(OpenedMemory):
         """Import a file of another system, of notes or of chats; importing it twice is harmless."""
         from memoriter.memory.importing import import_rows  # noqa: PLC0415  # rarely used
 
-        place = Path(path)
-        return import_rows(
-            self._engine, self._writer, place, format, show=progress, dry_run=dry_run
-        )
+        at = (self._engine, self._writer, Path(path))
+        return import_rows(*at, format, show=progress, dry_run=dry_run)
 
     def backup(
         self, path: str | Path, *, verify: bool = False, progress: bool | ProgressCallback = False

@@ -89,10 +89,18 @@ def get(id: IdArgument, at: ScopedOptions, known_at: KnownAtOption = None) -> No
 
 
 @command("history", "memoriter history ID")
-def history(id: IdArgument, at: ScopedOptions, known_at: KnownAtOption = None) -> None:
-    """Show all versions of a memory, oldest first."""
+def history(
+    id: IdArgument,
+    at: ScopedOptions,
+    known_at: KnownAtOption = None,
+    limit: Annotated[int, CliOption("--limit", metavar="N", help="How many versions.")] = 50,
+    upto: Annotated[
+        int | None, CliOption("--upto", metavar="ROW", help="Only versions up to this row.")
+    ] = None,
+) -> None:
+    """Show the newest versions of a memory, oldest first."""
     with opened_memory(at, "read") as memory:
-        versions = memory.history(id, known_at=known_at)
+        versions = memory.history(id, known_at=known_at, limit=limit, upto=upto)
     data = {"id": id, "versions": [version.to_dict() for version in versions]}
     show(data, lambda: render.records.history_list(versions), as_json=at.json)
 

@@ -73,13 +73,14 @@ def erasure_list(records: Sequence[Record], total: int, remarks: Sequence[str]) 
 
 
 def history_list(versions: Sequence[Record]) -> RenderableType:
-    """All versions of a memory, and which fields each one changed."""
+    """Versions of a memory, and which fields each one changed."""
+    if not versions:
+        return Text("no earlier versions", DIM)
     parts: list[RenderableType] = [Text(one_line(versions[-1].id), STRONG)]
     before: Record | None = None
-    for at, version in enumerate(versions, start=1):
-        parts.append(
-            Text(f"version {at} · {time_text(version.committed)} · row {version.row}", DIM)
-        )
+    for version in versions:
+        # Without a number: earlier versions may have been left out.
+        parts.append(Text(f"version of {time_text(version.committed)} · row {version.row}", DIM))
         changes = content_data(version) if before is None else _changed(before, version)
         shown = {"text": version.text} if before is None else changes
         parts.append(fact_table({name: _value(name, value) for name, value in shown.items()}))

@@ -91,9 +91,8 @@ _SPAN: Final = "r.seq>%s AND r.seq<=%s"
 _RECORDS_IN: Final = _records("r.row>%s AND r.row<=%s")
 _RECORDS_AT: Final = _records("r.row=ANY(%s)")
 _LATEST: Final = f"{_records('r.id=%s AND r.row<=%s')} DESC LIMIT 1"
-_OF: Final = "FROM memoriter.records WHERE tenant=%s AND"
-_SIZES: Final = f"SELECT row, octet_length(body) {_OF} row=ANY(%s)"
-_VERSIONS: Final = f"SELECT row {_OF} id=%s AND row<=%s ORDER BY row"
+_SIZES: Final = "SELECT row, length(body) FROM memoriter.records WHERE tenant=%s AND row=ANY(%s)"
+_VERSIONS: Final = "SELECT row FROM memoriter.records WHERE tenant=%s AND id=%s AND row<=%s"
 _EDGE: Final = "r.seq, r.source, r.target, r.salt, r.body"
 _EDGES_IN: Final = _entries("edges", _EDGE, _SPAN)
 _EDGES_AT: Final = _entries("edges", _EDGE, "(r.source=%s OR r.target=%s) AND r.seq<=%s")
@@ -133,6 +132,7 @@ _COMMITS: Final = """
 _MANIFESTS: Final = """
     SELECT fingerprint, segments, floor, sum FROM memoriter.manifests WHERE tenant=%s
     ORDER BY fingerprint"""
+_STANDBY: Final = "SELECT pg_is_in_recovery()"
 _SEQ: Final = "SELECT seq FROM memoriter.heads WHERE tenant=%s"
 _ERASED: Final = "SELECT upto, sum FROM memoriter.erasures WHERE tenant=%s"
 _SINCE: Final = "SELECT min(time) FROM memoriter.commits WHERE tenant=%s AND seq>=%s"
@@ -202,10 +202,7 @@ class PostgresReader:
         before = self._seen.get(tenant, Head())
         rows = self._read(tenant, (_HEAD_SINCE, (before.seq, tenant)))[0]
         head = checked_head(tenant, *rows[0][:-1]) if rows else Head()
-        if (
-            head.seq < before.seq
-            and self._sessions.read(tenant, ("SELECT pg_is_in_recovery()", ()))[0][0][0]
-        ):
+        if head.seq < before.seq and self._sessions.read(tenant, (_STANDBY, ()))[0][0][0]:
             raise self._not_there_yet(tenant, before.seq)
         self._require_continued(tenant, before, head, rows[0][-1] if rows else None)
         self._saw(tenant, head)
@@ -282,7 +279,7 @@ class PostgresReader:
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[int]:
         """The rows of all versions of a record, oldest first."""
-        return [row for (row,) in self._rows(tenant, _VERSIONS, record_id, upto)]
+        return sorted(row for (row,) in self._rows(tenant, _VERSIONS, record_id, upto))
 
     def latest(self, tenant: str, record_id: str, upto: int) -> Record | None:
         """The latest version of a record, by one read of the index on ids."""

@@ -166,7 +166,8 @@ def browse(tenant_session: TenantSession, request: MemoryPage) -> JsonObject:
         "entries": [{**each, "content": each["content"][:_CUT]} for each in entries],
         "total": page.total,
         "offset": request.offset,
-        "limit": request.limit,
+        # A page of large records has fewer: the next one begins at offset + limit.
+        "limit": len(entries) if page.cursor else request.limit,
         "hasMore": page.cursor is not None,
     }
 
