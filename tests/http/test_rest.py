@@ -88,6 +88,10 @@ def test_an_id_may_be_any_text(site: Live, id: str) -> None:
     assert client.get(f"/v1/memories/{spelled}").json()["id"] == id
     history = client.get(f"/v1/memories/{spelled}/history").json()
     assert history["id"] == id
+    rows = [each["row"] for each in history["versions"]]
+    asked = {"limit": "1", "upto": str(rows[0] - 1)}
+    earlier = client.get(f"/v1/memories/{spelled}/history", params=asked).json()
+    assert earlier["versions"] == []
 
 
 def test_a_recipe_is_shown_with_overrides_and_the_reach_of_its_numbers(site: Live) -> None:
