@@ -492,7 +492,8 @@ def test_skip_counts_on_a_copy_that_has_all_of_the_new_memory(
 ) -> None:
     with memoriter.open(":memory:") as memory:
         memory.remember("Oat milk is in the fridge", id="other")
-        memory.remember(PORT, **{"id": "old", **old})
+        given: dict[str, Any] = {"id": "old", **old}
+        memory.remember(PORT, **given)
         assert (memory.remember(PORT, on_similar="skip", **new).id == "old") is skipped
 
 

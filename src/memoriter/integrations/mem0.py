@@ -184,10 +184,15 @@ class Mem0Memory(Adapter):
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
         """The versions of a memory, oldest first; none of one that was forgotten."""
+        versions: list[Record] = []
         try:
-            return fields.history_of(self._memory.history(memory_id))
+            while part := self._memory.history(
+                memory_id, upto=versions[0].row - 1 if versions else None
+            ):
+                versions[:0] = part
         except NotFound:
             return []
+        return fields.history_of(versions)
 
     def reset(self) -> None:
         """Forget every memory that `add` wrote, of all users, expired ones too."""

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from memoriter.core.errors import BadQuery, Expired
 from memoriter.core.names import metadata
 from memoriter.core.where import EVERYTHING
-from memoriter.index.filter import EachOnce
+from memoriter.index.read_once import EachOnce
 from memoriter.lanes.port import Context
 from memoriter.pipeline.bind import asked_text
 from memoriter.pipeline.foreign_names import resolved_overrides
