@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import memoriter
 from memoriter import Conflict, Forbidden, Memory, NotFound
-from memoriter.core.errors import BadQuery, MemoriterError
+from memoriter.core.errors import BadQuery, MemoriterError, TooCostly
 from memoriter.embed.port import Side
 from memoriter.memory import browsing
 from memoriter.testing.fakes import CountedEntropy, HandClock
@@ -55,6 +55,9 @@ def test_a_page_of_large_records_has_fewer_and_the_cursor_goes_on(
         ["r0", "r1"], ["r2", "r3"], ["r4"]
     ]  # fmt: skip
     assert (first.total, last.cursor) == (5, None)
+    with pytest.raises(TooCostly, match="larger than a page"):  # places would be skipped
+        memory.browse(limit=3, offset=0)
+    assert len(memory.browse(limit=2, offset=1).records) == 2
     monkeypatch.setattr(browsing, "PAGE_BYTES", 1)
     assert len(memory.browse(limit=1000)) == 1, "a page has at least one"
 

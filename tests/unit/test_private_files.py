@@ -109,6 +109,14 @@ def test_a_receipt_takes_the_place_of_nothing_but_a_receipt(tmp_path: Path) -> N
             answer.receipt.save(receipt)
         with pytest.raises(InputError, match=r"m\.db exists and holds something else"):
             answer.receipt.save(store)
+        memory.export(tmp_path / "all.export")
+        with pytest.raises(InputError, match="holds something else"):
+            answer.receipt.save(tmp_path / "all.export")
+        (tmp_path / "link.json").symlink_to(receipt)
+        (tmp_path / "r.json.part").write_text("somebody's")
+        answer.receipt.save(tmp_path / "link.json")
+        assert (tmp_path / "link.json").is_symlink()
+        assert (tmp_path / "r.json.part").read_text() == "somebody's"
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(InputError, match="not a file"):
             answer.receipt.save(tmp_path / "pipe")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -18,19 +19,29 @@ PRIVATE: Final = 0o600
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Write a text file, whole or not at all; raises OSError.
+def write_private(path: Path, content: bytes, begins: tuple[bytes, ...]) -> None:
+    """Write a file, whole or not at all, through a link to one; raises OSError.
 
-    Raises InputError if the file exists and is something else: no receipt takes a store's place.
+    An earlier file of the kind, which begins in one of these ways, is replaced. Raises InputError
+    for any other that exists: no receipt takes the place of a store or of an export.
     """
     check_replaceable(path)
-    with contextlib.suppress(FileNotFoundError), path.open("rb") as known:
-        if (first := known.read(1)) and first != content[:1]:
+    target = Path(os.path.realpath(path))
+    with contextlib.suppress(FileNotFoundError), target.open("rb") as known:
+        beginning = known.read(max(map(len, begins)))
+        if beginning and not beginning.startswith(begins):
             raise InputError(
                 f"{path} exists and holds something else", hint="name another file, or delete it"
             )
-    with replacing(path) as out:
-        out.write(content)
+    # A name of its own: two writers of one file must not meet.
+    number, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(number, "wb") as out:
+            out.write(content)
+        keep_mode(Path(name), target)
+        Path(name).replace(target)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

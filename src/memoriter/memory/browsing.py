@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from memoriter.core.edge import Edge, edge_of
-from memoriter.core.errors import BadQuery, Corrupt, NotFound
+from memoriter.core.errors import BadQuery, Corrupt, NotFound, TooCostly
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.names import choice, integer, name
 from memoriter.core.options import check_known
@@ -106,6 +106,13 @@ def browse_page(
     rows, created = page_rows(view, selection, sort, after, skip + limit + 1)
     rows, created = rows[skip:], created[skip:]
     fitting = _fitting(engine, scope.tenant, rows[:limit].tolist())
+    if "offset" in options and len(fitting) < min(limit, rows.size):
+        # Who counts places instead of following cursors would skip the rest.
+        raise TooCostly(
+            f"limit: {limit} memories from place {skip} on are larger than a page may be",
+            hint=f"ask for {len(fitting)} of them, or go on by `cursor` instead of `offset`",
+            field="limit",
+        )
     records = [record for record in fetch(fitting) if record is not None]
     follow = None
     if rows.size > len(fitting):

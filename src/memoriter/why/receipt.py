@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 VERSION: Final = 2
 _TAG: Final = "memoriter/receipt/2"
+RECEIPT_BEGINS: Final = (b'{"coverage":', b'{"digest":')
+"""How the file of a receipt begins."""
 CHANGED: Final = "it was changed or damaged after it was made: use the original, or recall again"
 
 
@@ -54,7 +56,7 @@ class Receipt(Hinting):
 
     def save(self, path: str | Path) -> None:
         """Write the receipt to a file; a new one is readable by its owner alone."""
-        write_private(Path(path), self.to_bytes() + b"\n")
+        write_private(Path(path), self.to_bytes() + b"\n", RECEIPT_BEGINS)
 
 
 def sealed(body: Mapping[str, object]) -> Receipt:

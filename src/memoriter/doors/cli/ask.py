@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import memoriter
 from memoriter.core.errors import Corrupt, Expired, InputError, NotFound
@@ -26,6 +26,7 @@ from memoriter.doors.cli.options import (
 )
 from memoriter.doors.cli.output import CommandExit, print_json, show
 from memoriter.memory import options
+from memoriter.why.receipt import RECEIPT_BEGINS
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
@@ -37,6 +38,9 @@ QueryArgument = Annotated[str, CliArgument(metavar="QUERY", help="What to look f
 ExplainOption = Annotated[
     bool, CliOption("--explain", help="Break down every score, and show the plan of the search.")
 ]
+
+_PAGE_BEGIN: Final = 70
+"""By so many bytes an earlier page of ours is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +147,10 @@ def plan(
 def _print_answer(result: Result, answer: AnswerOptions, *, as_json: bool) -> None:
     """Save the files that the options name, then print the answer."""
     if answer.receipt is not None:
-        _save(answer.receipt, result.receipt.to_bytes() + b"\n")
+        _save(answer.receipt, result.receipt.to_bytes() + b"\n", RECEIPT_BEGINS)
     if answer.html is not None:
-        _save(answer.html, result.to_html().encode())
+        page = result.to_html().encode()
+        _save(answer.html, page, (page[:_PAGE_BEGIN],))
     if not answer.context:
         show(
             result.to_dict() if as_json else None,  # as data it explains every hit
@@ -160,9 +165,9 @@ def _print_answer(result: Result, answer: AnswerOptions, *, as_json: bool) -> No
         print(block)
 
 
-def _save(path: Path, content: bytes) -> None:
+def _save(path: Path, content: bytes, begins: tuple[bytes, ...]) -> None:
     try:
-        write_private(path, content)
+        write_private(path, content, begins)
     except OSError as error:
         raise InputError(
             f"{path} cannot be written: {error.strerror}",

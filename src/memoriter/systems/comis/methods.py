@@ -166,8 +166,7 @@ def browse(tenant_session: TenantSession, request: MemoryPage) -> JsonObject:
         "entries": [{**each, "content": each["content"][:_CUT]} for each in entries],
         "total": page.total,
         "offset": request.offset,
-        # A page of large records has fewer: the next one begins at offset + limit.
-        "limit": len(entries) if page.cursor else request.limit,
+        "limit": request.limit,
         "hasMore": page.cursor is not None,
     }
 
