@@ -152,6 +152,8 @@ def missing_standby() -> Iterator[Callable[[], None]]:
             db.execute("SELECT pg_reload_conf()")
             while db.execute("SHOW synchronous_standby_names").fetchone() != (name,):
                 time.sleep(0.01)
+            # The checkpointer tells all others whether they wait, once it has read the setting.
+            db.execute("CHECKPOINT")
 
     wait_for("nobody")
     try:
