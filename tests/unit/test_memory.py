@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.inside import log_of
 
 import memoriter
 from memoriter import Conflict, Forbidden, Memory, NotFound
 from memoriter.core.errors import BadQuery, MemoriterError, TooCostly
+from memoriter.core.record import Record
 from memoriter.embed.port import Side
 from memoriter.memory import browsing
 from memoriter.testing.fakes import CountedEntropy, HandClock
@@ -60,6 +62,25 @@ def test_a_page_of_large_records_has_fewer_and_the_cursor_goes_on(
     assert len(memory.browse(limit=2, offset=1).records) == 2
     monkeypatch.setattr(browsing, "PAGE_BYTES", 1)
     assert len(memory.browse(limit=1000)) == 1, "a page has at least one"
+
+
+def test_what_passes_a_filter_is_read_in_parts(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember_many([{"id": f"r{n}", "text": f"port {n} " * 100} for n in range(7)])
+    monkeypatch.setattr(browsing, "PAGE_BYTES", 2_000)  # two of some 800 bytes fit
+    sizes: list[int] = []
+    log = log_of(memory)
+    read = log.records
+
+    def counted(tenant: str, rows: Sequence[int]) -> Sequence[Record | None]:
+        sizes.append(len(rows))
+        return read(tenant, rows)
+
+    monkeypatch.setattr(log, "records", counted)
+    ids = memory.forget(where={"kind": "note"}, dry_run=True).ids
+    assert sorted(ids) == [f"r{n}" for n in range(7)]
+    assert max(sizes) == 2
 
 
 def test_a_history_returns_the_newest_versions_and_goes_on_with_earlier_ones(
@@ -220,6 +241,8 @@ def test_many_threads_share_a_memory(tmp_path: Path) -> None:
 
 _READER = """
 import os, sys
+from tests.inside import log_of
+
 import memoriter
 with memoriter.open(":memory:") as warm:  # loads everything before the rights are gone
     warm.remember("x")

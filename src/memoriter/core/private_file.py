@@ -30,9 +30,7 @@ def write_private(path: Path, content: bytes, begins: tuple[bytes, ...]) -> None
     with contextlib.suppress(FileNotFoundError), target.open("rb") as known:
         beginning = known.read(max(map(len, begins)))
         if beginning and not beginning.startswith(begins):
-            raise InputError(
-                f"{path} exists and holds something else", hint="name another file"
-            )
+            raise InputError(f"{path} exists and holds something else", hint="name another file")
     # A name of its own: two writers of one file must not meet.
     number, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent)
     try:

@@ -32,6 +32,8 @@ _SORTS: Final = {
     **dict.fromkeys(("asc", "ascending", "old", "first", "chronological"), "oldest"),
 }  # fmt: skip
 """Other words for the two orders."""
+PART_ROWS: Final = 1024
+"""How many records are read at a time, at most."""
 PAGE_BYTES: Final = 2**22
 """How many bytes the records of a page take in the store, if it has more than one."""
 
@@ -129,8 +131,8 @@ def _fitting(engine: Engine, tenant: str, rows: list[int]) -> list[int]:
 
 def matching_records(
     engine: Engine, scope: Scope, where: object, damage: list[str] | None = None
-) -> list[Record]:
-    """The current versions of all records in scope that pass a filter.
+) -> Iterator[Record]:
+    """The current versions of all records in scope that pass a filter, read in parts.
 
     Raises Corrupt for a damaged one; with `damage`, it is left out and told there.
     """
@@ -140,7 +142,16 @@ def matching_records(
         fetch = _readable(fetch, damage)
     criteria = Criteria(scope, parse_where(dated(where, lambda: now)), now)
     rows = select(view, criteria, fetch, engine.filter_limit()).rows(view).tolist()
-    return [record for record in fetch(rows) if record is not None]
+    return _in_parts(engine, scope.tenant, rows, fetch)
+
+
+def _in_parts(engine: Engine, tenant: str, rows: list[int], fetch: Reader) -> Iterator[Record]:
+    """The records of these rows, as many at a time as fit a page."""
+    at = 0
+    while part := rows[at : at + PART_ROWS]:
+        fitting = _fitting(engine, tenant, part)
+        yield from (record for record in fetch(fitting) if record is not None)
+        at += len(fitting)
 
 
 def _readable(fetch: Reader, damage: list[str]) -> Reader:
