@@ -156,7 +156,7 @@ _LANES: dict[str, st.SearchStrategy[Data]] = {
     ),
     "kin": st.fixed_dictionaries(
         {"kind": _kind("lanes", "kin"), "pool": pools, "neighbours": one_of([1, 32]),
-         "min_cosine": one_of([0.3, 0.7])},
+         "min_cosine": one_of([0.3, 0.7]), "ignore": one_of([0.0, 0.2])},
     ),
     "links": st.fixed_dictionaries(
         {"kind": _kind("lanes", "walk"), "include_seeds": st.booleans(),

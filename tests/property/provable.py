@@ -143,7 +143,10 @@ def any_recipe(random: Random) -> Data:
 def _lanes(random: Random) -> Data:
     seeded = {"seeds": ["words"], "seed_count": 3}
     every: Data = {
-        "kin": {"kind": "kin", "pool": 50, "min_cosine": random.choice([0.0, 0.4])},
+        "kin": {
+            "kind": "kin", "pool": 50, "min_cosine": random.choice([0.0, 0.4]),
+            "ignore": random.choice([0.0, 0.1]),
+        },
         "meaning": {
             "kind": "vector", "pool": 20, "min_cosine": random.choice([-1.0, 0.0, 0.3]),
             "fresh": random.choice([1.0, 0.9]), "stale": random.choice([1.0, 0.6]),

@@ -218,7 +218,8 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     tokens = 2 * np.arange(words.size, dtype=np.uint16)
     owners = np.repeat(np.arange(rows, dtype=np.int32), counts)
     numbers = 3 * np.arange(rows, dtype=np.int64)
-    index = calls.WindowIndex(tokens, starts, np.concatenate(parts), owners, numbers)
+    lists = (tokens, starts, np.concatenate(parts))
+    index = calls.WindowIndex(*lists, owners, begins, numbers)
     near = calls.NearWords(
         np.concatenate([tokens + 1, tokens]), np.tile(words, 2), np.tile(shares, 2)
     )

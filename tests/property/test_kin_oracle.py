@@ -45,6 +45,7 @@ def recipes(draw: st.DrawFn) -> dict[str, Any]:
         "pool": draw(st.sampled_from([1, 2, 5, 1000])),
         "neighbours": draw(st.sampled_from([1, 8, 32])),
         "min_cosine": draw(st.sampled_from([0.0, 0.4, 0.7, 1.0])),
+        "ignore": draw(st.sampled_from([0.0, 0.01, 0.3])),
     }
     fuse = {"kind": "weighted", "scale": "max", "weights": {"kin": 1.0}}
     return {

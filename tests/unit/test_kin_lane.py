@@ -78,3 +78,22 @@ def test_a_word_alone_meets_only_itself() -> None:
     alone = {**ALONE, "lanes": {"kin": {**KIN, "neighbours": 1}}}
     assert not memory.recall("married", recipe=alone)
     assert memory.recall("wedding", recipe=alone)[0].id == "a"
+
+
+def test_the_lightest_words_of_a_question_are_left_out_together() -> None:
+    memory = memoriter.open()
+    for day in range(40):
+        memory.remember(f"It is the day {day}")
+    memory.remember("My sister had her wedding", id="wedding")
+    light = {**ALONE, "lanes": {"kin": {**KIN, "ignore": 0.1}}}
+    question = "who is the sibling that married?"
+    every = memory.recall(question, recipe=ALONE, limit=100)
+    (hit,) = memory.recall(question, recipe=light, limit=100)
+    assert len(every) > 1
+    assert hit.id == every[0].id == "wedding"
+    weights = [float(str(part.facts["weight"])) for part in hit.lanes["kin"].why.parts]
+    before = [float(str(part.facts["weight"])) for part in every[0].lanes["kin"].why.parts]
+    assert sum(weights) > sum(before)  # what is left makes up the whole question
+    why = memory.why_not(memory.recall(question, recipe=light), every[1].id)
+    assert why.change == {"overrides": {"lanes.kin.ignore": 0.0}}
+    assert "hardly about" in why.reason

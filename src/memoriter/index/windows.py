@@ -47,12 +47,22 @@ class Windows:
     def for_kernel(self) -> WindowIndex:
         """The same for the native kernel."""
         rows = self._arrays["rows"]
-        return WindowIndex(self._tokens, self._starts, self.holding, self.owners, rows)
+        lists = (self._tokens, self._starts, self.holding)
+        return WindowIndex(*lists, self.owners, self.begins, rows)
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:
         """For each window the place of its row."""
         return np.repeat(np.arange(self.begins.size - 1, dtype=np.int32), np.diff(self.begins))
+
+    @cached_property
+    def _firsts(self) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """(which windows are the first of their row, where rows without one are inserted)."""
+        none = self.begins[1:] == self.begins[:-1]
+        firsts = np.zeros(len(self), np.bool_)
+        firsts[self.begins[:-1][~none]] = True
+        empty = np.flatnonzero(none)
+        return firsts, empty - np.arange(empty.size)
 
     @cached_property
     def _several(self) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
@@ -64,8 +74,10 @@ class Windows:
     def best_of_rows(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """From scores of windows to those of rows: the largest; 0 for a row without a window."""
         # Most rows have one window.
-        out = np.append(scores, 0.0)[self.begins[:-1]]
-        out[self.begins[1:] == self.begins[:-1]] = 0.0
+        firsts, empty = self._firsts
+        out = scores[firsts]
+        if empty.size:
+            out = np.insert(out, empty, 0.0)
         rows, at, begins = self._several
         if rows.size:
             out[rows] = np.maximum.reduceat(scores[at], begins)

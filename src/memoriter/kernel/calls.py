@@ -194,12 +194,13 @@ class WindowIndex:
         starts: NDArray[np.int64],
         holding: NDArray[np.int32],
         owners: NDArray[np.int32],
+        begins: NDArray[np.int32],
         numbers: NDArray[np.int64],
     ) -> None:
-        """`owners` has the place of each window's row, `numbers` the number of each row."""
+        """`owners` has the place of each window's row, `begins` each row's first window."""
         self.rows = numbers.size
         held = (np.ascontiguousarray(tokens, np.uint16), np.ascontiguousarray(starts, np.int64))
-        places = (_packed(holding, _INT32), _packed(owners, _INT32))
+        places = tuple(_packed(each, _INT32) for each in (holding, owners, begins))
         self._held = (*held, *places, np.ascontiguousarray(numbers, np.int64))
         tokens_at, *rest, numbers_at = map(address, self._held)
         self.given = (tokens_at, tokens.size, *rest, owners.size, self.rows, numbers_at)

@@ -81,6 +81,13 @@ class KinLane(Lane):
     min_cosine: float = option(
         "minimum cosine between a query word and a word that it matches", 0.0, ge=0.0, le=1.0
     )
+    ignore: float = option(
+        "how much of the question its lightest words may make up together and be left out: words"
+        " that most records have are the longest to look up and say the least",
+        0.0,
+        ge=0.0,
+        le=0.5,
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if there is a word table and the query has words of it."""
@@ -90,6 +97,8 @@ class KinLane(Lane):
         if not words:
             return Skipped("no word of the query is in the table")
         options = {"neighbours": self.neighbours, "min_cosine": self.min_cosine}
+        if self.ignore:
+            options["ignore"] = self.ignore
         return Ready({"words": words, **options, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
@@ -159,23 +168,27 @@ class KinLane(Lane):
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The cosine of its most similar word, and the options that would have found the record."""
-        loose = lane_with_options(self, pool=EVERY, min_cosine=0.0, neighbours=_NEIGHBOURS)
+        every: dict[str, object] = {"min_cosine": 0.0, "neighbours": _NEIGHBOURS, "ignore": 0.0}
+        loose = lane_with_options(self, pool=EVERY, **every)
         place = place_of(loose, ctx, row)
         if place is None:
             return Miss("no word of it is near a word of the query")
         (why,) = loose.evidence(ctx, run_lane(loose, ctx), np.array([row]))
         best = max(why.parts, key=_cosine)
+        reason = f"its nearest word: {best.label}, cosine {_cosine(best):.4f}, which is too far"
         options: dict[str, object] = {}
         if _cosine(best) < self.min_cosine:
             options["min_cosine"] = _cosine(best)
-        wider = lane_with_options(self, pool=EVERY, **options)
-        if self.neighbours < _NEIGHBOURS and place_of(wider, ctx, row) is None:
-            options["neighbours"] = _NEIGHBOURS
-        reason = f"its nearest word: {best.label}, cosine {_cosine(best):.4f}, which is too far"
+        for name, value in (("neighbours", _NEIGHBOURS), ("ignore", 0.0)):
+            wider = lane_with_options(self, pool=EVERY, **options)
+            if getattr(self, name) != value and place_of(wider, ctx, row) is None:
+                options[name] = value
+        if list(options) == ["ignore"]:
+            reason = f"it has no word but {best.label}, which the question is hardly about"
         return Miss(reason, with_pool(self.pool, place, options))
 
     def _words(self, ctx: Context) -> list[QueryWord]:
-        """The distinct words of the query, weighted by norm · idf in the view."""
+        """The distinct words of the query that count, weighted by norm · idf in the view."""
         kin = cast("Kindred", ctx.wording.kin)
         tokens = _tokens(ctx, kin)
         kin.prepare(tokens)
@@ -183,10 +196,11 @@ class KinLane(Lane):
         idfs = [idf(ctx.view.total, df) for df in dfs]
         norms = list(map(kin.norm, tokens))
         weighed = [norm * rare for norm, rare in zip(norms, idfs, strict=True)]
+        kept = _heavy(weighed, self.ignore)
         # fsum is correctly rounded, so the weights do not depend on the order of the words.
-        whole, least = math.fsum(weighed), max(self.min_cosine, STEP)
-        weights = [each / whole if whole else 0.0 for each in weighed]
-        pairs = [_near(kin, token, self.neighbours, least) for token in tokens]
+        whole, least = math.fsum(weighed[n] for n in kept), max(self.min_cosine, STEP)
+        weights = [weighed[n] / whole if whole else 0.0 for n in kept]
+        pairs = [_near(kin, tokens[n], self.neighbours, least) for n in kept]
         sizes = [cosines.size for _, cosines in pairs]
         # All words at once, then cut: most arrays here are shorter than a call of numpy is long.
         flat = np.concatenate([np.zeros(0), *(cosines for _, cosines in pairs)])
@@ -196,17 +210,31 @@ class KinLane(Lane):
         ]
         return [
             QueryWord(
-                token=token,
+                token=tokens[n],
                 df=dfs[n],
                 idf=idfs[n],
                 norm=norms[n],
-                weight=weights[n],
-                near=pairs[n][0],
-                cosines=pairs[n][1],
-                shares=shares[n],
+                weight=weight,
+                near=near,
+                cosines=cosines,
+                shares=share,
             )
-            for n, token in enumerate(tokens)
+            for n, weight, (near, cosines), share in zip(kept, weights, pairs, shares, strict=True)
         ]
+
+
+def _heavy(weighed: Sequence[float], ignore: float) -> list[int]:
+    """All but the lightest words, which together make up at most the share `ignore` of the whole.
+
+    Words of the same weight are left out together or not at all.
+
+    >>> _heavy([0.01, 0.5, 0.02, 0.47], 0.02), _heavy([0.01, 0.5, 0.02, 0.47], 0.05)
+    ([1, 2, 3], [1, 3])
+    """
+    most = ignore * math.fsum(weighed)
+    light = sorted(weighed)
+    least = next((w for n, w in enumerate(light) if math.fsum(light[: n + 1]) > most), 0.0)
+    return [n for n, weight in enumerate(weighed) if weight >= least]
 
 
 def _tokens(ctx: Context, kin: Kindred) -> list[int]:

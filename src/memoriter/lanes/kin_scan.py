@@ -21,10 +21,13 @@ from memoriter.index.segment import Segment
 from memoriter.index.view import View
 from memoriter.kernel.calls import NearWords, SearchedWindows, search_windows
 from memoriter.kernel.library import native_library
-from memoriter.rank.grid import snap
+from memoriter.rank.grid import STEP, sum_of_squares
+from memoriter.rank.top import reached_by
 
 SHORT: Final = 2_000
 """With fewer windows to read for a word, computing the threshold costs more than it saves."""
+_DENSE: Final = 8
+"""If a word is looked for in more than 1/16 of the windows, all windows are added up at once."""
 Met = tuple[NDArray[np.int32], NDArray[np.intp]]
 """Distinct windows, and for each the index of the similar word that matched there."""
 
@@ -109,7 +112,7 @@ class KinScores:
         fast = native_library()
         if fast is None:
             self._scores = [_row_scores(segment, words) for segment in view.segments]
-            self.best = self._best(masks)
+            self.best = self._best(masks, pool)
             """(rows, scores) above 0 inside the masks, in no order: at least the pool."""
             self.spread = self._spread(readable)
             """How the readable rows are scored."""
@@ -122,14 +125,19 @@ class KinScores:
         ends = list(accumulate(len(each) for each in view.segments))
         self._scores = [search.every[a:b] for a, b in pairwise((0, *ends))]
 
-    def _best(self, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
-        rows: list[Rows] = [np.zeros(0, np.int64)]
-        scores: list[Scores] = [np.zeros(0)]
-        for segment, values, mask in zip(self._segments, self._scores, masks, strict=True):
-            met = np.flatnonzero(mask & (values > 0.0))
-            rows.append(segment.rows[met])
-            scores.append(values[met])
-        return np.concatenate(rows), np.concatenate(scores)
+    def _best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
+        every = [
+            (segment, values if mask.all() else values * mask)
+            for segment, values, mask in zip(self._segments, self._scores, masks, strict=True)
+        ]
+        # A score that `pool` rows of one segment reach is a lower bound of what the pool needs.
+        reached = [reached_by(values, pool) for _, values in every if values.size > pool]
+        least = max([STEP, *reached])
+        met = [(segment.rows, values, np.flatnonzero(values >= least)) for segment, values in every]
+        return (
+            np.concatenate([np.zeros(0, np.int64), *(rows[at] for rows, _, at in met)]),
+            np.concatenate([np.zeros(0), *(values[at] for _, values, at in met)]),
+        )
 
     def _spread(self, masks: Sequence[Mask]) -> Spread:
         inside = [
@@ -139,7 +147,7 @@ class KinScores:
         return Spread(
             sum(values.size for values in inside),
             math.fsum(float(values.sum()) for values in inside),
-            math.fsum(float(snap(values * values).sum()) for values in inside),
+            math.fsum(sum_of_squares(values) for values in inside),
         )
 
     def of(self, rows: Rows) -> Scores:
@@ -161,12 +169,19 @@ def _row_scores(segment: Segment, words: Sequence[QueryWord]) -> Scores:
     scores, share = np.zeros(len(windows)), np.zeros(len(windows))
     for each in words:
         first, last = windows.spans(each.near)
-        there = np.flatnonzero(last > first)[::-1]  # most similar last: the last write wins below
-        if there.size:
-            spans = zip(first[there].tolist(), last[there].tolist(), strict=True)
-            at = np.concatenate([windows.holding[a:b] for a, b in spans]).astype(np.intp)
-            share[at] = np.repeat(each.shares[there], (last - first)[there])
+        sizes = last - first
+        there = np.flatnonzero(sizes)[::-1]  # most similar last: the last write wins below
+        lists = [windows.holding[a:b] for a, b in zip(first[there], last[there], strict=True)]
+        if _DENSE * int(sizes.sum()) > len(windows):
+            for held, value in zip(lists, each.shares[there].tolist(), strict=True):
+                share[held] = value
+            scores += share
+            share[:] = 0.0
+        elif lists:
+            at = np.concatenate(lists).astype(np.intp)
+            share[at] = np.repeat(each.shares[there], sizes[there])
             scores[at] += share[at]  # a window that is listed twice gets the same sum twice
+            share[at] = 0.0
     return windows.best_of_rows(scores)
 
 

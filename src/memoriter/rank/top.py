@@ -23,12 +23,12 @@ def by_row(rows: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
 def reached_by(scores: NDArray[T], count: int) -> float:
     """A score that at least `count` of them reach, and few more.
 
-    For many scores the maximum of each run of 64 is taken first, which is faster than partitioning
-    all of them: the count-th largest maximum is reached by at least `count` scores as well.
+    For many scores the maximum of each 64 is taken first, which is faster than partitioning all of
+    them: the count-th largest maximum is reached by at least `count` scores as well.
     """
     if scores.size >= 4 * _RUN * count:
         whole = scores.size // _RUN * _RUN
-        scores = scores[:whole].reshape(-1, _RUN).max(axis=1)
+        scores = scores[:whole].reshape(_RUN, -1).max(axis=0)
     return float(np.partition(scores, -count)[-count])
 
 

@@ -74,8 +74,14 @@ class _Lane:
         """Each distinct word of the query: norm times idf, as a share of the whole."""
         asked = list(dict.fromkeys(tokens(text)))
         weighed = {token: self._norm(token) * self._idf(token) for token in asked}
-        whole = math.fsum(weighed.values())
-        return {token: one / whole for token, one in weighed.items()}
+        light = self.spec["ignore"] * math.fsum(weighed.values())
+        kept = {
+            token: one
+            for token, one in weighed.items()
+            if math.fsum(other for other in weighed.values() if other <= one) > light
+        }
+        whole = math.fsum(kept.values())
+        return {token: one / whole for token, one in kept.items()}
 
     def _norm(self, token: int) -> float:
         return math.sqrt(sum(x * x for x in _row(token))) * float(table().scales[token])
