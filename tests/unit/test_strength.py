@@ -31,7 +31,7 @@ ABROAD = "What is the capital of Mongolia?"
 TEXTS = {
     "port": "The prod ssh server listens on port 49222",
     "cache": "The cache server is flushed at dawn",
-    "paint": "The kitchen door was painted blue",
+    "door": "The kitchen door opens by a button",
 }
 Overrides = dict[str, object]
 LINEAR: Overrides = {"relevance.knots": [[0.0, 0.0], [1.0, 1.0]]}
