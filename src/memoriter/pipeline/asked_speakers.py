@@ -9,7 +9,7 @@ import numpy as np
 
 from memoriter.core.ranking import Mask
 from memoriter.index.columns import dictionary_of
-from memoriter.index.reads import has_value
+from memoriter.index.reads import has_value, has_values
 from memoriter.lanes.port import Context
 from memoriter.text.speakers import named_speakers, side_asked
 
@@ -82,12 +82,11 @@ def _asked(ctx: Context, without: tuple[str, ...]) -> AskedSpeakers | None:
 
 def _values(ctx: Context, attribute: str, without: tuple[str, ...]) -> frozenset[str]:
     """The values of an attribute among the records that count."""
-    every = [dictionary_of(segment.arrays, attribute) for segment in ctx.view.segments]
     out: set[str] = set()
-    if not any(map(len, every)):  # most stores have no speakers
+    if not has_values(ctx.view, attribute):  # most stores have no speakers
         return frozenset(out)
-    counted = _counted(ctx, without)
-    for segment, names, mask in zip(ctx.view.segments, every, counted, strict=True):
+    for segment, mask in zip(ctx.view.segments, _counted(ctx, without), strict=True):
+        names = dictionary_of(segment.arrays, attribute)
         # Counted instead of sorted: codes are small numbers from -1 (no value) on.
         counts = np.bincount(segment.arrays[f"{attribute}.codes"][mask] + 1)
         out.update(names[code] for code in np.flatnonzero(counts[1:]).tolist())
