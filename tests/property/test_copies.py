@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from tests.property.strategies import EXAMPLES, texts
 
 import memoriter
-from memoriter.text.copies import FILLERS, are_copies, compared_text, end_words
+from memoriter.text.copies import (
+    FILLERS,
+    are_copies,
+    compared_text,
+    copy_groups,
+    end_marks,
+    end_words,
+)
 
 _PLAIN = """
     we keep release notes of our service near big shared folder where platform team can find them
@@ -38,6 +45,18 @@ def sentence(words: list[str]) -> str:
 def test_of_two_texts_either_both_are_copies_or_none(one: str, other: str, alike: float) -> None:
     assert copied(one, other, alike) == copied(other, one, alike)
     assert copied(one, one, alike)
+
+
+@given(st.lists(st.one_of(sentences.map(" ".join), texts), max_size=8), st.data())
+@settings(max_examples=EXAMPLES)
+def test_the_marks_of_an_index_give_the_same_groups_as_the_texts(
+    some: list[str], data: st.DataObject
+) -> None:
+    copies = data.draw(st.lists(st.sampled_from(some), max_size=4)) if some else []
+    keyed = [(len(text) % 2, text) for text in [*some, *(f"The {copy}!" for copy in copies)]]
+    marks = [end_marks(text) for _, text in keyed]
+    for alike in (0.9, 0.95, 1.0):
+        assert copy_groups(keyed, alike, marks) == copy_groups(keyed, alike)
 
 
 def share_an_end(one: str, other: str, alike: float) -> bool:

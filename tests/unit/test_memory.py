@@ -22,6 +22,7 @@ from memoriter.core.errors import BadQuery, MemoriterError, TooCostly
 from memoriter.core.record import Record
 from memoriter.embed.port import Side
 from memoriter.memory import browsing
+from memoriter.memory.build_query import build_query
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
@@ -349,3 +350,11 @@ def test_an_export_never_harms_a_file(tmp_path: Path) -> None:
         with pytest.raises(memoriter.MemoriterError):
             memory.export(tmp_path / "nowhere" / "x")
         assert memory.verify_store().sound
+
+
+@pytest.mark.parametrize("limit", [None, 3])
+def test_a_call_without_options_asks_the_same_as_one_whose_options_are_none(
+    memory: Memory, limit: int | None
+) -> None:
+    without = build_query("which port?", limit, {}, memory.scope, lambda: 5)
+    assert without == build_query("which port?", limit, {"mode": None}, memory.scope, lambda: 5)

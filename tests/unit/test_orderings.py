@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.unit.slates import Data, asked, holding, ids, opened, ranked, step_of
 
+from memoriter.core.slate import Slate
 from memoriter.memory.facade import Memory
+from memoriter.pipeline.orderings.port import apply_move, unmoved
 from memoriter.testing.fakes import START, ToyReranker
 from memoriter.why.result import Result
 
@@ -193,3 +197,16 @@ def test_an_ordering_that_is_off_moves_nothing() -> None:
     result = ordered(memory, {"kind": "collapse", "enabled": False})
     assert ids(result) == ["a", "b"]
     assert step_of(result, "collapse").skipped == "switched off"
+
+
+def test_a_move_that_moves_nothing_gives_the_same_slate_as_an_order_by_places() -> None:
+    slate = Slate(np.array([7, 3, 5]), {"a.score": np.array([3.0, 2.0, 1.0])}).take(
+        np.array([0, 2])
+    )
+    move = unmoved(slate, "nth", {"moved": 0}, {"groups": []})
+    plain = apply_move(slate, "crowd", move)
+    moved = apply_move(slate, "crowd", replace(move, is_none=False))
+    assert plain.rows.tolist() == moved.rows.tolist() == [7, 5]
+    assert list(plain.columns) == list(moved.columns) == ["a.score", "crowd.nth", "crowd.from"]
+    for name, column in plain.columns.items():
+        np.testing.assert_array_equal(column, moved.columns[name])

@@ -191,8 +191,10 @@ class Slate:
         return self._outcome(tuple(step for step in self.steps if pass_of(step.out) == FIRST))
 
     def _outcome(self, steps: tuple[Step, ...]) -> Scores:
-        out = np.full(self.rows.size, np.nan)
-        for step in reversed(steps):
+        if not steps:
+            return np.full(self.rows.size, np.nan)
+        out = self.columns[steps[-1].out]
+        for step in reversed(steps[:-1]):
             absent = np.isnan(out)
             if not absent.any():
                 break
@@ -224,8 +226,7 @@ class Slate:
 
     def ordered(self, stage: str, at: NDArray[np.intp]) -> Slate:
         """Reorder or drop rows; the column `<stage>.from` keeps the previous rank, from 1."""
-        stood = np.arange(1.0, self.rows.size + 1)
-        return self._with(self._kept.and_also({f"{stage}.from": stood})).take(at)
+        return self._with(self._kept.and_also(stood(stage, self))).take(at)
 
     def take(self, at: NDArray[np.intp], rows: Rows | None = None) -> Slate:
         """The rows at these positions, in this order, in all columns; `rows` if they are known."""
@@ -234,3 +235,8 @@ class Slate:
     def head(self, count: int) -> Slate:
         """The first rows."""
         return self.take(np.arange(min(count, self.rows.size)))
+
+
+def stood(stage: str, slate: Slate) -> dict[str, Scores]:
+    """The column `<stage>.from`, which keeps the rank of each row before a stage, from 1."""
+    return {f"{stage}.from": np.arange(1.0, slate.rows.size + 1)}

@@ -239,12 +239,13 @@ class Static:
     def _one_by_one(self, texts: Sequence[str]) -> TokenTable:
         """The tokens of texts, each by itself: quicker for a few short ones."""
         tokens = list(map(self.tokens, texts))
-        counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        flat = np.fromiter(chain.from_iterable(tokens), np.uint16, int(counts.sum()))
-        return TokenTable(flat, counts)
+        counts = np.array([len(each) for each in tokens], np.int64)
+        return TokenTable(np.fromiter(chain.from_iterable(tokens), np.uint16), counts)
 
     def embed_tokens(self, texts: TokenTable) -> NDArray[np.float32]:
         """A row for each text of which the tokens are known, zero for one without any."""
+        if texts.tokens.size <= _BATCH_TOKENS:
+            return _units(sums(texts.tokens, texts.counts))
         out = np.empty((texts.counts.size, _DIMENSION), np.float32)
         ends = np.cumsum(texts.counts)
         begin = 0

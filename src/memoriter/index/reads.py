@@ -97,6 +97,19 @@ def _has_value(segment: Segment, name: str, value: str) -> bool:
     return known
 
 
+def has_values(view: View, name: str) -> bool:
+    """Whether any record, also of the past, has a string of this attribute."""
+    return any(_has_values(segment, name) for segment in view.segments)
+
+
+def _has_values(segment: Segment, name: str) -> bool:
+    known = segment.memo.get((name,))
+    if known is None:
+        known = len(dictionary_of(segment.arrays, name)) > 0
+        segment.remember((name,), known)
+    return known
+
+
 def has_sessions(view: View) -> bool:
     """Whether any row belongs to a session; most stores have none."""
     return any(segment.has_sessions for segment in view.segments)

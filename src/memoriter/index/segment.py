@@ -158,8 +158,8 @@ class Segment:
         """Roughly the bytes of the segment, with its vector codes once they were computed."""
         # Not by the properties, which would compute them.
         names = ("byte_vectors",) if _CODES[0] in self.arrays else ("codes", "byte_vectors")
-        derived = (self.__dict__.get(name) for name in names)
-        return self._stored + sum(each.nbytes for each in derived if each is not None)
+        derived = [self.__dict__.get(name) for name in names]
+        return self._stored + sum([each.nbytes for each in derived if each is not None])
 
     @cached_property
     def _stored(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Final, cast
 
 from memoriter.core.budget import Budget
 from memoriter.core.draft import parse_vector
@@ -27,6 +27,9 @@ from memoriter.pipeline.foreign_names import both, in_callers_words, resolved_ov
 from memoriter.pipeline.load import library, only_reading, overridden, recipe_of, with_lists
 from memoriter.pipeline.recipe import Recipe
 
+_USUAL: Final = "memoriter"
+"""The recipe of a call that names none."""
+
 
 def build_query(
     query: str, limit: int | None, options: SearchKwargs, scope: Scope, clock: Now
@@ -35,9 +38,13 @@ def build_query(
 
     Raises BadQuery or BadRecipe, with the name of the option.
     """
+    if not options:  # most calls; what follows gives the same
+        recipe = recipe_of(_USUAL)
+        asked, now = _question(query), clock()
+        return Query(text=asked, scope=scope, now=now, limit=_limit(limit, recipe)), recipe
     check_known(options, SearchKwargs, BadQuery, "query", "limit")
     scope = scope.narrowed(options)
-    recipe, overrides, tests = recipe_for(_with_minimum(options), "memoriter")
+    recipe, overrides, tests = recipe_for(_with_minimum(options), _USUAL)
     _check_taken(recipe, options)
     lists = parse_lists(options.get("lists"))
     recipe = with_lists(recipe, lists)
@@ -112,7 +119,7 @@ def _with_minimum(options: SearchKwargs) -> SearchKwargs:
     if least is None:
         return options
     name = options.get("recipe")
-    if recipe_of("memoriter" if name is None else name).relevance is None:
+    if recipe_of(_USUAL if name is None else name).relevance is None:
         raise BadQuery(
             "min_relevance: this recipe does not compute a relevance",
             hint="leave it out, or use the default recipe, which computes one (docs/relevance.md)",

@@ -9,7 +9,7 @@ import numpy as np
 
 from memoriter.core.ranking import Mask
 from memoriter.index.columns import dictionary_of
-from memoriter.index.reads import has_value
+from memoriter.index.reads import has_value, has_values
 from memoriter.lanes.port import Context
 from memoriter.text.speakers import named_speakers, side_asked
 
@@ -34,6 +34,7 @@ def asked_speakers(ctx: Context, without: tuple[str, ...] = ()) -> AskedSpeakers
     changes nothing. Records with a trust of `without` do not count either, unless there are no
     others. Plan, boost and relevance all ask this, so it is kept in the memo.
     """
+    without = _present(ctx, without)
     key = f"{_MEMO} {without}"
     if key not in ctx.memo:
         ctx.memo[key] = _asked(ctx, without)
@@ -45,7 +46,12 @@ def speakers_named(ctx: Context, without: tuple[str, ...] = ()) -> frozenset[str
 
     Records with a trust of `without` do not count, unless there are no others.
     """
-    return named_speakers(ctx.query.text, _speakers(ctx, without) - SIDES)
+    return named_speakers(ctx.query.text, _speakers(ctx, _present(ctx, without)) - SIDES)
+
+
+def _present(ctx: Context, without: tuple[str, ...]) -> tuple[str, ...]:
+    """The trusts that do not count; none if no record has one of them, as in most stores."""
+    return without if without and has_value(ctx.view, "trust", without) else ()
 
 
 def _speakers(ctx: Context, without: tuple[str, ...]) -> frozenset[str]:
@@ -61,24 +67,26 @@ def _asked(ctx: Context, without: tuple[str, ...]) -> AskedSpeakers | None:
     named = named_speakers(ctx.query.text, speakers - SIDES)
     if named:
         return AskedSpeakers(_SPEAKER, named) if named < speakers else None
+    by_name = speakers >= SIDES
+    # The dictionaries of the index tell at once that most stores hold no chats.
+    if not by_name and not all(has_value(ctx.view, _ROLE, (each,)) for each in SIDES):
+        return None
     side = side_asked(ctx.query.text)
     if side is None:
         return None
-    if speakers >= SIDES:
+    if by_name:
         return AskedSpeakers(_SPEAKER, frozenset({side}))
-    # The dictionaries of the index tell at once that most stores hold no chats.
-    known = all(has_value(ctx.view, _ROLE, (each,)) for each in SIDES)
-    chats = known and _values(ctx, _ROLE, without) >= SIDES
+    chats = _values(ctx, _ROLE, without) >= SIDES
     return AskedSpeakers(_ROLE, frozenset({side})) if chats else None
 
 
 def _values(ctx: Context, attribute: str, without: tuple[str, ...]) -> frozenset[str]:
     """The values of an attribute among the records that count."""
     out: set[str] = set()
+    if not has_values(ctx.view, attribute):  # most stores have no speakers
+        return frozenset(out)
     for segment, mask in zip(ctx.view.segments, _counted(ctx, without), strict=True):
         names = dictionary_of(segment.arrays, attribute)
-        if not len(names):  # most stores have no speakers
-            continue
         # Counted instead of sorted: codes are small numbers from -1 (no value) on.
         counts = np.bincount(segment.arrays[f"{attribute}.codes"][mask] + 1)
         out.update(names[code] for code in np.flatnonzero(counts[1:]).tolist())
@@ -88,7 +96,7 @@ def _values(ctx: Context, attribute: str, without: tuple[str, ...]) -> frozenset
 def _counted(ctx: Context, without: tuple[str, ...]) -> Sequence[Mask]:
     """The records that count, by segment: those without these trusts, or all if all have them."""
     every = ctx.selection.masks
-    if not without or not has_value(ctx.view, "trust", without):  # most stores have none of them
+    if not without:
         return every
     others: list[Mask] = []
     for segment, mask in zip(ctx.view.segments, every, strict=True):

@@ -75,6 +75,7 @@ _BEGINS_QUESTION: Final = frozenset({"is", "are", "isn", "aren"})
 _OPENING: Final = "\"'([{\u201c\u201d\u201e\u00ab\u00bb*_\u00a1"
 _CLOSING: Final = _OPENING + ")]}.,;:!"
 _CACHED_LONGEST: Final = 32
+_KEPT_LONGEST: Final = 1_000
 _IRREGULAR: Final = {
     "won't": ("will", "not"),
     "can't": ("can", "not"),
@@ -97,11 +98,17 @@ class ComparedText(NamedTuple):
 def compared_text(text: str) -> ComparedText:
     """The words by which a text is compared with others.
 
+    Those of short texts that were compared lately are kept: a search may compare a text twice.
+
     >>> compared_text("The prod SSH port is open!")
     ComparedText(words=('prod', 'SSH', 'port', 'open'), plain=(True, False, True, True))
     >>> compared_text("Ann's server isn't up, it's -5 °C.").words
     ('ann', 'server', 'not', 'up', 'it', '-5', '°C')
     """
+    return _compared_lately(text) if len(text) <= _KEPT_LONGEST else _compared(text)
+
+
+def _compared(text: str) -> ComparedText:
     shown = _shown(text)
     # Of a text that does not begin with a capital letter, capitals do not tell which are names.
     first = next(filter(str.isalpha, shown), "")
@@ -111,6 +118,9 @@ def compared_text(text: str) -> ComparedText:
         return ComparedText((_whole(text),), (False,))
     words, plain = zip(*pairs, strict=True)
     return ComparedText(words, plain if cased else (False,) * len(plain))
+
+
+_compared_lately: Final = lru_cache(maxsize=512)(_compared)
 
 
 def end_words(text: str, alike: float = INDEXED_ALIKE) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -306,21 +316,23 @@ def are_copies(one: ComparedText, other: ComparedText, alike: float = 0.9) -> bo
     return all(long.plain[first : begin + extra])
 
 
-def copy_groups(texts: Sequence[tuple[Hashable, str]], alike: float = 0.9) -> list[list[int]]:
+def copy_groups(
+    texts: Sequence[tuple[Hashable, str]],
+    alike: float = 0.9,
+    marks: Sequence[tuple[int, int]] | None = None,
+) -> list[list[int]]:
     """The groups of two or more texts that are copies of the first of the group, by index.
 
-    Each text comes with a key; texts with different keys are never copies.
+    Each text comes with a key; texts with different keys are never copies. `marks` are their
+    `end_marks`, where an index knows them; then `alike` is at least `INDEXED_ALIKE`.
 
     >>> copy_groups([("ann", "It is up"), ("bob", "It is up!"), ("ann", "it's up."), ("ann", "No")])
     [[0, 2]]
     """
-    # The outermost words are quickly read, and rule most texts out.
-    outer = [tuple(enumerate(outer_words(text))) for _, text in texts]
-    sharing = Counter(word for both in outer for word in both)
+    pairs = _shared_ends(texts, alike) if marks is None else dict(enumerate(marks))
     ends = {
-        nth: [(key, at, end) for at, end in enumerate(end_words(text, alike))]
-        for nth, (key, text) in enumerate(texts)
-        if any(sharing[word] > 1 for word in outer[nth])
+        nth: [(texts[nth][0], at, end) for at, end in enumerate(pair)]
+        for nth, pair in pairs.items()
     }
     often = Counter(end for both in ends.values() for end in both)
     groups: list[list[int]] = []
@@ -340,6 +352,20 @@ def copy_groups(texts: Sequence[tuple[Hashable, str]], alike: float = 0.9) -> li
         groups.append([nth])
         firsts.append(compared)
     return [group for group in groups if len(group) > 1]
+
+
+def _shared_ends(
+    texts: Sequence[tuple[Hashable, str]], alike: float
+) -> dict[int, tuple[Hashable, Hashable]]:
+    """`end_words` of the texts that share their first or last word with another one."""
+    # The outermost words are quickly read, and rule most texts out.
+    outer = [tuple(enumerate(outer_words(text))) for _, text in texts]
+    sharing = Counter(word for both in outer for word in both)
+    return {
+        nth: end_words(text, alike)
+        for nth, (_, text) in enumerate(texts)
+        if any(sharing[word] > 1 for word in outer[nth])
+    }
 
 
 def _common_beginning(short: tuple[str, ...], long: tuple[str, ...]) -> int:

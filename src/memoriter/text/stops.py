@@ -8,6 +8,7 @@ from typing import Final
 from memoriter.core.lazy_pattern import lazy_pattern
 
 _APOSTROPHES: Final = "'’ʼ＇"
+_SIGNS: Final = frozenset(_APOSTROPHES)
 _ENDS: Final = lazy_pattern(
     rf"(?<=[^\W\d_])(?:n[{_APOSTROPHES}]t|[{_APOSTROPHES}](?:s|d|m|re|ll|ve))(?![\w{_APOSTROPHES}])",
     re.IGNORECASE,
@@ -24,6 +25,8 @@ def without_contractions(text: str) -> str:
     >>> without_contractions("Don't we know Anna’s street? I can't find O'Brien's.")
     "Do we know Anna street? I can find O'Brien."
     """
+    if _SIGNS.isdisjoint(text):
+        return text
     whole = _IRREGULAR.sub(lambda word: _WHOLE[word[0].lower()], text)
     return _ENDS.sub("", whole)
 

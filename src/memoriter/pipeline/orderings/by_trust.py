@@ -20,7 +20,7 @@ from memoriter.core.slate import Slate
 from memoriter.index.reads import has_value, strings
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
-from memoriter.pipeline.orderings.port import Moved, Ordering
+from memoriter.pipeline.orderings.port import Moved, Ordering, unmoved
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
@@ -67,9 +67,9 @@ class ByTrustOrdering(Ordering):
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows with those of low trust behind what competes with them."""
         del recipe
-        low = np.zeros(slate.rows.size, np.bool_)
-        if has_value(ctx.view, "trust", self.of):  # most stores have none of them
-            low = np.array([t in self.of for t in strings(ctx.view, slate.rows, "trust")], np.bool_)
+        if not has_value(ctx.view, "trust", self.of):  # most stores have none of them
+            return unmoved(slate, "behind", {"moved": 0}, {"of": []})
+        low = np.array([t in self.of for t in strings(ctx.view, slate.rows, "trust")], np.bool_)
         order, behind = self.ordered(low, slate.first_score)
         moved = np.where(behind > 0, behind.astype(np.float64), np.nan)
         return Moved(

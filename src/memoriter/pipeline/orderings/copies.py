@@ -22,7 +22,7 @@ from memoriter.index.ids import ids_of
 from memoriter.index.reads import text_ends
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
-from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
+from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering, unmoved
 from memoriter.text.copies import INDEXED_ALIKE, compared_text, copy_groups
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class _Compared(NamedTuple):
     same: tuple[str, ...]
     """The attributes that must be equal too."""
     text: str
+    marks: tuple[int, int] | None
+    """`end_marks` of the text, if the index has those that hold for `alike`."""
 
     @property
     def preference(self) -> tuple[int, int, int]:
@@ -98,11 +100,10 @@ class CopiesOrdering(Ordering):
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows without copies; a standing row takes the best place of its group."""
         del recipe
-        size = slate.rows.size
         count, groups = self._enough(ctx, slate)
         if not groups:
-            alone = {"group": np.full(size, np.nan)}
-            return Moved(np.arange(size), alone, {"copies": 0}, {"groups": []})
+            return unmoved(slate, "group", {"copies": 0}, {"groups": []})
+        size = slate.rows.size
         best = {group[0].at: min(each.at for each in self._lending(group)) for group in groups}
         gone = {each.at for group in groups for each in group[1:]}
         stays = sorted((at for at in range(count) if at not in gone), key=lambda a: best.get(a, a))
@@ -144,9 +145,10 @@ class CopiesOrdering(Ordering):
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[_Compared]]:
         """The groups of two or more, each with the row that stands for it first."""
-        places = self._suspects(ctx, slate.rows[:count])
-        if not places:
+        suspects = self._suspects(ctx, slate.rows[:count])
+        if not suspects:
             return []
+        places = list(suspects)
         rows: list[int] = slate.rows[places].tolist()
         compared = [
             _Compared(
@@ -156,28 +158,33 @@ class CopiesOrdering(Ordering):
                 created=to_micros(record.created),
                 same=self._same(record),
                 text=record.titled,
+                marks=suspects[at],
             )
             for at, row, record in zip(places, rows, ctx.fetch(rows), strict=True)
             if record is not None
         ]
         compared.sort(key=lambda each: each.preference, reverse=True)
-        groups = copy_groups([(each.same, each.text) for each in compared], self.alike)
+        marks = [each.marks for each in compared if each.marks is not None]
+        texts = [(each.same, each.text) for each in compared]
+        groups = copy_groups(texts, self.alike, marks or None)
         return [[compared[nth] for nth in group] for group in groups]
 
     def _same(self, record: Record) -> tuple[str, ...]:
         return tuple([str(read(record)) for read in _readers(self.same)])
 
-    def _suspects(self, ctx: Context, rows: Rows) -> list[int]:
+    def _suspects(self, ctx: Context, rows: Rows) -> dict[int, tuple[int, int] | None]:
         """The places of the rows that may have a copy among these: they share an end with another.
 
-        The index keeps the ends of texts as numbers, so few records have to be read.
+        The index keeps the ends of texts as numbers (`end_marks`), so few records have to be read.
         """
         if self.alike < INDEXED_ALIKE:
-            return list(range(rows.size))
+            return dict.fromkeys(range(rows.size))
         firsts, lasts = cast("list[list[int]]", text_ends(ctx.view, rows).tolist())
+        if len(set(firsts)) == len(set(lasts)) == rows.size:  # most questions find no copies
+            return {}
         often_first, often_last = Counter(firsts), Counter(lasts)
         ends = enumerate(zip(firsts, lasts, strict=True))
-        return [at for at, (a, b) in ends if often_first[a] > 1 or often_last[b] > 1]
+        return {at: (a, b) for at, (a, b) in ends if often_first[a] > 1 or often_last[b] > 1}
 
 
 @lru_cache(maxsize=64)

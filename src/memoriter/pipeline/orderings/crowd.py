@@ -17,7 +17,7 @@ from memoriter.core.slate import Slate
 from memoriter.index.reads import has_value, strings
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
-from memoriter.pipeline.orderings.port import Moved, Ordering
+from memoriter.pipeline.orderings.port import Moved, Ordering, unmoved
 from memoriter.text.copies import compared_text
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ class CrowdOrdering(Ordering):
         del recipe
         groups = self._groups(ctx, slate)
         if not groups:
-            none = np.full(slate.rows.size, np.nan)
-            return Moved(np.arange(slate.rows.size), {"nth": none}, {"moved": 0}, {"groups": []})
+            return unmoved(slate, "nth", {"moved": 0}, {"groups": []})
         nth = np.full(slate.rows.size, np.nan)
         over: list[int] = []
         for group in groups:

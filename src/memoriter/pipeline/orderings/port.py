@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows, Scores
-from memoriter.core.slate import Slate
+from memoriter.core.slate import Slate, stood
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.text.figures import pairs
@@ -38,6 +38,16 @@ class Moved:
     """What it read besides the slate, as plain data by place: inputs of the receipt."""
     stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
     """Row that stays → the rows that it dropped as copies of that row."""
+    is_none: bool = False
+    """Whether it is known that all rows keep their places."""
+
+
+def unmoved(
+    slate: Slate, detail: str, shows: Mapping[str, object], looked: Mapping[str, object]
+) -> Moved:
+    """The move that leaves every row where it is; no row has a value of its detail."""
+    size = slate.rows.size
+    return Moved(np.arange(size), {detail: np.full(size, np.nan)}, shows, looked, is_none=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +116,6 @@ class Ordering(RecipePart, ABC):
 def apply_move(slate: Slate, name: str, move: Moved) -> Slate:
     """The slate after a move, with the move's detail columns."""
     details = {f"{name}.{key}": values for key, values in move.details.items()}
+    if move.is_none:
+        return slate.with_details({**details, **stood(name, slate)})
     return slate.with_details(details).ordered(name, move.at)
