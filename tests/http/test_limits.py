@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import socket
 import threading
 import time
@@ -23,7 +24,7 @@ from memoriter.core.errors import InputError, TooMany
 from memoriter.core.names import LIST_LIMIT
 from memoriter.core.where import TESTS_LIMIT
 from memoriter.doors.http.limits import Limits, RateLimiter
-from memoriter.doors.json_bodies import parse_body
+from memoriter.doors.json_bodies import parse_body, to_json
 from memoriter.doors.sizes import BATCH
 from memoriter.pipeline.load import overridden, recipe_of
 
@@ -347,3 +348,15 @@ def test_a_walk_that_goes_too_far_is_refused_before_work(
         for ask in ({"recipe": "linked", "overrides": path}, {"recipe": data}):
             answer = client.post("/v1/recall", json={"query": "port", **ask})
             assert answer.status_code == status, answer.text
+
+
+def test_a_reply_is_json_as_others_write_it() -> None:
+    values = [0.1, 1e-7, 1e22, -0.0, 10**30, True, None, 'é\u2028\x00"', {"a": (1, [{}])}]
+    assert json.loads(to_json(values)) == json.loads(json.dumps(values))
+    assert to_json(["\ud800", "NaN is a text"]) == b'["?","NaN is a text"]'
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_reply_never_has_a_number_that_json_lacks(value: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_json({"text": "", "score": value})

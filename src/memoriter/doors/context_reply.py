@@ -15,6 +15,7 @@ from memoriter.core.errors import UnknownRecipe
 from memoriter.core.names import JsonObject
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import library, recipe_of
+from memoriter.pipeline.plan import query_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.context import Include
 from memoriter.why.result import Result
@@ -63,6 +64,8 @@ def _thresholds(recipe: Recipe) -> JsonObject:
 
 
 def handle_of(result: Result) -> str:
-    """The handle of an answer: a digest of its plan, its total, and its hits with their scores."""
-    content = [result.plan.to_dict(), result.total, *([hit.id, hit.score] for hit in result)]
-    return digest("memoriter/answer/1", canonical(content)).hex()
+    """The handle of an answer: a digest of its recipe, view and query, its total and its hits."""
+    plan = result.plan
+    asked = [plan.recipe.fingerprint, plan.seq, query_of(plan).to_dict(), plan.missing]
+    content = [*asked, result.total, *([hit.id, hit.score] for hit in result)]
+    return digest("memoriter/answer/2", canonical(content)).hex()

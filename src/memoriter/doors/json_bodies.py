@@ -7,8 +7,12 @@ but not towards the longest list: for that, the texts are taken out first.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Final
+
+from pydantic_core import PydanticSerializationError
+from pydantic_core import to_json as quick_json
 
 from memoriter.core.errors import InputError, TooLarge
 from memoriter.core.strict_json import strict_json
@@ -24,6 +28,7 @@ LONGEST: Final = 20_000
 _REST: Final = bytes(set(range(256)) - set(b'"[]{},'))
 """All bytes but those of the structure of JSON."""
 _SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_NO_NUMBERS: Final = (b"NaN", b"Infinity")
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -76,7 +81,15 @@ class ValueCount:
 
 
 def to_json(value: object) -> bytes:
-    """The value as JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, becomes `?`."""
+    """The value as JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, becomes `?`.
+
+    Raises ValueError for NaN and Infinity. The encoder of pydantic takes a sixth of the time of
+    Python's, but it refuses a lone surrogate and writes NaN and Infinity.
+    """
+    with contextlib.suppress(PydanticSerializationError):
+        body = quick_json(value)
+        if not any(word in body for word in _NO_NUMBERS):  # most often part of a text
+            return body
     return _ENCODER.encode(value).encode("utf-8", "replace")
 
 

@@ -152,6 +152,7 @@ class TenantSession:
         self.receipts = receipts or Receipts(shared=memory.shared_answers)
         self.most = most
         """The largest value that a server takes for an option of a lane, by its name."""
+        self._with_ceiling: dict[str, TenantSession] = {}
 
     @property
     def tenant(self) -> str:
@@ -160,7 +161,11 @@ class TenantSession:
 
     def with_ceiling(self, trust: str) -> TenantSession:
         """The same session for a caller whose writes may have at most this trust."""
-        return TenantSession(self._memory.with_ceiling(trust), self.receipts, self.most)
+        session = self._with_ceiling.get(trust)
+        if session is None:
+            session = TenantSession(self._memory.with_ceiling(trust), self.receipts, self.most)
+            self._with_ceiling[trust] = session
+        return session
 
     def memory(self, request: Request) -> Memory:
         """The memory, narrowed to the agent, user and session that the request names."""

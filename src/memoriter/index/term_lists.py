@@ -48,13 +48,10 @@ class Postings:
     def at(self, places: NDArray[np.integer]) -> Postings:
         """The postings of these rows, given ascending; by binary search, not by a scan."""
         wanted = places.astype(np.int32)  # the same dtype, or searchsorted copies all postings
-        low = np.searchsorted(self.docs, wanted)
-        there = low < self.docs.size
-        there[there] = self.docs[low[there]] == wanted[there]
-        low, wanted = low[there], wanted[there]
-        sizes = np.searchsorted(self.docs, wanted, "right") - low
-        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return self.take(np.repeat(low, sizes) + within)
+        low = self.docs.searchsorted(wanted)
+        sizes = self.docs.searchsorted(wanted, "right") - low
+        shift = (low - sizes.cumsum() + sizes).repeat(sizes)
+        return self.take(shift + np.arange(shift.size))
 
 
 class TermLists:

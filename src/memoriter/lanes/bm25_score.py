@@ -29,6 +29,8 @@ term frequencies of all fields are added first and scored with the length of the
 ScoreForm = Literal["bm25", "tf_idf", "tf"]
 _SCORERS: Final = 8
 """How many lanes a view keeps the scorers of."""
+_FEW: Final = 64
+"""Of so many postings the fields are listed from them, of more from what is kept of the term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,10 @@ class Scorer:
             return self._row(n, leaf, postings)
         out: list[LeafScores] = []
         open_to = self.open_fields(leaf)
-        fields = [each.field for each in self.stats.extremes(n, leaf.pattern)]
+        if postings.docs.size <= _FEW:
+            fields = sorted({*postings.fields.tolist()})
+        else:
+            fields = [each.field for each in self.stats.extremes(n, leaf.pattern)]
         for field in fields:
             weight = open_to.get(field, 0.0)
             some = postings if len(fields) == 1 else postings.take(postings.fields == field)

@@ -42,7 +42,14 @@ class Plan(Hinting):
     _decided: Mapping[str, Ready | Skipped] = field(compare=False)
     """By step, in their order, that it runs or why it does not."""
     _steps: Later[tuple[PlanStep, ...]]
-    mode: str | None = None
+    _query: Query
+    attempts: tuple[Attempt, ...] = ()
+    """Every attempt of lanes that retry with looser queries; none before the run."""
+
+    @property
+    def mode(self) -> str | None:
+        """The mode of the query."""
+        return self._query.mode
 
     @property
     def steps(self) -> tuple[PlanStep, ...]:
@@ -100,10 +107,11 @@ class Plan(Hinting):
         decided = self._decided[name]
         return isinstance(decided, Skipped) and decided.idle
 
-    @property
+    @cached_property
     def terms(self) -> tuple[str, ...]:
         """The query terms of its lanes, each once."""
-        shown = (cast("list[str]", step.shows.get("terms", [])) for step in self.steps)
+        ready = (each for each in self._decided.values() if isinstance(each, Ready))
+        shown = (cast("list[str]", each.shows.get("terms", [])) for each in ready)
         return tuple(dict.fromkeys(term for terms in shown for term in terms))
 
     @property
@@ -122,11 +130,6 @@ class Plan(Hinting):
     def approximate(self) -> bool:
         """Whether a lane uses an approximate scan."""
         return any(step.shows.get("scan") == "approximate" for step in self.steps)
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """Every attempt of lanes that retry with looser queries."""
-        return tuple(attempt for step in self.steps for attempt in step.attempts)
 
     @property
     def status(self) -> str:
@@ -175,11 +178,24 @@ def reasons_of(plan: Plan) -> dict[str, str]:
     return {name: each.reason for name, each in decided if isinstance(each, Skipped)}
 
 
-def plan_after(plan: Plan, skipped: Mapping[str, Skipped], steps: StepsAfter) -> Plan:
+def query_of(plan: Plan) -> Query:
+    """The query of a plan."""
+    return plan._query  # pyright: ignore[reportPrivateUsage]  # of the same module
+
+
+def plan_after(
+    plan: Plan,
+    skipped: Mapping[str, Skipped],
+    steps: StepsAfter,
+    attempts: tuple[Attempt, ...] = (),
+) -> Plan:
     """The plan with further steps skipped; `steps` makes all of them from those so far."""
     decided = {**plan._decided, **skipped}  # pyright: ignore[reportPrivateUsage]  # as above
     made = Later(lambda: steps(plan.steps))
-    return Plan(plan.recipe, plan.tenant, plan.seq, decided, made, mode=plan.mode)
+    return Plan(
+        plan.recipe, plan.tenant, plan.seq, decided, made,
+        _query=query_of(plan), attempts=(*plan.attempts, *attempts),
+    )  # fmt: skip
 
 
 def plan(recipe: Recipe, ctx: Context) -> Plan:
@@ -210,7 +226,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     if query.budget:
         decided[BUDGET] = _RUNS
     steps = Later(partial(planned_steps, recipe, ctx, decided))
-    made = Plan(recipe, query.scope.tenant, ctx.view.seq, decided, steps, mode=query.mode)
+    made = Plan(recipe, query.scope.tenant, ctx.view.seq, decided, steps, _query=query)
     if recipe.missing == "refuse":
         refuse_unused(made, query, reasons_of(made))
     _must_run(made, query)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.ranking import Ranking, Rows
+from memoriter.core.ranking import Attempt, Ranking, Rows
 from memoriter.core.slate import FIRST, Slate
 from memoriter.lanes.port import Context, Seeded, Skipped
 from memoriter.pipeline.candidates import Candidates, complete
@@ -128,7 +128,7 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     shows = {**scored.shows, **{name: move.shows for name, move in moves.items()}}
     finish = _Finish(plan, ctx, proposed, rankings, first=first, counts=counts, shows=shows)
     return Ran(
-        plan=plan_after(plan, {}, finish),
+        plan=plan_after(plan, {}, finish, _attempts(plan, rankings)),
         rankings=rankings,
         slate=slate,
         shown=shown,
@@ -290,6 +290,12 @@ class _Finish:
             )
             for step in steps
         )
+
+
+def _attempts(plan: Plan, rankings: Mapping[str, Ranking]) -> tuple[Attempt, ...]:
+    """The attempts of all lanes, in the order of the recipe."""
+    ran = [rankings[label] for label in plan.recipe.lanes if label in rankings]
+    return tuple(attempt for ranking in ran for attempt in ranking.attempts)
 
 
 def _with_skipped(plan: Plan, reasons: Mapping[str, str], *, missed: bool = False) -> Plan:

@@ -57,9 +57,9 @@ def app(
     `link` is one that signs in to the page without a token.
     """
     routes: list[BaseRoute] = [
+        *rest.routes(server_state),  # first: the most requests are for these
         *_own_routes(server_state),
         *page.page_routes(server_state, link),
-        *rest.routes(server_state),
         *(route for each in mounts for route in _mount_routes(each)),
     ]
 

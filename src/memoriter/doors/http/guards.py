@@ -17,7 +17,7 @@ from memoriter.doors.http.headers import (
     bearer_token,
     content_length,
     has_ambiguous_length,
-    header_values,
+    read_headers,
     require_json,
 )
 from memoriter.doors.http.logs import log_event
@@ -30,6 +30,8 @@ from memoriter.doors.tokens import Credential
 
 CREDENTIAL: Final = "memoriter.credential"
 """The key of the ASGI scope under which the caller's credential is."""
+HEADERS: Final = "memoriter.headers"
+"""The key of the ASGI scope under which the headers are by name."""
 BODY_SIZE: Final = "memoriter.body_size"
 """The key of the ASGI scope under which the number of bytes of the body is."""
 PAGE: Final = "/page/"
@@ -120,12 +122,13 @@ class Guard:
         The order matters: a page of another site learns nothing about tokens, and no body is read
         before token and rate are checked.
         """
-        if has_ambiguous_length(scope["headers"]):
+        headers = scope[HEADERS] = read_headers(scope["headers"])
+        if has_ambiguous_length(headers):
             # What follows on this connection may be the hidden half of this request.
             answer.more.append((b"connection", b"close"))
             raise _ambiguous()
         opening = scope["method"] == "GET" and scope["path"] in (PAGE, PAGE.rstrip("/"))
-        origin = self._welcome.check(scope["headers"], opening=opening)
+        origin = self._welcome.check(headers, opening=opening)
         if origin is not None:
             answer.more += [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
             if scope["method"] == "OPTIONS":
@@ -143,7 +146,7 @@ class Guard:
         scope["path"] = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
         if scope["path"] in OPEN:
             return
-        token = bearer_token(scope["headers"])
+        token = bearer_token(scope[HEADERS])
         if token is None:
             raise Unauthenticated(
                 "this request has no token",
@@ -159,7 +162,7 @@ class Guard:
         """The whole body, if it is small enough and comes in time."""
         limits = self._server_state.limits
         most = limits.body if CREDENTIAL in scope else REQUEST_BYTES
-        size = content_length(scope["headers"])
+        size = content_length(scope[HEADERS])
         if size is not None:
             # A large body counts as many requests, before it is read: reading takes time of all.
             await self._charge(scope, min(size, _DRAINED * most))
@@ -178,7 +181,7 @@ class Guard:
             ) from None
         self._server_state.heap.saw(len(body))
         if body:
-            require_json(scope["headers"])
+            require_json(scope[HEADERS])
         return body
 
     async def _read(self, scope: Scope, receive: Receive, most: int) -> bytes:
@@ -187,7 +190,7 @@ class Guard:
         Values are counted as the parts arrive, so that no count of a whole body delays others.
         """
         values = ValueCount(QUESTION_VALUES if scope["path"] in self._questions else VALUES)
-        charged = content_length(scope["headers"]) is not None
+        charged = content_length(scope[HEADERS]) is not None
         parts: list[bytes] = []
         size = 0
         while True:
@@ -217,11 +220,12 @@ class Guard:
 
 def _check_tenant(scope: Scope, credential: Credential) -> None:
     """Raise Forbidden if a header or the query names another tenant than the token's."""
-    for key, value in QueryParams(scope["query_string"]).multi_items():
-        without_tenant(credential.tenant, {key: value})
+    if scope["query_string"]:
+        for key, value in QueryParams(scope["query_string"]).multi_items():
+            without_tenant(credential.tenant, {key: value})
+    own = credential.tenant.encode().decode("latin-1")  # as `read_headers` decodes them
     for name in _TENANT_HEADERS:
-        own = credential.tenant.encode().decode("latin-1")  # as `header_values` decodes them
-        if any(value != own for value in header_values(scope["headers"], name)):
+        if any(value != own for value in scope[HEADERS].get(name, ())):
             raise Forbidden(
                 f"{name.decode()}: this credential is for another tenant",
                 hint=f"leave out {name.decode()}: the tenant comes from the credential",
@@ -247,9 +251,9 @@ async def _drained(receive: Receive, limit: int) -> None:
 
 def _may_be_endless(scope: Scope, most: int) -> bool:
     """Whether more of the body may come than any body has."""
-    size = content_length(scope["headers"])
+    size = content_length(scope[HEADERS])
     if size is None:
-        return bool(header_values(scope["headers"], b"transfer-encoding"))
+        return b"transfer-encoding" in scope[HEADERS]
     return size > most
 
 

@@ -7,7 +7,7 @@ DNS rebinding, Origin and Sec-Fetch-Site against requests from pages of other si
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from memoriter.core.errors import Forbidden, InputError, Misdirected, NotJson
@@ -19,11 +19,14 @@ _HOST: Final = re.compile(
 )
 _ORIGIN: Final = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#@\s]+)")
 _JSON: Final = re.compile(r"application/json(?:\s*;\s*charset\s*=\s*\"?utf-?8\"?)?")
+_NUMBER: Final = re.compile(r"[0-9]+")
 AFTER: Final = "Memoriter-After"
+_AFTER: Final = AFTER.lower().encode()
 _LARGEST_PORT: Final = 65_535
 _SAME_SITE: Final = frozenset({"same-origin", "none"})
 """Values of Sec-Fetch-Site that do not come from another site; `none` is typed by the user."""
-Headers = Iterable[tuple[bytes, bytes]]
+Headers = Mapping[bytes, Sequence[str]]
+"""By name in lower case: all values of a header, in the order sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,10 @@ class HostPolicy:
         Raises Misdirected for another host, Forbidden for a page of another site. With `opening`,
         somebody may follow a link from anywhere: the document that opens holds nothing of anybody.
         """
-        listed = list(headers)
-        host = self._host(header_values(listed, b"host"))
-        origin = self._origin(header_values(listed, b"origin"), host)
-        sites = header_values(listed, b"sec-fetch-site")
-        opening = opening and header_values(listed, b"sec-fetch-mode") == ["navigate"]
+        host = self._host(headers.get(b"host", ()))
+        origin = self._origin(headers.get(b"origin", ()), host)
+        sites = headers.get(b"sec-fetch-site", ())
+        opening = opening and headers.get(b"sec-fetch-mode") == ["navigate"]
         foreign = any(site not in _SAME_SITE for site in sites)
         if origin is None and foreign and not opening:
             raise Forbidden(
@@ -102,9 +104,12 @@ class HostPolicy:
         return None
 
 
-def header_values(headers: Headers, name: bytes) -> list[str]:
-    """All values of a header, in the order sent."""
-    return [value.decode("latin-1").strip() for key, value in headers if key.lower() == name]
+def read_headers(sent: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers of a request by name."""
+    out: dict[bytes, list[str]] = {}
+    for key, value in sent:
+        out.setdefault(key.lower(), []).append(value.decode("latin-1").strip())
+    return out
 
 
 def require_json(headers: Headers) -> None:
@@ -112,14 +117,13 @@ def require_json(headers: Headers) -> None:
 
     A content type that HTML forms can send would need no CORS preflight, so only JSON will do.
     """
-    listed = list(headers)
-    encodings = header_values(listed, b"content-encoding")
+    encodings = headers.get(b"content-encoding", ())
     if any(encoding.lower() != "identity" for encoding in encodings):
         raise NotJson(
             "the body of the request is compressed",
             hint="send it uncompressed, without the header Content-Encoding",
         )
-    kinds = header_values(listed, b"content-type")
+    kinds = headers.get(b"content-type", ())
     if len(kinds) != 1 or not _JSON.fullmatch(kinds[0].lower()):
         raise NotJson(
             "the Content-Type header is missing or not JSON",
@@ -132,19 +136,18 @@ def has_ambiguous_length(headers: Headers) -> bool:
 
     The rest of its body could then pass for a second request (request smuggling).
     """
-    names = {key.lower() for key, _ in headers}
-    return {b"content-length", b"transfer-encoding"} <= names
+    return b"content-length" in headers and b"transfer-encoding" in headers
 
 
 def content_length(headers: Headers) -> int | None:
     """The length that the header announces; None if there is none."""
-    lengths = header_values(headers, b"content-length")
-    return int(lengths[0]) if lengths and re.fullmatch(r"[0-9]+", lengths[0]) else None
+    lengths = headers.get(b"content-length")
+    return int(lengths[0]) if lengths and _NUMBER.fullmatch(lengths[0]) else None
 
 
 def entry_to_see(headers: Headers) -> int | None:
     """The log entry that an answer must know, by the header `Memoriter-After`; None without one."""
-    sent = header_values(headers, AFTER.lower().encode())
+    sent = headers.get(_AFTER)
     if not sent:
         return None
     if len(sent) != 1 or not re.fullmatch(r"[0-9]{1,18}", sent[0]):
@@ -157,8 +160,8 @@ def entry_to_see(headers: Headers) -> int | None:
 
 def bearer_token(headers: Headers) -> str | None:
     """The bearer token of a request; None if there is none, or more than one."""
-    sent = header_values(headers, b"authorization")
-    if len(sent) != 1:
+    sent = headers.get(b"authorization")
+    if sent is None or len(sent) != 1:
         return None
     scheme, _, token = sent[0].partition(" ")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None

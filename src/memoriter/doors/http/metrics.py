@@ -43,9 +43,11 @@ class Metrics:
     def count_request(self, tenant: str, operation: str, status: int, seconds: float) -> None:
         """Count a request, its status and its duration."""
         with self._lock:
-            counts = self._of.setdefault(tenant, _Counts())
+            counts = self._counts(tenant)
             counts.requests[operation, status] += 1
-            spent = counts.seconds.setdefault(operation, [0.0] * (len(BUCKETS) + 2))
+            spent = counts.seconds.get(operation)
+            if spent is None:
+                spent = counts.seconds[operation] = [0.0] * (len(BUCKETS) + 2)
             spent[bisect_left(BUCKETS, seconds)] += 1
             spent[-1] += seconds
 
@@ -54,9 +56,16 @@ class Metrics:
         if reply.get("status") != "degraded":
             return
         with self._lock:
-            counts = self._of.setdefault(tenant, _Counts())
+            counts = self._counts(tenant)
             counts.degraded[operation] += 1
             counts.unranked += "rerank" in reply.get("skipped", {})
+
+    def _counts(self, tenant: str) -> _Counts:
+        """The counters of a tenant; the lock is held."""
+        counts = self._of.get(tenant)
+        if counts is None:
+            counts = self._of[tenant] = _Counts()
+        return counts
 
     def text(self, tenant: str, status: Mapping[str, Any]) -> str:
         """The metrics of one tenant in the text format; `status` has the values of the gauges."""

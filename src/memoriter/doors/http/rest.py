@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, cast, get_args, get_origin
 from urllib.parse import unquote
 
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.datastructures import QueryParams
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from memoriter.core.errors import InputError
 from memoriter.core.other_words import operation_meant, operation_of
 from memoriter.doors.hints import in_fields
-from memoriter.doors.http.guards import CREDENTIAL
-from memoriter.doors.http.state import ServerState
+from memoriter.doors.http.guards import CREDENTIAL, HEADERS
+from memoriter.doors.http.state import DONE, ServerState
 from memoriter.doors.json_bodies import parse_body
 from memoriter.doors.operations import BY_NAME, OPERATIONS, Operation
 from memoriter.doors.sizes import RECEIPTS
 from memoriter.doors.tenant_session import TENANT
 
-JSON: Final = "application/json"
+_TYPE: Final = (b"content-type", b"application/json")
 _URL_ONLY: Final = "GET"
 """The method whose fields are all in the URL, as text."""
 
@@ -36,7 +36,7 @@ def routes(server_state: ServerState) -> list[Route]:
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = operation
     return [
-        Route(path, _endpoint(server_state, paths[path]), methods=list(paths[path]))
+        Route(path, _Endpoint(server_state, paths[path]), methods=list(paths[path]))
         for path in sorted(paths, key=lambda path: path.count("{"))
     ]
 
@@ -66,26 +66,35 @@ def route_meant(method: str, path: str) -> str:
     return "" if hint.startswith("did you mean") else in_fields(hint)
 
 
-def _endpoint(
-    server_state: ServerState, methods: Mapping[str, Operation]
-) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        operation = methods[_URL_ONLY if request.method == "HEAD" else request.method]
-        body = await request.body()
-        # Parsed in the thread of the worker: a large body must not block the event loop.
-        fields = partial(request_fields, operation, request, body, server_state.limits.depth)
-        credential = request.scope[CREDENTIAL]
-        reply = await server_state.answer(
-            credential,
+class _Endpoint:
+    """An ASGI application that answers requests for one path.
+
+    Most requests are answered here, so it needs none of the layers that starlette has around a
+    function.
+    """
+
+    def __init__(self, server_state: ServerState, methods: Mapping[str, Operation]) -> None:
+        self._server_state = server_state
+        self._methods = methods
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; raises errors that a remote caller may see."""
+        method = scope["method"]
+        operation = self._methods[_URL_ONLY if method == "HEAD" else method]
+        body: bytes = (await receive())["body"]  # the guard has read the whole body
+        depth = self._server_state.limits.depth
+        reply = await self._server_state.answer(
+            scope[CREDENTIAL],
             operation,
-            fields,
+            # Parsed in the thread of the worker: a large body must not block the event loop.
+            partial(request_fields, operation, scope, body, depth),
             size=len(body),
-            headers=request.headers.raw,
+            headers=scope[HEADERS],
             spelled=operation.method == _URL_ONLY,
         )
-        return Response(reply, media_type=JSON)
-
-    return endpoint
+        length = (b"content-length", str(len(reply)).encode())
+        await send({"type": "http.response.start", "status": DONE, "headers": [length, _TYPE]})
+        await send({"type": "http.response.body", "body": reply})
 
 
 def question_paths() -> frozenset[str]:
@@ -99,13 +108,13 @@ def _is_long(operation: Operation) -> bool:
     return bool(long & set(operation.request.model_fields))
 
 
-def request_fields(operation: Operation, request: Request, body: bytes, depth: int) -> object:
+def request_fields(operation: Operation, scope: Scope, body: bytes, depth: int) -> object:
     """The fields of a request, from its path and its query or its body.
 
     Raises InputError if a field comes twice, or in the query of a request that has a body.
     """
-    fields = _path(request.path_params)
-    query = request.query_params.multi_items()
+    fields = _path(scope["path_params"])
+    query = QueryParams(scope["query_string"]).multi_items() if scope["query_string"] else ()
     if operation.method == _URL_ONLY:
         if body:
             raise InputError(

@@ -17,7 +17,7 @@ from memoriter.core.errors import InputError, MemoriterError, NotFound, TooLarge
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.other_words import operation_meant
 from memoriter.doors.hints import in_fields
-from memoriter.doors.http.guards import CREDENTIAL
+from memoriter.doors.http.guards import CREDENTIAL, HEADERS
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.json_bodies import parse_body, to_json
 from memoriter.doors.operations import BY_NAME
@@ -122,7 +122,7 @@ async def _run(call: Call, request: Request, server_state: ServerState, size: in
         raise RpcError(PARAMS, "params must be an object: arguments are passed by name")
     try:
         credential: Credential = request.scope[CREDENTIAL]
-        headers = request.headers.raw
+        headers = request.scope[HEADERS]
         return await server_state.answer(
             credential, method, lambda: call.params, size=size, headers=headers
         )

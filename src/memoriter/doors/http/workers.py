@@ -11,14 +11,14 @@ long as it worked, if others are active, and then until no request of theirs run
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import threading
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import field
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from memoriter.core.errors import TooMany, Unavailable
@@ -57,13 +57,14 @@ _QUEUES: Final = 4
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """Work that waits or runs; the future has its outcome."""
+    """Work that waits or runs; `answer` gets its outcome, in the thread of the event loop."""
 
     tenant: str
     work: Callable[[], Any]
     large: bool
-    outcome: Future[Any] = field(default_factory=Future[Any])
+    answer: asyncio.Future[Any]
     started: float | None = None
+    deadline: asyncio.TimerHandle | None = None
 
 
 class UseLedger:
@@ -136,44 +137,42 @@ class WorkerPool:
         Raises TooMany if the queue is full or the work never started, Unavailable if the deadline
         has passed or the server stops.
         """
-        job = _Job(tenant, work, size >= LARGE)
+        loop = asyncio.get_running_loop()
+        job = _Job(tenant, work, size >= LARGE, loop.create_future())
         self._admit(job)
-        awaited = asyncio.wrap_future(job.outcome)
-        awaited.add_done_callback(_retrieve)
+        if deadline:
+            job.deadline = loop.call_later(self._limits.answer_s, self._late, job)
         try:
-            await self._wait(job, awaited, self._limits.answer_s if deadline else None)
-            return awaited.result()
+            return await job.answer
         finally:
-            del job, awaited, work  # an error has this frame in its traceback: see `_do`
+            if job.deadline is not None:
+                job.deadline.cancel()
+            del job, work  # an error has this frame in its traceback: see `_do`
 
-    async def _wait(self, job: _Job, awaited: asyncio.Future[object], limit: float | None) -> None:
-        """Wait until a job is done, or raise what its deadline allows."""
-        done, _ = await asyncio.wait({awaited}, timeout=limit)
-        if limit is None or done:
-            return
+    def _late(self, job: _Job) -> None:
+        """The deadline of a job has passed."""
         # Leaving succeeds only if the work is still in the queue: then nothing was done, and
         # the caller may try again. Else it gets the rest of its time from its own start.
         if self._left(job):
-            raise _busy()
+            _answer(job, None, _busy())
+            return
         now = self._clock()
-        left = (now if job.started is None else job.started) + limit - now
-        done, _ = await asyncio.wait({awaited}, timeout=max(0.0, left))
-        if not done:
-            raise Unavailable(
-                f"the answer was not ready within {limit:g} s",
-                hint="ask for less, for example with a smaller limit, or try again later",
-            )
+        left = (now if job.started is None else job.started) + self._limits.answer_s - now
+        job.deadline = job.answer.get_loop().call_later(max(0.0, left), self._overdue, job)
+
+    def _overdue(self, job: _Job) -> None:
+        """A job has had all its time since it began."""
+        late = Unavailable(
+            f"the answer was not ready within {self._limits.answer_s:g} s",
+            hint="ask for less, for example with a smaller limit, or try again later",
+        )
+        _answer(job, None, late)
 
     def close(self) -> None:
         """Wait until all work has ended, that in the queues too."""
-        with self._lock:
+        with self._ends:
             self._closed = True
-        while True:
-            with self._lock:
-                jobs = [job.outcome for queue in self._waiting.values() for job in queue]
-            if not jobs:
-                break
-            wait(jobs)
+            self._ends.wait_for(lambda: not self._waiting)
         self._threads.shutdown(wait=True)
 
     def _admit(self, job: _Job) -> None:
@@ -183,12 +182,14 @@ class WorkerPool:
         with self._lock:
             if self._closed:
                 raise Unavailable("the server is shutting down", hint="try again later")
-            queue = self._waiting.get(job.tenant, deque())
-            own = len(queue) + self._running[job.tenant]
+            queue = self._waiting.get(job.tenant)
+            own = (len(queue) if queue else 0) + self._running[job.tenant]
             if own >= most or self._open >= limits.threads + _QUEUES * limits.waiting:
                 raise _busy()
             self._open += 1
-            self._waiting.setdefault(job.tenant, queue).append(job)
+            if queue is None:
+                queue = self._waiting[job.tenant] = deque()
+            queue.append(job)
             self._start()
 
     def _start(self) -> None:
@@ -250,34 +251,31 @@ class WorkerPool:
         result: Any = None
         failed: BaseException | None = None
         try:
-            if job.outcome.set_running_or_notify_cancel():
+            if not job.answer.cancelled():
                 result = job.work()
         except BaseException as error:
             # The caller gets it without the frames of the work: they hold the request's body, and
             # would be kept, in a circle with the error, until the garbage collector comes.
             failed = error.with_traceback(None)
-        rest = self._used(job, time.thread_time() - began)
-        if not rest:  # the caller may send its next request at once
-            self._ended(job)
+        rest = self._worked(job, time.thread_time() - began)
+        # Last, unless the thread rests: the thread of the event loop then need not wait for it.
         _deliver(job, result, failed)
-        self._stopped(job.tenant)
         if rest:  # the caller does not wait for it
             self._sleep(rest)
             self._give_way(job.tenant)
-            self._ended(job)
+            with self._lock:
+                self._ended(job)
 
-    def _used(self, job: _Job, seconds: float) -> float:
+    def _worked(self, job: _Job, seconds: float) -> float:
         """Count processor time; returns how long the thread has to rest before the next request."""
         with self._lock:
             self.uses.add(job.tenant, seconds)
             rests = seconds >= (SHORT_S if job.large else LONG_S) and self._others(job.tenant)
+            _count(self._working, job.tenant, -1)
+            self._ends.notify_all()  # those who gave way to it may go on
+            if not rests:  # the caller may send its next request at once
+                self._ended(job)
             return min(seconds, MOST_REST_S) if rests else 0.0
-
-    def _stopped(self, tenant: str) -> None:
-        """A request was answered: those who gave way to it may go on."""
-        with self._ends:
-            _count(self._working, tenant, -1)
-            self._ends.notify_all()
 
     def _give_way(self, tenant: str) -> None:
         """Wait until no request of another tenant runs, for a short while at most."""
@@ -285,12 +283,14 @@ class WorkerPool:
             self._ends.wait_for(lambda: not {*self._working} - {tenant}, self._limits.give_way_s)
 
     def _ended(self, job: _Job) -> None:
-        with self._lock:
-            _count(self._running, job.tenant, -1)
-            if job.large:
-                self._large.discard(job.tenant)
-            self._open -= 1
+        """Give the thread of a job to the next one; the lock is held."""
+        _count(self._running, job.tenant, -1)
+        if job.large:
+            self._large.discard(job.tenant)
+        self._open -= 1
+        if self._waiting:
             self._start()
+            self._ends.notify_all()  # for `close`
 
     def _left(self, job: _Job) -> bool:
         """Take a job out of its queue; False if it has started."""
@@ -302,18 +302,24 @@ class WorkerPool:
             if not queue:
                 del self._waiting[job.tenant]
             self._open -= 1
-            job.outcome.cancel()
+            self._ends.notify_all()
             return True
 
 
 def _deliver(job: _Job, result: object, failed: BaseException | None) -> None:
-    """Give a job's outcome to its caller, unless that left before it began."""
-    if job.outcome.cancelled():
+    """Have the event loop give a job's outcome to its caller."""
+    with contextlib.suppress(RuntimeError):  # it was closed: nobody waits any more
+        job.answer.get_loop().call_soon_threadsafe(_answer, job, result, failed)
+
+
+def _answer(job: _Job, result: object, failed: BaseException | None) -> None:
+    """Give a job's outcome to its caller, unless that has one already or left."""
+    if job.answer.done():
         return
     if failed is None:
-        job.outcome.set_result(result)
+        job.answer.set_result(result)
     else:
-        job.outcome.set_exception(failed)
+        job.answer.set_exception(failed)
 
 
 def _count(counts: Counter[str], tenant: str, change: int) -> None:
@@ -325,12 +331,6 @@ def _count(counts: Counter[str], tenant: str, change: int) -> None:
 
 def _busy() -> TooMany:
     return TooMany("the server is busy", hint="try again in a moment")
-
-
-def _retrieve(awaited: asyncio.Future[_T]) -> None:
-    """Read the exception: asyncio logs one that nobody reads, as after a deadline."""
-    if not awaited.cancelled():
-        awaited.exception()
 
 
 def share_fairly(heap: Heap) -> None:

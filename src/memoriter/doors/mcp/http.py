@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from memoriter.core.errors import NoSuchMethod
 from memoriter.core.names import JsonObject
 from memoriter.doors.http.app import Mounted
-from memoriter.doors.http.guards import BODY_SIZE, CREDENTIAL, replayed
+from memoriter.doors.http.guards import BODY_SIZE, CREDENTIAL, HEADERS, replayed
 from memoriter.doors.http.headers import Headers
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
@@ -74,7 +74,7 @@ def _size(ctx: McpContext) -> int:
 def _headers(ctx: McpContext) -> Headers:
     """The headers of this request."""
     assert ctx.request is not None  # noqa: S101  # as above
-    return ctx.request.scope["headers"]
+    return ctx.request.scope[HEADERS]
 
 
 class _PostOnly:
