@@ -47,6 +47,17 @@ def zero_where_absent(scores: Scores) -> Scores:
     return np.where(np.isnan(scores), 0.0, scores)
 
 
+def scores_at(rows: Rows, known: Rows, scores: Scores) -> Scores:
+    """The score of each of these rows, which ascend and contain the known ones; NaN for others.
+
+    >>> scores_at(np.array([2, 5, 9]), np.array([9, 2]), np.array([0.5, 0.25])).tolist()
+    [0.25, nan, 0.5]
+    """
+    out = np.full(rows.size, np.nan)
+    out[rows.searchsorted(known)] = scores
+    return out
+
+
 def among(some: Rows, rows: Rows) -> Mask:
     """Which of these rows are among some others, which ascend.
 

@@ -79,6 +79,8 @@ class EchoBoost(Boost):
         """The factor where a text repeats the question; the share of such words stands beside."""
         shares = asked_share(ctx, slate.rows)
         hit = shares >= self.share
+        if not hit.any():
+            return Boosted.nothing(slate.rows.size, "share")
         return Boosted(
             np.where(hit, snap_one(self.factor), np.nan), {"share": np.where(hit, shares, np.nan)}
         )
