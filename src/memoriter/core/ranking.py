@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Final, NamedTuple
 
@@ -36,6 +36,22 @@ def union_rows(parts: Iterable[Rows]) -> Rows:
     fresh = np.ones(rows.size, np.bool_)
     np.not_equal(rows[1:], rows[:-1], out=fresh[1:])
     return rows[fresh]
+
+
+def union_places(parts: Sequence[Rows]) -> tuple[Rows, NDArray[np.intp]]:
+    """(every row once, ascending; for each row of the parts, one behind the other, its place).
+
+    >>> [each.tolist() for each in union_places([np.array([5, 2]), np.array([2, 9])])]
+    [[2, 5, 9], [1, 0, 0, 2]]
+    """
+    every = np.concatenate([np.zeros(0, np.int64), *parts])
+    order = every.argsort()
+    rows = every[order]
+    fresh = np.ones(rows.size, np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=fresh[1:])
+    places = np.empty(rows.size, np.intp)
+    places[order] = fresh.cumsum() - 1
+    return rows[fresh], places
 
 
 def zero_where_absent(scores: Scores) -> Scores:

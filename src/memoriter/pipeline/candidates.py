@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
 from memoriter.core.later import Later
-from memoriter.core.ranking import Matrix, Ranking, Rows, Scores, among, scores_at, union_rows
+from memoriter.core.ranking import (
+    Matrix,
+    Ranking,
+    Rows,
+    Scores,
+    among,
+    scores_at,
+    union_places,
+    union_rows,
+)
 from memoriter.core.slate import ColumnOrLater, Columns, Slate
 from memoriter.index.view import View
 from memoriter.lanes.port import Context
@@ -38,8 +47,7 @@ class Candidates:
     def __init__(self, proposed: Mapping[str, Ranking]) -> None:
         self.proposed = proposed
         """What each lane found."""
-        every = np.concatenate([np.zeros(0, np.int64), *(each.rows for each in proposed.values())])
-        self.rows, at = np.unique(every, return_inverse=True)
+        self.rows, at = union_places([each.rows for each in proposed.values()])
         """Every candidate, ascending."""
         self.scored_rows = self.rows
         """The rows that have scores, ascending: candidates, and what boosts read beside them."""

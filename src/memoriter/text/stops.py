@@ -24,6 +24,8 @@ def without_contractions(text: str) -> str:
     >>> without_contractions("Don't we know Anna’s street? I can't find O'Brien's.")
     "Do we know Anna street? I can find O'Brien."
     """
+    if not any(each in text for each in _APOSTROPHES):
+        return text
     whole = _IRREGULAR.sub(lambda word: _WHOLE[word[0].lower()], text)
     return _ENDS.sub("", whole)
 
