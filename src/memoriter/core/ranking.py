@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Final, NamedTuple
 
@@ -38,6 +38,22 @@ def union_rows(parts: Iterable[Rows]) -> Rows:
     return rows[fresh]
 
 
+def union_places(parts: Sequence[Rows]) -> tuple[Rows, NDArray[np.intp]]:
+    """(every row once, ascending; for each row of the parts, one behind the other, its place).
+
+    >>> [each.tolist() for each in union_places([np.array([5, 2]), np.array([2, 9])])]
+    [[2, 5, 9], [1, 0, 0, 2]]
+    """
+    every = np.concatenate([np.zeros(0, np.int64), *parts])
+    order = every.argsort()
+    rows = every[order]
+    fresh = np.ones(rows.size, np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=fresh[1:])
+    places = np.empty(rows.size, np.intp)
+    places[order] = fresh.cumsum() - 1
+    return rows[fresh], places
+
+
 def zero_where_absent(scores: Scores) -> Scores:
     """The scores, and 0 where there is none.
 
@@ -45,6 +61,17 @@ def zero_where_absent(scores: Scores) -> Scores:
     [0.5, 0.0]
     """
     return np.where(np.isnan(scores), 0.0, scores)
+
+
+def scores_at(rows: Rows, known: Rows, scores: Scores) -> Scores:
+    """The score of each of these rows, which ascend and contain the known ones; NaN for others.
+
+    >>> scores_at(np.array([2, 5, 9]), np.array([9, 2]), np.array([0.5, 0.25])).tolist()
+    [0.25, nan, 0.5]
+    """
+    out = np.full(rows.size, np.nan)
+    out[rows.searchsorted(known)] = scores
+    return out
 
 
 def among(some: Rows, rows: Rows) -> Mask:

@@ -21,7 +21,7 @@ The names of columns, LABEL being a lane or a boost of the recipe and PASS `fuse
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, cast
 
@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Matrix, Rows, Scores
 
@@ -102,6 +103,10 @@ OPS: Final[Mapping[Op, Callable[[Matrix], Scores]]] = {
 """The arithmetic of each operation; the order of the parts does not matter."""
 
 
+ColumnOrLater = Scores | Later[Scores]
+"""A column, or how it is made when somebody reads it."""
+
+
 class Columns(Mapping[str, Scores]):
     """The columns of a slate; those of a larger one are cut to its rows when somebody reads them.
 
@@ -112,7 +117,7 @@ class Columns(Mapping[str, Scores]):
 
     def __init__(
         self,
-        own: dict[str, Scores],
+        own: dict[str, ColumnOrLater],
         before: Mapping[str, Scores] = MappingProxyType({}),
         at: NDArray[np.intp] | None = None,
     ) -> None:
@@ -124,6 +129,8 @@ class Columns(Mapping[str, Scores]):
         own = self._own.get(name)
         if own is None:
             own = self._own[name] = self._before[name][self._at]
+        elif isinstance(own, Later):
+            own = self._own[name] = own.value
         return own
 
     def __contains__(self, name: object) -> bool:
@@ -136,7 +143,7 @@ class Columns(Mapping[str, Scores]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def and_also(self, new: Mapping[str, Scores]) -> Columns:
+    def and_also(self, new: Mapping[str, ColumnOrLater]) -> Columns:
         """These columns and others."""
         return Columns({**self._own, **new}, self._before, self._at)
 
@@ -154,14 +161,14 @@ class Slate:
     steps: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
-        self._check(self.columns)
         if not isinstance(self.columns, Columns):
+            self._check(self.columns)
             object.__setattr__(self, "columns", Columns(dict(self.columns)))
 
-    def _check(self, columns: Mapping[str, Scores]) -> None:
+    def _check(self, columns: Mapping[str, ColumnOrLater]) -> None:
         shape = self.rows.shape
         for column in columns.values():
-            if column.shape != shape:
+            if not isinstance(column, Later) and column.shape != shape:
                 raise InvariantError(
                     "internal error: a search step did not give one value per candidate"
                 )
@@ -201,7 +208,7 @@ class Slate:
             out = np.where(absent, self.columns[step.out], out)
         return out
 
-    def with_details(self, new: Mapping[str, Scores]) -> Slate:
+    def with_details(self, new: Mapping[str, ColumnOrLater]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := [name for name in new if name in self.columns]:
             raise InvariantError(
@@ -214,14 +221,31 @@ class Slate:
     def _kept(self) -> Columns:
         return cast("Columns", self.columns)
 
-    def scored(self, step: Step, new: Mapping[str, Scores]) -> Slate:
-        """Add columns, and the score column that a step computes; the order stays."""
+    def scored(
+        self,
+        step: Step,
+        new: Mapping[str, ColumnOrLater],
+        parts: Matrix | None = None,
+        known: Sequence[str] | None = None,
+    ) -> Slate:
+        """Add columns, and the score column that a step computes; the order stays.
+
+        `parts` are its inputs, if they are at hand; `known` those of them that have a value for
+        some row, if the caller can tell.
+        """
         columns = self.with_details(new)._kept
         if step.out in columns:
             raise InvariantError(
                 f"internal error: two steps of the search compute the same score {step.out}"
             )
-        made = OPS[step.op](np.array([columns[key] for key in step.inputs]))
+        known = step.inputs if known is None else known
+        if parts is None and len(known) == 1 < len(step.inputs):
+            alone = columns[known[0]]
+            made = alone + 0.0 if step.op == "sum" else alone  # a sum with 0 is never −0
+        else:
+            made = OPS[step.op](
+                np.array([columns[key] for key in known]) if parts is None else parts
+            )
         return self._with(columns.and_also({step.out: made}), steps=(*self.steps, step))
 
     def ordered(self, stage: str, at: NDArray[np.intp]) -> Slate:

@@ -35,6 +35,8 @@ def numbers(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
         floats = values.astype(np.float64)
         if name in TIME_COLUMNS:
             floats[values == NO_TIME] = np.nan
+        if places.size == rows.size:  # a row is in one segment
+            return floats
         out[here] = floats
     return out
 
@@ -44,8 +46,8 @@ def text_lengths(view: View, rows: Rows) -> NDArray[np.float64]:
     out = np.ones(rows.size)
     for segment in view.segments:
         places, here = segment.places(rows)
-        out[here] = np.maximum(segment.lengths[_TEXT, places], 1)
-    return out
+        out[here] = segment.lengths[_TEXT][places]
+    return np.maximum(out, 1.0, out=out)
 
 
 def text_ends(view: View, rows: Rows) -> NDArray[np.uint32]:

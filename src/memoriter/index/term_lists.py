@@ -114,6 +114,13 @@ class TermLists:
         """The postings of a term as the native kernel takes them."""
         return self._list_arrays.addresses(span.first, span.last)
 
+    def every_address(self, terms: Sequence[str]) -> list[ListAddresses]:
+        """The same of all these terms that occur."""
+        spans = map(self._spans.get, terms)
+        if None in (spans := list(spans)):  # another thread had them forgotten
+            return [each.addresses for term in terms if (each := self.postings(term)) is not None]
+        return [self.addresses(span) for span in spans if span is not None and span.rows]
+
     @cached_property
     def _list_arrays(self) -> ListArrays:
         arrays = self._arrays

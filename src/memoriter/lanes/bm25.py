@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
 
+import numpy as np
+
 from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
+from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores, scores_at
 from memoriter.core.validation import After, Bounds
 from memoriter.index.field_stats import Among, Named, field_stats_of
 from memoriter.index.selection import Selection
@@ -23,7 +25,7 @@ from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer, kept_scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import BoundTree, best_rows, positive_leaves, scores_of
-from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped, WordMatch
+from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Bm25Params, IdfForm, idf
 from memoriter.rank.grid import snap_one
@@ -203,7 +205,7 @@ class Bm25Lane(Lane):
             is_ordered=True,
         )
 
-    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
         """The scores of further rows, by the query or the rung that found the ranking."""
         return cast("_Search", ranking.memo).score_rows(ranking, ctx.selection, rows)
 
@@ -291,22 +293,22 @@ class _Search:
         masks = self._ctx.selection.masks
         return self._ranked(best_rows(self._scorer, bound, masks, self._lane.pool))
 
-    def _ranked(self, hits: tuple[Rows, Scores], pool: int | None = None) -> Ranking:
+    def _ranked(self, hits: tuple[Rows, Scores]) -> Ranking:
         rows, scores = hits
-        order = self._ctx.best(scores, rows, self._lane.pool if pool is None else pool)
+        order = self._ctx.best(scores, rows, self._lane.pool)
         return Ranking(rows[order], scores[order], is_ordered=True)
 
-    def score_rows(self, ranking: Ranking, selection: Selection, rows: Rows) -> Ranking:
-        """The ranking of other rows, by the attempt that found `ranking`."""
+    def score_rows(self, ranking: Ranking, selection: Selection, rows: Rows) -> Scores:
+        """The scores of other rows, ascending, by the attempt that found `ranking`."""
         won = _winner(ranking)
         if won.near:
             masks = selection.only(self._ctx.view, rows).masks
             near, scores, _ = self._fuzzy(masks).near((won.query or "").split(), self._lane.fuzzy)
-            return self._ranked((near, scores), EVERY)
+            return scores_at(rows, near, scores)
         bound = self._bound(self._text(won))
         if bound is None:
-            return Ranking.empty()
-        return self._ranked(scores_of(self._scorer, bound, rows), EVERY)
+            return np.full(rows.size, np.nan)
+        return scores_of(self._scorer, bound, rows)
 
     def coverage(self, ranking: Ranking) -> Knots | None:
         """A score as a share of what all words of the query could score in one field of weight 1.

@@ -39,10 +39,6 @@ class NativeBm25:
         """(rows, scores) inside the masks, in no order: at least all that belong to the pool."""
         return self._words.best(self._library, masks, pool)
 
-    def of(self, rows: Rows) -> tuple[Rows, Scores]:
-        """(rows, scores) of those of these rows that match, in no order."""
-        if (rows[1:] < rows[:-1]).any():
-            rows = np.sort(rows)
-        scores = self._words.of(self._library, rows)
-        met = ~np.isnan(scores)
-        return rows[met], scores[met]
+    def of(self, rows: Rows) -> Scores:
+        """The score of each of these rows, which ascend; NaN where it does not match."""
+        return self._words.of(self._library, rows)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.picture import joined_words
-from memoriter.core.ranking import SHARE, Ranking, Rows
+from memoriter.core.ranking import SHARE, Ranking, Rows, Scores
 from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
@@ -121,17 +121,15 @@ class KinLane(Lane):
             is_ordered=True,
         )
 
-    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
         """The scores of further rows, with the words of the ranking."""
         every, masks = cast("_Memo", ranking.memo).every, ctx.view.visible
         if every is None:
             words = cast("_Memo", ranking.memo).words
             every = KinScores(ctx.view, words, masks, masks, self.pool)
         scores = every.of(rows)
-        met = scores > 0.0
-        rows, scores = rows[met], scores[met]
-        order = ctx.best(scores, rows, EVERY)
-        return Ranking(rows[order], scores[order], is_ordered=True)
+        scores[scores <= 0.0] = np.nan
+        return scores
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The pairs of similar words in each row's best window, with cosine and weight."""

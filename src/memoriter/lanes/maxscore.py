@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.ranking import Mask, Rows, Scores
+from memoriter.core.ranking import Mask, Rows, Scores, scores_at
 from memoriter.kernel.library import native_library
 from memoriter.lanes.bm25_native import NativeBm25
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
@@ -89,8 +89,8 @@ def native_bm25(scorer: Scorer, tree: BoundTree) -> NativeBm25 | None:
     return cast("NativeBm25 | None", last[1])
 
 
-def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> tuple[Rows, Scores]:
-    """(rows, scores), in no order, of those of these rows that match."""
+def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> Scores:
+    """The score of each of these rows, which ascend; NaN where it does not match."""
     native = native_bm25(scorer, tree)
     if native is not None:
         return native.of(rows)
@@ -99,7 +99,7 @@ def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> tuple[Rows, Scores
         mask = np.zeros(len(segment), np.bool_)
         mask[segment.places(rows)[0]] = True
         masks.append(mask)
-    return best_rows(scorer, tree, masks, rows.size + 1)
+    return scores_at(rows, *best_rows(scorer, tree, masks, rows.size + 1))
 
 
 def _plain_leaves(scorer: Scorer, tree: BoundTree) -> list[BoundLeaf] | None:

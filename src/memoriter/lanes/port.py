@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memoriter.core.explanation import Explanation
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.query import Query
-from memoriter.core.ranking import Ranking, Rows, Scores
+from memoriter.core.ranking import Ranking, Rows, Scores, scores_at
 from memoriter.core.record import Record
 from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
@@ -307,15 +307,15 @@ class Lane(RecipePart, ABC):
     def rank(self, ctx: Context) -> Ranking:
         """Its rows, best first, at most `pool`. Scores must be on the grid; use `ctx.best`."""
 
-    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
-        """The ranking of some rows of the selection outside of its pool, as with an unlimited one.
+    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
+        """The score of each of these rows of the selection, ascending, as with an unlimited pool.
 
-        Called only if the lane is `independent`; `ranking` is what `rank` returned. The `memo` of
-        the result, if it has one, serves both rankings.
+        NaN where the lane does not find a row. Called only if the lane is `independent`; `ranking`
+        is what `rank` returned, and `evidence` may be asked for both.
         """
-        del ranking
         only = replace(ctx, selection=ctx.selection.only(ctx.view, rows), memo={})
-        return self.with_options(**self.unlimited).rank(only)
+        ranking = self.with_options(**self.unlimited).rank(only)
+        return scores_at(rows, ranking.rows, ranking.scores)
 
     @abstractmethod
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -129,7 +129,12 @@ class VectorLane(Lane):
             shows["vector"] = "zero, which points nowhere"
         rows, scores = self._ordered(ctx, hits, self.pool)
         return Ranking(
-            rows, scores, shows=shows, coverage=self._coverage(ctx), memo=hits, is_ordered=True
+            rows,
+            scores,
+            shows=shows,
+            coverage=self._coverage(ctx),
+            memo=_Memo(hits, rows),
+            is_ordered=True,
         )
 
     def _ordered(self, ctx: Context, hits: list[_SpaceHits], pool: int) -> tuple[Rows, Scores]:
@@ -145,20 +150,30 @@ class VectorLane(Lane):
         order = ctx.best(values, rows, pool)
         return rows[order], values[order]
 
-    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+    def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
         """The scores of further rows."""
+        further = self._further(ctx, ranking, rows)
+        if len(further) == 1 and further[0].rows.size == rows.size:
+            return further[0].values
+        out = np.full(rows.size, -np.inf)
+        for each in further:
+            at = rows.searchsorted(each.rows)
+            out[at] = np.maximum(out[at], each.values)
+        out[out == -np.inf] = np.nan
+        return out
+
+    def _further(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[_SpaceHits]:
+        """The hits of each space among rows outside of the pool."""
         able = (each for each in ctx.spaces if _able(each) is None)
-        pairs = list(zip(cast("list[_SpaceHits]", ranking.memo), able, strict=True))
-        hits = [self._scored(own, each, rows) for own, each in pairs]
-        joined = [own.joined(more) for (own, _), more in zip(pairs, hits, strict=True)]
-        return Ranking(*self._ordered(ctx, hits, EVERY), memo=joined, is_ordered=True)
+        known = cast("_Memo", ranking.memo).hits
+        return [self._scored(own, each, rows) for own, each in zip(known, able, strict=True)]
 
     def _scored(self, own: _SpaceHits, each: InSpace, rows: Rows) -> _SpaceHits:
         """The cosines of some rows in a space."""
         if own.is_zero:
             return own
         rows, cosines = cosines_of(each.view, rows, cast("FloatVector", each.vector))
-        kept = np.flatnonzero(cosines >= self._floor)
+        kept = cosines >= self._floor
         return own.of(rows[kept], cosines[kept])
 
     @property
@@ -200,8 +215,11 @@ class VectorLane(Lane):
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's weighted cosine, in each space that found it."""
-        del ctx
-        hits = cast("list[_SpaceHits]", ranking.memo)
+        hits, pool = cast("_Memo", ranking.memo)
+        outside = np.setdiff1d(rows, pool)
+        if outside.size:
+            further = self._further(ctx, ranking, outside)
+            hits = [own.joined(more) for own, more in zip(hits, further, strict=True)]
         if len(hits) == 1:
             return [hits[0].evidence("meaning", row, bare=True) for row in rows.tolist()]
         out: list[Explanation] = []
@@ -307,6 +325,13 @@ class _SpaceHits:
             return leaf
         value = float(snap(self.weight * self.cosines[at : at + 1])[0])
         return Explanation(label, value, "product", (leaf, Explanation("freshness", self.weight)))
+
+
+class _Memo(NamedTuple):
+    """The hits of each space, and the rows of the pool."""
+
+    hits: list[_SpaceHits]
+    pool: Rows
 
 
 def _able(each: InSpace) -> Skipped | None:

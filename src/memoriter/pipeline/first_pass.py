@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import groupby
+from functools import partial
 
 import numpy as np
 
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.ranking import Mask, Rows, Scores, among
-from memoriter.core.slate import FIRST, Op, Slate, Step
+from memoriter.core.ranking import Mask, Matrix, Rows, Scores, among
+from memoriter.core.slate import FIRST, ColumnOrLater, Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key
 from memoriter.lanes.port import Context, RunningPart
 from memoriter.pipeline.candidates import Candidates
@@ -44,76 +45,82 @@ def first_pass(
 
     `boosts` are the labels of those that can run; `lap` records the time of each, for people.
     """
-    rankings = candidates.rankings
+    proposed = candidates.proposed
     pass_ = recipe.passes[0]
     fuse = recipe.fusion(has_model=ctx.has_model)
     slate = candidates.slate()
-    lanes = [label for label in rankings if not recipe.lanes[label].brings]
+    lanes = [label for label in proposed if not recipe.lanes[label].brings]
     scaled = {
-        f"{label}.scaled": made
+        label: made
         for label in lanes
-        if (made := fuse.scaled(label, slate.columns[f"{label}.score"], rankings[label].coverage))
+        if (made := fuse.scaled(label, slate.columns[f"{label}.score"], proposed[label].coverage))
         is not None
     }
-    slate = slate.with_details(scaled)
-    # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted boost
-    # alone must not lift them into the answer.
-    candidate = _any(slate, [f"{label}.score" for label in lanes])
+    slate = slate.with_details({f"{label}.scaled": made for label, made in scaled.items()})
     work = Boosting(recipe, ctx, {}, candidates.counted, lap)
     fused_boosts = [label for label in recipe.fused if label in boosts]
-    for label in fused_boosts:
-        slate = work.with_values(slate, label, f"{label}.score", candidate)
+    if fused_boosts:
+        # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted
+        # boost alone must not lift them into the answer.
+        scores = _stacked(slate, [f"{label}.score" for label in lanes])
+        absent = np.logical_and.reduce(np.isnan(scores), axis=0)
+        for label in fused_boosts:
+            slate = work.with_values(slate, label, f"{label}.score", absent)
     labels = [*lanes, *fused_boosts]
-    inputs = [f"{n}.scaled" if f"{n}.scaled" in scaled else f"{n}.score" for n in labels]
     signals = Signals(
         labels,
-        _stacked(slate, inputs),
-        _stacked(slate, [f"{label}.rank" for label in labels]),
-        np.array([label not in rankings or rankings[label].rows.size > 0 for label in labels]),
+        _stacked(slate, [f"{n}.scaled" if n in scaled else f"{n}.score" for n in labels]),
+        Later(partial(_stacked, slate, [f"{label}.rank" for label in labels])),
+        np.array([label not in proposed or candidates.answered(label) for label in labels]),
     )
     slate = fused(slate, FIRST, labels, fuse.fuse(signals))
-    applied = [label for label in pass_.boosts if label in boosts or label in rankings]
+    applied = [label for label in pass_.boosts if label in boosts or label in proposed]
     slate = work.applied(slate, FIRST, applied)
-    # Rows that still have no score were added by such a lane and no boost scored them. Support was
-    # scored only for the boosts.
+    # Rows that still have no score were added by such a lane and no boost scored them. Rows beside
+    # the candidates were scored only for the boosts.
     stays = ~np.isnan(slate.score)
-    if candidates.support:
+    if candidates.scored_rows is not candidates.rows:
         stays &= among(candidates.rows, slate.rows)
     slate = slate if stays.all() else slate.take(np.flatnonzero(stays))
     return Scored(_sorted(slate, ctx, pass_.ties or recipe.ties), work.shows)
 
 
-def _any(slate: Slate, names: Sequence[str]) -> Mask:
-    """Rows with a value in at least one of these columns."""
-    if not names:
-        return np.zeros(slate.rows.size, np.bool_)
-    return np.logical_or.reduce(~np.isnan(_stacked(slate, names)), axis=0)
-
-
-def _stacked(slate: Slate, names: Sequence[str]) -> np.ndarray:
-    none = np.full(slate.rows.size, np.nan)
-    if not names:
-        return none[None, :][:0]
-    return np.stack([slate.columns.get(name, none) for name in names])
+def _stacked(slate: Slate, names: Sequence[str]) -> Matrix:
+    """Some columns; NaN for one that does not exist."""
+    out = np.full((len(names), slate.rows.size), np.nan)
+    for own, name in zip(out, names, strict=True):
+        if name in slate.columns:
+            own[:] = slate.columns[name]
+    return out
 
 
 def fused(slate: Slate, stage: str, labels: Sequence[str], made: Fused) -> Slate:
     """The slate with the contribution of each signal and, as column `stage`, their sum."""
-    details = {
-        f"{label}.{key}": matrix[at]
-        for key, matrix in made.details.items()
-        for at, label in enumerate(labels)
-        if not np.isnan(matrix[at]).all() and f"{label}.{key}" not in slate.columns
-    }
     inputs = tuple(f"{stage}.{label}" for label in labels)
-    new = dict(zip(inputs, made.contributions, strict=True))
     if not inputs:  # no lane ran: there is no candidate either
         return replace(
             slate,
             columns={**slate.columns, stage: np.full(slate.rows.size, np.nan)},
             steps=(*slate.steps, Step(stage, "sum", (), stage)),
         )
-    return slate.with_details(details).scored(Step(stage, "sum", inputs, stage), new)
+    new: dict[str, ColumnOrLater] = {}
+    if made.weights is not None:
+        empty = np.logical_and.reduce(np.isnan(made.contributions), axis=1)
+        for n, label in enumerate(labels):
+            if not empty[n] and f"{label}.weight" not in slate.columns:
+                own, weight = made.contributions[n], float(made.weights[n])
+                new[f"{label}.weight"] = Later(partial(_where_known, own, weight))
+    if made.lifts is not None:
+        for label, lift in zip(labels, made.lifts, strict=True):
+            if not np.isnan(lift).all() and f"{label}.lift" not in slate.columns:
+                new[f"{label}.lift"] = lift
+    new |= zip(inputs, made.contributions, strict=True)
+    return slate.scored(Step(stage, "sum", inputs, stage), new, made.contributions)
+
+
+def _where_known(scores: Scores, value: float) -> Scores:
+    """A value for each row that has a score."""
+    return np.where(np.isnan(scores), np.nan, value)
 
 
 class Boosting:
@@ -132,17 +139,23 @@ class Boosting:
         self._ctx = ctx
         self.shows = shows
         self._counted = counted or {}
+        self._idle: set[str] = set()
+        """Columns of boosts that apply to no row."""
 
-    def with_values(self, slate: Slate, label: str, column: str, where: Mask) -> Slate:
-        """The slate with a boost's values, limited to some rows, and its detail columns."""
+    def with_values(self, slate: Slate, label: str, column: str, absent: Mask | None) -> Slate:
+        """The slate with a boost's values, none for the absent rows, and its detail columns."""
         self._lap(FIRST)  # so far
         running = RunningPart(label, counted=self._counted.get(label))
         made = self._recipe.boosts[label].boost(self._ctx.running_as(running), slate)
         self.shows[label] = made.shows
-        details = {f"{label}.{key}": values for key, values in made.details.items()}
-        values = np.where(where, made.values, np.nan)
+        values = made.values
+        if not made.applies:
+            self._idle.add(column)
+        elif absent is not None:
+            values = np.where(absent, np.nan, values)
+        new = {column: values, **{f"{label}.{key}": v for key, v in made.details.items()}}
         self._lap(label)
-        return slate.with_details({column: values, **details})
+        return slate.with_details(new)
 
     def applied(self, slate: Slate, stage: str, labels: Sequence[str]) -> Slate:
         """The slate after these boosts; consecutive boosts with the same operation are one step."""
@@ -150,46 +163,50 @@ class Boosting:
         for n, group in enumerate(self._groups(labels)):
             op = self._op(group[0])
             names: list[str] = []
+            absent = _absent(slate.columns[base])
             for label in group:
                 name = self._column(label)
                 if name not in slate.columns:
                     # "max" may score a row that fusion left without one (lane `sources`).
-                    known = ~np.isnan(slate.columns[base])
-                    where = known if op != "max" else np.ones(known.size, np.bool_)
-                    slate = self.with_values(slate, label, name, where)
+                    slate = self.with_values(slate, label, name, None if op == "max" else absent)
                 names.append(name)
                 counted = self._counted.get(label, slate.rows)
                 if counted is not slate.rows:  # nobody reads the others from here on
                     read = among(counted, slate.rows)
-                    slate = slate if read.all() else slate.take(np.flatnonzero(read))
-            known = ~np.isnan(slate.columns[base])
-            masked = [self._masked(slate, name, f"{stage}.{name}", known, op) for name in names]
-            new = {name: values for name, values in masked if name not in slate.columns}
+                    if not read.all():
+                        slate = slate.take(np.flatnonzero(read))
+                        absent = _absent(slate.columns[base])
+            masks = {} if op == "max" else self._masked(slate, names, absent)
+            new = {f"{stage}.{name}": values for name, values in masks.items()}
+            inputs = (base, *(f"{stage}.{name}" if name in masks else name for name in names))
+            known = [name for name in inputs if name not in self._idle]
             out = f"{stage}.boosted" if n == 0 else f"{stage}.boosted.{n + 1}"
-            inputs = (base, *(name for name, _ in masked))
-            slate = slate.scored(Step("boosted", op, inputs, out), new)
+            slate = slate.scored(Step("boosted", op, inputs, out), new, known=known)
             base = out
         return slate
 
-    def _masked(
-        self, slate: Slate, name: str, other: str, known: Mask, op: Op
-    ) -> tuple[str, Scores]:
-        """(name, values) of a column; a masked copy as `other` if some rows have no score."""
-        values = slate.columns[name]
-        if op == "max" or not (~np.isnan(values) & ~known).any():
-            return name, values
-        return other, np.where(known, values, np.nan)
+    def _masked(self, slate: Slate, names: Sequence[str], absent: Mask | None) -> dict[str, Scores]:
+        """Those columns that have a value for an absent row, without these values."""
+        if absent is None:
+            return {}
+        columns = {name: slate.columns[name] for name in names}
+        return {
+            name: np.where(absent, np.nan, values)
+            for name, values in columns.items()
+            if not np.isnan(values[absent]).all()
+        }
 
     def _groups(self, labels: Sequence[str]) -> list[list[str]]:
         """Consecutive labels with one operation; one that reads the score starts a new group."""
-        at = 0
-        marks: list[tuple[int, str]] = []
+        groups: list[list[str]] = []
         for label in labels:
             boost = self._recipe.boosts.get(label)
-            at += boost is not None and boost.reads_score
-            marks.append((at, label))
-        grouped = groupby(marks, key=lambda mark: (mark[0], self._op(mark[1])))
-        return [[label for _, label in group] for _, group in grouped]
+            reads = boost is not None and boost.reads_score
+            if groups and not reads and self._op(label) == self._op(groups[-1][0]):
+                groups[-1].append(label)
+            else:
+                groups.append([label])
+        return groups
 
     def _op(self, label: str) -> Op:
         boost = self._recipe.boosts.get(label)
@@ -197,6 +214,12 @@ class Boosting:
 
     def _column(self, label: str) -> str:
         return f"{label}.score" if label in self._recipe.lanes else f"boost.{label}"
+
+
+def _absent(scores: Scores) -> Mask | None:
+    """The rows without a score; None if all have one."""
+    absent = np.isnan(scores)
+    return absent if absent.any() else None
 
 
 def _sorted(slate: Slate, ctx: Context, ties: Sequence[str]) -> Slate:

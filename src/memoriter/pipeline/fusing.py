@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 import numpy as np
 
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Knots, Mask, Matrix, Scores
 from memoriter.core.validation import Bounds, OneOf
@@ -39,17 +40,20 @@ class Signals:
 
     labels: Sequence[str]
     scores: Matrix
-    ranks: Matrix
+    ranks: Later[Matrix]
     answered: Mask
     """Whether a signal has a value for any row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """What each signal adds to each row, and detail matrices for the explanation."""
+    """What each signal adds to each row, and what explains it."""
 
     contributions: Matrix
-    details: Mapping[str, Matrix]
+    weights: Scores | None = None
+    """What each signal counts for; None if signals have no weights."""
+    lifts: Matrix | None = None
+    """What each signal is multiplied by; NaN if it is not, None if none is."""
 
 
 class Fusion(RecipePart):
@@ -167,8 +171,7 @@ class Weighted(Fusion):
         """Weight · scaled score; `signals.scores` are scaled already."""
         weights = np.array([self.weights.get(label, 1.0) for label in signals.labels])
         parts = shares(weights, signals.answered, self.absent)
-        details = np.where(np.isnan(signals.scores), np.nan, parts[:, None])
-        return Fused(weighted_parts(signals.scores, parts), {"weight": details})
+        return Fused(weighted_parts(signals.scores, parts), parts)
 
 
 class Rrf(Fusion):
@@ -215,11 +218,8 @@ class Rrf(Fusion):
         weights = np.array([self.weights.get(label, 1.0) for label in signals.labels])
         if self.scale == "unit":
             weights = shares(weights, signals.answered, self.absent)
-        details = np.where(np.isnan(signals.ranks), np.nan, weights[:, None])
-        return Fused(
-            rrf_parts(signals.ranks, weights, self.k, self.base, self.scale),
-            {"weight": details},
-        )
+        ranks = signals.ranks.value
+        return Fused(rrf_parts(ranks, weights, self.k, self.base, self.scale), weights)
 
 
 class Smooth(Fusion):
@@ -269,7 +269,7 @@ class Smooth(Fusion):
             # The factor itself, for the explanation: the same formula applied to a score of 1.
             known = np.where(np.isnan(out[at]), np.nan, 1.0)
             lift[at] = smooth_parts(base, known, self.lift, self.fade)
-        return Fused(out, {"lift": lift})
+        return Fused(out, lifts=lift)
 
 
 FUSIONS: Final[tuple[type[Fusion], ...]] = (Weighted, Rrf, Smooth)

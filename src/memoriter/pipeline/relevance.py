@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, NamedTuple
@@ -209,7 +210,7 @@ class Relevance(Spec):
             "stands_out": times,
             "evidence": evidence,
         }
-        return Judged(by_knots(evidence, _knots(self.knots)), parts, self)
+        return Judged(by_knots(evidence, self._floats), parts, self)
 
     def _times(self, spread: Spread | None, covered: Covered) -> Scores:
         """How often evidence beyond that of a weak hit counts, by how far each row stands out."""
@@ -222,10 +223,14 @@ class Relevance(Spec):
         width = math.sqrt(max(squares / whole - middle * middle, STEP)) * self.deviations
         return snap(np.clip((covered.scores - middle) / width, 0.25, 2.0))
 
-    @property
+    @cached_property
+    def _floats(self) -> Knots:
+        return tuple((float(x), float(y)) for x, y in self.knots)
+
+    @cached_property
     def weak_evidence(self) -> float:
         """The evidence of a hit whose relevance is just `weak`."""
-        for (x0, y0), (x1, y1) in pairwise(((0.0, 0.0), *_knots(self.knots))):
+        for (x0, y0), (x1, y1) in pairwise(((0.0, 0.0), *self._floats)):
             if y1 >= self.weak:
                 level = y1 in (self.weak, y0)
                 return x1 if level else _between(self.weak, y0, y1, x0, x1)
@@ -233,20 +238,16 @@ class Relevance(Spec):
 
     def knots_around(self, evidence: float) -> Knots:
         """The two knots between which the relevance of some evidence lies; one beyond the ends."""
-        knots = _knots(self.knots)
+        knots = self._floats
         at = sum(x <= evidence for x, _ in knots)
         return knots[max(at - 1, 0) : at + 1]
-
-
-def _knots(knots: tuple[Knot, ...]) -> Knots:
-    return tuple((float(x), float(y)) for x, y in knots)
 
 
 def _between(y: float, y0: float, y1: float, x0: float, x1: float) -> float:
     return snap_one(x0 + (x1 - x0) * ((y - y0) / (y1 - y0)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuestionFacts:
     """What is known about a question before any record is scored: inputs of the receipt."""
 
@@ -259,12 +260,12 @@ class QuestionFacts:
     spread: Spread | None = None
     """How the lane that the rule names scores all of them; None if it did not run."""
 
-    @property
+    @cached_property
     def mass(self) -> float:
         """How much the question asks: the summed idf of its informative terms."""
         return math.fsum(idf for _, idf, _ in self.terms)
 
-    @property
+    @cached_property
     def seen(self) -> float:
         """The share of the mass that is in words that some record has."""
         known = math.fsum(idf for _, idf, df in self.terms if df)

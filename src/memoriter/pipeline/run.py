@@ -62,10 +62,11 @@ class RowRelevance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A finished search: the plan with row counts, the ranking of each lane, the slate."""
+    """A finished search: the plan with row counts, the candidates, the slate."""
 
     plan: Plan
-    rankings: Mapping[str, Ranking]
+    candidates: Candidates
+    """What the lanes found, and the scores of all lanes."""
     slate: Slate
     """The answer before limit and budget."""
     shown: Slate
@@ -82,10 +83,18 @@ class Ran:
     """What relevance depends on besides the scores; None if the recipe has none."""
     relevance: RowRelevance | None = None
     """How well each candidate answers, and what that is made from; None if the recipe has none."""
-    proposed: Mapping[str, Ranking] = field(default_factory=dict[str, Ranking])
-    """The ranking of each lane before the others' candidates were added."""
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     """Milliseconds by step, for people: no part of the answer or of its receipt."""
+
+    @property
+    def proposed(self) -> Mapping[str, Ranking]:
+        """The ranking of each lane before the others' candidates were added."""
+        return self.candidates.proposed
+
+    @property
+    def rankings(self) -> Mapping[str, Ranking]:
+        """The ranking of each lane with all candidates; made when somebody looks."""
+        return self.candidates.rankings
 
 
 def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
@@ -105,7 +114,6 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
         },
     )
     candidates = complete(plan.recipe, ctx, proposed, seeds, plan.boosting)
-    rankings = candidates.rankings
     scored = first_pass(plan.recipe, ctx, candidates, plan.boosting, watch.lap)
     first = scored.slate
     counts = {label: ranking.rows.size for label, ranking in proposed.items()}
@@ -126,10 +134,10 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
     shown = _cut(ctx, slate, moves, counts)
     watch.lap("limit")
     shows = {**scored.shows, **{name: move.shows for name, move in moves.items()}}
-    finish = _Finish(plan, ctx, proposed, rankings, first=first, counts=counts, shows=shows)
+    finish = _Finish(plan, ctx, proposed, first, counts=counts, shows=shows)
     return Ran(
-        plan=plan_after(plan, {}, finish, _attempts(plan, rankings)),
-        rankings=rankings,
+        plan=plan_after(plan, {}, finish, _attempts(plan, proposed)),
+        candidates=candidates,
         slate=slate,
         shown=shown,
         scored=scored.slate,
@@ -138,7 +146,6 @@ def run_plan(plan: Plan, ctx: Context, before: Ran | None = None) -> Ran:
         seeds=seeds,
         question=question,
         relevance=relevance,
-        proposed=proposed,
         timings=watch.laps,
     )
 
@@ -266,7 +273,6 @@ class _Finish:
     plan: Plan
     ctx: Context
     proposed: Mapping[str, Ranking]
-    rankings: Mapping[str, Ranking]
     first: Slate
     """The slate before the second pass: the proof is about it."""
     counts: Mapping[str, int]
@@ -274,18 +280,18 @@ class _Finish:
 
     def __call__(self, steps: tuple[PlanStep, ...]) -> tuple[PlanStep, ...]:
         """The steps with the rows after each, what each shows and the attempts of lanes."""
-        plan, first, rankings = self.plan, self.first, self.rankings
+        plan, first, proposed = self.plan, self.first, self.proposed
         rows = {**self.counts, **{name: boosted_count(first, name) for name in plan.boosting}}
-        proof = outside_pools(plan.recipe, self.ctx, self.proposed, first.score, plan.boosting)
+        proof = outside_pools(plan.recipe, self.ctx, proposed, first.score, plan.boosting)
         shows = {**self.shows, FIRST: proof}
-        ranked = {label: ranking.shows for label, ranking in rankings.items()}
+        ranked = {label: ranking.shows for label, ranking in proposed.items()}
         return tuple(
             PlanStep(
                 step.name,
                 {**step.shows, **ranked.get(step.name, {}), **shows.get(step.name, {})},
                 skipped=step.skipped,
                 rows=rows.get(step.name, step.rows),
-                attempts=rankings[step.name].attempts if step.name in rankings else step.attempts,
+                attempts=proposed[step.name].attempts if step.name in proposed else step.attempts,
                 idle=step.idle,
             )
             for step in steps

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from memoriter.core.errors import InvariantError, Unavailable
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Ranking, Scores
 from memoriter.core.slate import TIER, Slate, Step
@@ -89,7 +90,7 @@ def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[s
     slate = slate.with_details(
         {f"{AGAIN}.{name}.rank": head_slate for name, head_slate in lists.items()}
     )
-    signals = Signals(list(lists), scores, ranks, np.ones(len(lists), np.bool_))
+    signals = Signals(list(lists), scores, Later(lambda: ranks), np.ones(len(lists), np.bool_))
     slate = fused(slate, AGAIN, list(lists), pass_.fuse.fuse(signals))
     work = Boosting(recipe, ctx, dict(scored.shows))
     slate = work.applied(slate, AGAIN, _applicable(recipe, pass_, slate, boosts))

@@ -89,11 +89,11 @@ def question_names(question: str) -> tuple[str, ...]:
     ('Marcus',)
     """
     matches = list(_WORD.finditer(question))
-    capitals = sum(match.group()[0].isupper() for match in matches)
-    if len(matches) >= _FEW and 2 * capitals > len(matches):
+    capitals = [match for match in matches if match[0][0].isupper()]
+    if len(matches) >= _FEW and 2 * len(capitals) > len(matches):
         return ()
     out: dict[str, None] = {}
-    for match in matches:
+    for match in capitals:
         word, before = match.group(), question[max(match.start() - _BEFORE, 0) : match.start()]
         if _is_name(word) and match.start() and not _SENTENCE.search(before):
             out[word] = None
@@ -101,9 +101,10 @@ def question_names(question: str) -> tuple[str, ...]:
 
 
 def _is_name(word: str) -> bool:
+    """Whether a word with a capital is a name."""
     lower = word.lower()
     plain = lower in CALENDAR or lower in FUNCTION_WORDS or lower in _TITLES
-    return word[0].isupper() and len(word) > 1 and not plain
+    return len(word) > 1 and not plain
 
 
 def sentences_of(text: str) -> list[str]:
@@ -153,8 +154,9 @@ def asks_nothing(text: str) -> bool:
     >>> asks_nothing("good morning!"), asks_nothing("morning"), asks_nothing("Where do I work?")
     (True, False, False)
     """
-    several = len(_WORD.findall(text)) > 1
-    return several and not has_topic(text) and not any(map(_has_question_form, sentences_of(text)))
+    if has_topic(text) or len(_WORD.findall(text)) <= 1:
+        return False
+    return not any(map(_has_question_form, sentences_of(text)))
 
 
 def is_question(sentence: str) -> bool:

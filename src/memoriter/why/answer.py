@@ -112,7 +112,7 @@ class _Judgement:
                 ctx,
                 ran.question,
                 ran.plan.recipe.lanes,
-                ran.rankings,
+                ran.proposed,
                 ran.plan.missing,
             )
         )

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from memoriter.core.fold import fold
+from memoriter.core.ranking import Ranking
 from memoriter.core.record import Record
 from memoriter.core.shown import plain
 from memoriter.core.slate import FIRST, Slate
@@ -63,6 +64,19 @@ def _remarks(ran: Ran, ctx: Context, best: Record | None, unknown: str | None) -
         yield better
 
 
+def _ranked_by(ran: Ran, ctx: Context) -> dict[str, Ranking]:
+    """The rows of another selection, ranked by the lanes of a search."""
+    rows = np.sort(ctx.selection.rows(ctx.view))
+    out: dict[str, Ranking] = {}
+    for label, ranking in ran.proposed.items():
+        lane = ran.plan.recipe.lanes[label]
+        scores = lane.score_rows(ctx.at(label, {}), ranking, rows)
+        order = ctx.best(scores, rows, rows.size)
+        order = order[~np.isnan(scores[order])]
+        out[label] = Ranking(rows[order], scores[order], coverage=ranking.coverage)
+    return out
+
+
 def _better_superseded(ran: Ran, ctx: Context) -> str | None:
     """The remark on a hidden superseded record that is relevant and matches better than every hit.
 
@@ -77,22 +91,14 @@ def _better_superseded(ran: Ran, ctx: Context) -> str | None:
         return None
     if not fuse.by_coverage or fuse.absent != "fixed":
         return None
-    if not all(recipe.lanes[label].independent for label in ran.rankings):
+    if not all(recipe.lanes[label].independent for label in ran.proposed):
         return None
     criteria = criteria_of(ctx.query, recipe, ctx.recorded)
     hidden = superseded_only(ctx.view, criteria, ctx.fetch, SUPERSEDED_LIMIT, ctx.effects.work)
     if hidden is None:
         return None
     beside = replace(ctx, selection=hidden, memo={})
-    rows = hidden.rows(ctx.view)
-    rankings = {
-        label: replace(
-            recipe.lanes[label].score_rows(beside.at(label, {}), ranking, rows),
-            coverage=ranking.coverage,
-        )
-        for label, ranking in ran.rankings.items()
-    }
-    slate = first_pass(recipe, beside, Candidates(rankings), ()).slate
+    slate = first_pass(recipe, beside, Candidates(_ranked_by(ran, beside)), ()).slate
     best_hit = max(ran.slate.columns[FIRST].tolist(), default=-math.inf)
     slate = slate.take(np.flatnonzero(slate.columns[FIRST] > best_hit))
     slate = _evident(ran, ctx, slate)

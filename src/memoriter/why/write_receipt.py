@@ -97,7 +97,7 @@ def _coverage(ran: Ran) -> dict[str, object]:
     fuse = ran.plan.recipe.passes[0].fuse
     if fuse is None or not fuse.by_coverage:
         return {}
-    known = {label: each.coverage for label, each in ran.rankings.items()}
+    known = {label: each.coverage for label, each in ran.proposed.items()}
     return {
         "coverage": {
             label: [list(knot) for knot in knots] for label, knots in known.items() if knots
@@ -236,7 +236,7 @@ def _evidence(lanes: Lanes, row: int) -> dict[str, object]:
 def _vectors(ran: Ran, ctx: Context, rows: Rows) -> dict[str, object]:
     """The vectors behind the cosines of the answer: `best` parts by space, `units` for MMR."""
     out: dict[str, object] = {}
-    lanes = [ran.plan.recipe.lanes[label] for label in ran.rankings]
+    lanes = [ran.plan.recipe.lanes[label] for label in ran.proposed]
     if any(lane.generation == "vectors" for lane in lanes):
         best: dict[str, dict[str, str]] = {}
         for lane in lanes:

@@ -113,15 +113,15 @@ class AroundBoost(Boost):
             out[at] = values
             return out
 
-        return Boosted(spread(made.values), {key: spread(c) for key, c in made.details.items()})
+        details = {key: spread(column) for key, column in made.details.items()}
+        return Boosted(spread(made.values), details, applies=made.applies)
 
     def _gains(self, ctx: Context, slate: Slate, rows: Rows) -> Boosted:
         """What some rows gain from the scores of a slate."""
         near = self._turns(ctx, rows) if has_sessions(ctx.view) else None
         farthest = 0 if near is None else _farthest(near)
         if near is None or not farthest:
-            none = np.full(rows.size, np.nan)
-            return Boosted(none, {"row_best": none, "score_best": none} if self.nearby else {})
+            return Boosted.nothing(rows.size, *(("row_best", "score_best") if self.nearby else ()))
         turns = np.stack([near.before, near.after])
         scores = _of(slate, slate.score, turns)
         trust = None if self.less_trusted else _trust(ctx, slate.rows)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Op, Slate
 from memoriter.index.reads import text_lengths
-from memoriter.index.term_lists import Postings
+from memoriter.index.term_lists import TermLists, look_up
 from memoriter.kernel.calls import term_counts
 from memoriter.kernel.library import native_library
 from memoriter.lanes.port import Context, Ready, Skipped
@@ -79,6 +79,8 @@ class EchoBoost(Boost):
         """The factor where a text repeats the question; the share of such words stands beside."""
         shares = asked_share(ctx, slate.rows)
         hit = shares >= self.share
+        if not hit.any():
+            return Boosted.nothing(slate.rows.size, "share")
         return Boosted(
             np.where(hit, snap_one(self.factor), np.nan), {"share": np.where(hit, shares, np.nan)}
         )
@@ -93,23 +95,24 @@ def asked_share(ctx: Context, rows: Rows) -> Scores:
         return shares
     matched = np.zeros(rows.size)
     field, terms = ctx.view.fields.index(_TEXT), ctx.terms
+    look_up([segment.term_lists for segment in ctx.view.segments], terms)
     for segment in ctx.view.segments:
         places, here = segment.places(rows)
-        if not places.size:
-            continue
-        lists = [each for term in terms if (each := segment.postings(term)) is not None]
-        if lists:
-            matched[here] = _counts(lists, field, places)
+        if places.size:
+            matched[here] = _counts(segment.term_lists, terms, field, places)
     return snap(np.minimum(matched / text_lengths(ctx.view, rows), 1.0))
 
 
-def _counts(lists: Sequence[Postings], field: int, places: NDArray[np.intp]) -> Scores:
-    """How often the words of some posting lists occur in a field of these rows, ascending."""
+def _counts(lists: TermLists, terms: Sequence[str], field: int, places: NDArray[np.intp]) -> Scores:
+    """How often some words occur in a field of these rows, ascending."""
     fast = native_library()
     if fast is not None:
-        return term_counts(fast, [each.addresses for each in lists], field, places)
+        return term_counts(fast, lists.every_address(terms), field, places)
     out = np.zeros(places.size)
-    for each in lists:
+    for term in terms:
+        each = lists.postings(term)
+        if each is None:
+            continue
         few = each.at(places)
         own = few.fields == field
         out[np.searchsorted(places, few.docs[own])] += few.tfs[own]  # a row has a field once

@@ -34,7 +34,7 @@ class MomentBoost(ShareBoost):
         """Each row's nearness."""
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
-            return Boosted(np.full(slate.rows.size, np.nan))
+            return Boosted.nothing(slate.rows.size)
         occurred = numbers(ctx.view, slate.rows, "occurred")
         created = numbers(ctx.view, slate.rows, "created")
         absent = np.nan if moment.since > ctx.query.now else created  # as in the lane

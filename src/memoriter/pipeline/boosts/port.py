@@ -37,6 +37,14 @@ class Boosted:
     """Columns that explain the values, such as a distance or an age."""
     shows: Mapping[str, object] = field(default_factory=dict[str, object])
     """What the plan shows for it after it ran."""
+    applies: bool = True
+    """False if no row has a value."""
+
+    @classmethod
+    def nothing(cls, size: int, *details: str) -> Boosted:
+        """No value for any row; `details` are the columns that explain values."""
+        none = np.full(size, np.nan)
+        return cls(none, dict.fromkeys(details, none), applies=False)
 
 
 class Boost(RecipePart, ABC):
