@@ -10,6 +10,7 @@ enum {
     CHUNK = 256,
     FIELDS = 256,
     BLOCK = 16384, /* rows whose sums fit into the second-level cache */
+    SPARSE = 4,    /* rows are found by their postings in blocks with so many times more rows */
     FEW = 16       /* rows are looked up in lists with so many times more postings together */
 };
 
@@ -121,26 +122,46 @@ static void add_chunk(
 SEEK(seek, int32_t)
 SEEK(seek_row, int64_t)
 
-/* Adds the rows of a segment that may belong to the pool. `at` has room for a number for each list. */
+/* Adds the rows of some postings to the pool, each once, and leaves their sums empty: -0.0. */
+static void take_rows(
+    const Part *part, const int32_t *docs, int64_t size, const uint8_t *mask, double *sums, Best *best)
+{
+    for (int64_t i = 0; i < size; i++) {
+        double score = sums[docs[i]];
+        if (score >= best->floor && !signbit(score) && (!mask || mask[docs[i]]))
+            best_add(best, part->numbers[docs[i]], score);
+        sums[docs[i]] = -0.0;
+    }
+}
+
+/* Adds the rows of a segment that may belong to the pool. `at` has room for two numbers for each list. */
 static void race(const Part *part, const List *lists, const Weights *weights, int64_t *at, Best *best)
 {
     const uint8_t *mask = real_mask(part->mask, part->rows);
+    int64_t count = part->count, *ends = at + count;
+    /* A row that no leaf matches keeps -0.0: a sum with any value, even 0, is not negative. */
     double sums[BLOCK];
-    memset(at, 0, (size_t)part->count * sizeof(int64_t));
+    for (int64_t i = 0; i < BLOCK; i++) sums[i] = -0.0;
+    memset(at, 0, (size_t)count * sizeof(int64_t));
     for (int64_t start = 0; start < part->rows; start += BLOCK) {
-        int64_t end = start + BLOCK < part->rows ? start + BLOCK : part->rows, any = 0;
-        for (int64_t n = 0; n < part->count; n++) {
+        int64_t end = start + BLOCK < part->rows ? start + BLOCK : part->rows, many = 0;
+        for (int64_t n = 0; n < count; n++) {
             const List *list = lists + n;
-            int64_t last = end < part->rows ? seek(list->docs, at[n], list->size, (int32_t)end) : list->size;
-            /* A row that no leaf matches keeps -0.0: a sum with any value, even 0, is not negative. */
-            if (last > at[n] && !any++)
-                for (int64_t i = 0; i < end - start; i++) sums[i] = -0.0;
-            for (int64_t size; at[n] < last; at[n] += size) {
-                size = last - at[n] < CHUNK ? last - at[n] : CHUNK;
-                add_chunk(list, part, weights, at[n], size, start, sums);
+            ends[n] = end < part->rows ? seek(list->docs, at[n], list->size, (int32_t)end) : list->size;
+            many += ends[n] - at[n];
+            for (int64_t from = at[n], size; from < ends[n]; from += size) {
+                size = ends[n] - from < CHUNK ? ends[n] - from : CHUNK;
+                add_chunk(list, part, weights, from, size, start, sums);
             }
         }
-        if (any) best_of(best, sums, mask ? mask + start : NULL, part->numbers + start, end - start);
+        if (SPARSE * many < end - start) {
+            for (int64_t n = 0; n < count; n++)
+                take_rows(part, lists[n].docs + at[n], ends[n] - at[n], mask, sums - start, best);
+        } else {
+            best_of(best, sums, mask ? mask + start : NULL, part->numbers + start, end - start);
+            for (int64_t i = 0; i < end - start; i++) sums[i] = -0.0;
+        }
+        memcpy(at, ends, (size_t)count * sizeof(int64_t));
     }
 }
 
@@ -196,7 +217,7 @@ API int64_t kernel_words_best(
     for (int64_t n = 0; n < count; n++) all += parts[n].rows;
     Best best;
     int failed = best_begin(&best, out_rows, out_scores, pool, all);
-    int64_t *at = malloc((size_t)(most_lists(parts, count) + 1) * sizeof(int64_t));
+    int64_t *at = malloc((size_t)(2 * most_lists(parts, count) + 1) * sizeof(int64_t));
     failed |= !at;
     for (int64_t n = 0; n < count && !failed; n++) {
         const Part *part = parts + n;
