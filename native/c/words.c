@@ -32,13 +32,26 @@ typedef struct {
     const uint8_t *mask;    /* the rows that may be found; NULL: all */
 } Part;
 
+/* A leaf of the query. */
+typedef struct {
+    double boost, idf, times; /* how often the query has it */
+} Leaf;
+
 /* What all segments share. */
 typedef struct {
-    const double *factors; /* by leaf and field: weight times idf; NaN if it does not count there */
-    const double *times;   /* by leaf: how often the query has it */
-    const double *means;   /* by field: the mean length */
+    const double *fields; /* by field: its weight; NaN where nothing counts */
+    int64_t step;         /* from the weights for one leaf to those for the next; 0 if all have the same */
+    const Leaf *leaves;
+    const double *means; /* by field: the mean length */
     double k1, b;
 } Weights;
+
+/* What a posting of a leaf in a field counts; NaN if it does not. */
+static inline double factor_of(const Weights *weights, int64_t leaf, uint8_t field)
+{
+    const Leaf *by = weights->leaves + leaf;
+    return weights->fields[leaf * weights->step + field] * by->boost * by->idf;
+}
 
 /* values[i] = times * snap(factor * saturation), for postings of one field */
 CLONES static void one_field(
@@ -60,13 +73,13 @@ static inline __attribute__((always_inline)) double value_of(
     const List *list, const Part *part, const Weights *weights, int64_t at)
 {
     uint8_t field = list->fields[at];
-    double factor = weights->factors[list->leaf * FIELDS + field];
+    double factor = factor_of(weights, list->leaf, field);
     if (isnan(factor)) return NAN;
     double k1 = weights->k1, b = weights->b, more = k1 + 1.0, rest = 1.0 - b;
     double tf = (double)list->tfs[at], length = (double)part->lengths[field][list->docs[at]];
     double norm = k1 * (rest + b * (length / weights->means[field]));
     double share = factor * (tf * more / (tf + norm));
-    return weights->times[list->leaf] * (rint(share * GRID) * STEP);
+    return weights->leaves[list->leaf].times * (rint(share * GRID) * STEP);
 }
 
 /* Adds postings of several fields to the sums of the rows from `start` on. */
@@ -93,10 +106,10 @@ static void add_chunk(
         add_several(list, part, weights, from, size, start, sums);
         return;
     }
-    double factor = weights->factors[list->leaf * FIELDS + fields[0]];
+    double factor = factor_of(weights, list->leaf, fields[0]);
     if (isnan(factor)) return;
     one_field(docs, list->tfs + from, size, part->lengths[fields[0]], weights->means[fields[0]], factor,
-              weights->times[list->leaf], weights->k1, weights->b, values);
+              weights->leaves[list->leaf].times, weights->k1, weights->b, values);
     for (int64_t i = 0; i < size; i++) sums[docs[i] - start] += values[i];
 }
 
@@ -209,10 +222,10 @@ static int64_t most_lists(const Part *parts, int64_t count)
 
 /* The rows that may belong to the best `pool`, with their scores; returns their number. */
 API int64_t kernel_words_best(
-    const Part *parts, int64_t count, const List *lists, const double *factors, const double *times,
-    const double *means, double k1, double b, int64_t pool, int64_t *out_rows, double *out_scores)
+    const Part *parts, int64_t count, const List *lists, const double *fields, int64_t step,
+    const Leaf *leaves, const double *means, double k1, double b, int64_t pool, int64_t *out_rows, double *out_scores)
 {
-    Weights weights = {factors, times, means, k1, b};
+    Weights weights = {fields, step, leaves, means, k1, b};
     int64_t all = 0;
     for (int64_t n = 0; n < count; n++) all += parts[n].rows;
     Best best;
@@ -235,10 +248,10 @@ API int64_t kernel_words_best(
 
 /* The scores of some rows, by number ascending; NaN for one that no leaf matches. */
 API int64_t kernel_words_of(
-    const Part *parts, int64_t count, const List *lists, const double *factors, const double *times,
-    const double *means, double k1, double b, const int64_t *wanted, int64_t many, double *out)
+    const Part *parts, int64_t count, const List *lists, const double *fields, int64_t step,
+    const Leaf *leaves, const double *means, double k1, double b, const int64_t *wanted, int64_t many, double *out)
 {
-    Weights weights = {factors, times, means, k1, b};
+    Weights weights = {fields, step, leaves, means, k1, b};
     int64_t *at = malloc((size_t)(most_lists(parts, count) + 1) * sizeof(int64_t));
     if (!at) return -1;
     for (int64_t i = 0; i < many; i++) out[i] = NAN;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -128,9 +128,9 @@ class TermLists:
         starts, docs = self._arrays["postings.starts"], self._arrays["postings.docs"]
         return TermIndex(self._terms.blob, self._terms.at, starts, docs)
 
-    def has(self, terms: Sequence[str]) -> bool:
-        """Whether the spans of all these terms are known."""
-        return self._spans.keys() >= set(terms)
+    def unknown(self, terms: Iterable[str]) -> set[str]:
+        """The terms whose spans are not known yet."""
+        return set(terms).difference(self._spans)
 
     def keep(self, spans: dict[str, TermSpan]) -> None:
         """Keep the spans of some terms."""
@@ -139,11 +139,13 @@ class TermLists:
         self._spans.update(spans)
 
 
-def look_up(segments: Sequence[TermLists], terms: Sequence[str]) -> None:
+def look_up(segments: Sequence[TermLists], terms: Iterable[str]) -> None:
     """Find several terms in several segments at once, where the native kernel works."""
     fast = native_library()
-    fresh = [] if fast is None else [each for each in segments if not each.has(terms)]
-    if fast is not None and fresh:
-        by_segment = find_terms(fast, [each.index for each in fresh], terms)
-        for each, spans in zip(fresh, by_segment, strict=True):
-            each.keep(dict(zip(terms, spans, strict=True)))
+    if fast is None:
+        return
+    fresh = list(set[str]().union(*(each.unknown(terms) for each in segments)))
+    if fresh:
+        by_segment = find_terms(fast, [each.index for each in segments], fresh)
+        for each, spans in zip(segments, by_segment, strict=True):
+            each.keep(dict(zip(fresh, spans, strict=True)))

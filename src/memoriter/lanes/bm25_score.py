@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +48,7 @@ class Formula:
     """The minimum mean length; without it, a field that few records have would score too high."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoundLeaf:
+class BoundLeaf(NamedTuple):
     """A query leaf bound to a view: what to look for, its document frequency and weight."""
 
     label: str

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Final, TypeAlias, cast
 
 import numpy as np
@@ -60,7 +61,7 @@ def positive_leaves(tree: BoundTree) -> tuple[BoundLeaf, ...]:
         return (tree,)
     if isinstance(tree, Minus):
         return positive_leaves(tree.keep)
-    return tuple(leaf for part in tree.parts for leaf in positive_leaves(part))
+    return tuple(chain.from_iterable(map(positive_leaves, tree.parts)))
 
 
 def best_rows(
