@@ -48,10 +48,13 @@ class Postings:
     def at(self, places: NDArray[np.integer]) -> Postings:
         """The postings of these rows, given ascending; by binary search, not by a scan."""
         wanted = places.astype(np.int32)  # the same dtype, or searchsorted copies all postings
-        low = np.searchsorted(self.docs, wanted)
-        there = low < self.docs.size
-        there[there] = self.docs[low[there]] == wanted[there]
+        if not self.docs.size:
+            return self
+        low = self.docs.searchsorted(wanted)
+        there = self.docs.take(low, mode="clip") == wanted
         low, wanted = low[there], wanted[there]
+        if self.distinct == self.docs.size:  # no row is in two fields
+            return self.take(low)
         sizes = np.searchsorted(self.docs, wanted, "right") - low
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return self.take(np.repeat(low, sizes) + within)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores
+from memoriter.index.term_lists import Postings
 from memoriter.kernel.library import native_library
 from memoriter.lanes.bm25_native import NativeBm25
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
@@ -95,12 +96,41 @@ def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> tuple[Rows, Scores
     native = native_bm25(scorer, tree)
     if native is not None:
         return native.of(rows)
-    masks: list[Mask] = []
-    for segment in scorer.stats.view.segments:
-        mask = np.zeros(len(segment), np.bool_)
-        mask[segment.places(rows)[0]] = True
-        masks.append(mask)
-    return best_rows(scorer, tree, masks, rows.size + 1)
+    leaves, segments = _plain_leaves(scorer, tree), scorer.stats.view.segments
+    every = [np.sort(segment.places(rows)[0]) for segment in segments]
+    masks = [np.zeros(len(segment), np.bool_) for segment in segments]
+    for places, mask in zip(every, masks, strict=True):
+        mask[places] = True
+    if leaves is None:
+        return _all(scorer, tree, masks)
+    met_rows, scores = [np.zeros(0, np.int64)], [np.zeros(0)]
+    for n, (places, mask) in enumerate(zip(every, masks, strict=True)):
+        met, values = _at_places(scorer, leaves, n, places, mask)
+        met_rows.append(segments[n].rows[places[met]])
+        scores.append(values[met])
+    return np.concatenate(met_rows), np.concatenate(scores)
+
+
+def _at_places(
+    scorer: Scorer, leaves: Sequence[BoundLeaf], n: int, places: NDArray[np.intp], mask: Mask
+) -> tuple[Mask, Scores]:
+    """(whether any leaf matches, score) of some rows of a segment, ascending; the mask has them."""
+    met, scores = np.zeros(places.size, np.bool_), np.zeros(places.size)
+    for leaf in leaves:
+        postings = scorer.stats.occurrences(n, leaf.pattern) if leaf.df else None
+        if postings is None or not places.size:
+            continue
+        for scored in scorer.leaf_scores(n, leaf, _among(postings, places, mask)):
+            at = places.searchsorted(scored.docs)
+            scores[at] += scored.values
+            met[at] = True
+    return met, scores
+
+
+def _among(postings: Postings, places: NDArray[np.integer], mask: Mask) -> Postings:
+    """The postings of some rows, ascending; the mask has them."""
+    few = places.size * _FEW < postings.docs.size
+    return postings.at(places) if few else postings.take(mask[postings.docs])
 
 
 def _plain_leaves(scorer: Scorer, tree: BoundTree) -> list[BoundLeaf] | None:
@@ -202,16 +232,9 @@ class _SegmentScores:
         if postings is None:
             return
         if only_known:
-            docs = self.docs
-            few = docs.size * _FEW < postings.docs.size
-            postings = (
-                postings.at(np.sort(docs)) if few else postings.take(self._hit[postings.docs])
-            )
+            postings = _among(postings, np.sort(self.docs), self._hit)
         elif not self._is_whole:
-            few = self._places.size * _FEW < postings.docs.size
-            postings = (
-                postings.at(self._places) if few else postings.take(self._mask[postings.docs])
-            )
+            postings = _among(postings, self._places, self._mask)
         for scored in self._scorer.leaf_scores(self._n, leaf, postings):
             self._scores[scored.docs] += scored.values
             if not only_known:

@@ -40,7 +40,7 @@ def top(
     >>> top(np.array([1.0, 3.0, 3.0]), np.array([7, 9, 8]), 2)
     array([2, 1])
     """
-    if not 0 < limit < scores.size:
+    if limit <= 0 or scores.size <= 2 * limit:  # sorting few is quicker than choosing
         return _sorted(scores, rows, keys)[: max(limit, 0)]
     # All rows that tie with the last one stay.
     pool = (scores >= reached_by(scores, limit)).nonzero()[0]
@@ -48,7 +48,5 @@ def top(
     return pool[_sorted(scores[pool], rows[pool], keys)[:limit]]
 
 
-def _sorted(
-    scores: NDArray[np.float64], rows: NDArray[np.int64], keys: Keys
-) -> NDArray[np.intp]:
+def _sorted(scores: NDArray[np.float64], rows: NDArray[np.int64], keys: Keys) -> NDArray[np.intp]:
     return np.lexsort((rows, *reversed(keys(rows)), -scores))  # the last key is the first to count

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from memoriter.core.lazy_pattern import lazy_pattern
@@ -97,14 +98,16 @@ def is_expert(text: str) -> bool:
     return (
         has_quotes(text)
         or _has_operator(text)
-        or _FILTER.search(text) is not None
-        or any(map(_is_prefix, text.split()))
+        or (":" in text and _FILTER.search(text) is not None)
+        or ("*" in text and any(map(_is_prefix, text.split())))
     )
 
 
 def _has_operator(text: str) -> bool:
     """Whether an operator has words on both sides; NOT needs only one after it."""
     each = text.split()
+    if OPERATORS.isdisjoint(each):
+        return False
     ordinary = [nth for nth, word in enumerate(each) if word not in OPERATORS]
     if not ordinary:
         return False
@@ -126,7 +129,12 @@ def _without_ends(text: str, analyzer: Analyzer) -> str:
 
     One that reads it as two ("don", "t") finds these in the records too.
     """
-    return without_contractions(text) if len(analyzer.terms("don't")) == 1 else text
+    return without_contractions(text) if _keeps_contractions(analyzer) else text
+
+
+@lru_cache(maxsize=16)
+def _keeps_contractions(analyzer: Analyzer) -> bool:
+    return len(analyzer.terms("don't")) == 1
 
 
 def _without_stop_words(text: str, analyzer: Analyzer) -> str:

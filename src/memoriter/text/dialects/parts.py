@@ -79,4 +79,4 @@ def join_notes(*each: str | None) -> str | None:
 def has_quotes(text: str) -> bool:
     """Whether the double quotes are balanced and at least one pair is not empty."""
     spans = text.split('"')
-    return len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])
+    return len(spans) > 1 and len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])
