@@ -10,6 +10,7 @@ enum {
     CHUNK = 256,
     FIELDS = 256,
     BLOCK = 16384, /* rows whose sums fit into the second-level cache */
+    SPARSE = 4,    /* rows are found by their postings in blocks with so many times more rows */
     FEW = 16       /* rows are looked up in lists with so many times more postings together */
 };
 
@@ -31,13 +32,26 @@ typedef struct {
     const uint8_t *mask;    /* the rows that may be found; NULL: all */
 } Part;
 
+/* A leaf of the query. */
+typedef struct {
+    double boost, idf, times; /* how often the query has it */
+} Leaf;
+
 /* What all segments share. */
 typedef struct {
-    const double *factors; /* by leaf and field: weight times idf; NaN if it does not count there */
-    const double *times;   /* by leaf: how often the query has it */
-    const double *means;   /* by field: the mean length */
+    const double *fields; /* by field: its weight; NaN where nothing counts */
+    int64_t step;         /* from the weights for one leaf to those for the next; 0 if all have the same */
+    const Leaf *leaves;
+    const double *means; /* by field: the mean length */
     double k1, b;
 } Weights;
+
+/* What a posting of a leaf in a field counts; NaN if it does not. */
+static inline double factor_of(const Weights *weights, int64_t leaf, uint8_t field)
+{
+    const Leaf *by = weights->leaves + leaf;
+    return weights->fields[leaf * weights->step + field] * by->boost * by->idf;
+}
 
 /* values[i] = times * snap(factor * saturation), for postings of one field */
 CLONES static void one_field(
@@ -59,13 +73,13 @@ static inline __attribute__((always_inline)) double value_of(
     const List *list, const Part *part, const Weights *weights, int64_t at)
 {
     uint8_t field = list->fields[at];
-    double factor = weights->factors[list->leaf * FIELDS + field];
+    double factor = factor_of(weights, list->leaf, field);
     if (isnan(factor)) return NAN;
     double k1 = weights->k1, b = weights->b, more = k1 + 1.0, rest = 1.0 - b;
     double tf = (double)list->tfs[at], length = (double)part->lengths[field][list->docs[at]];
     double norm = k1 * (rest + b * (length / weights->means[field]));
     double share = factor * (tf * more / (tf + norm));
-    return weights->times[list->leaf] * (rint(share * GRID) * STEP);
+    return weights->leaves[list->leaf].times * (rint(share * GRID) * STEP);
 }
 
 /* Adds postings of several fields to the sums of the rows from `start` on. */
@@ -92,10 +106,10 @@ static void add_chunk(
         add_several(list, part, weights, from, size, start, sums);
         return;
     }
-    double factor = weights->factors[list->leaf * FIELDS + fields[0]];
+    double factor = factor_of(weights, list->leaf, fields[0]);
     if (isnan(factor)) return;
     one_field(docs, list->tfs + from, size, part->lengths[fields[0]], weights->means[fields[0]], factor,
-              weights->times[list->leaf], weights->k1, weights->b, values);
+              weights->leaves[list->leaf].times, weights->k1, weights->b, values);
     for (int64_t i = 0; i < size; i++) sums[docs[i] - start] += values[i];
 }
 
@@ -121,26 +135,46 @@ static void add_chunk(
 SEEK(seek, int32_t)
 SEEK(seek_row, int64_t)
 
-/* Adds the rows of a segment that may belong to the pool. `at` has room for a number for each list. */
+/* Adds the rows of some postings to the pool, each once, and leaves their sums empty: -0.0. */
+static void take_rows(
+    const Part *part, const int32_t *docs, int64_t size, const uint8_t *mask, double *sums, Best *best)
+{
+    for (int64_t i = 0; i < size; i++) {
+        double score = sums[docs[i]];
+        if (score >= best->floor && !signbit(score) && (!mask || mask[docs[i]]))
+            best_add(best, part->numbers[docs[i]], score);
+        sums[docs[i]] = -0.0;
+    }
+}
+
+/* Adds the rows of a segment that may belong to the pool. `at` has room for two numbers for each list. */
 static void race(const Part *part, const List *lists, const Weights *weights, int64_t *at, Best *best)
 {
     const uint8_t *mask = real_mask(part->mask, part->rows);
+    int64_t count = part->count, *ends = at + count;
+    /* A row that no leaf matches keeps -0.0: a sum with any value, even 0, is not negative. */
     double sums[BLOCK];
-    memset(at, 0, (size_t)part->count * sizeof(int64_t));
+    for (int64_t i = 0; i < BLOCK; i++) sums[i] = -0.0;
+    memset(at, 0, (size_t)count * sizeof(int64_t));
     for (int64_t start = 0; start < part->rows; start += BLOCK) {
-        int64_t end = start + BLOCK < part->rows ? start + BLOCK : part->rows, any = 0;
-        for (int64_t n = 0; n < part->count; n++) {
+        int64_t end = start + BLOCK < part->rows ? start + BLOCK : part->rows, many = 0;
+        for (int64_t n = 0; n < count; n++) {
             const List *list = lists + n;
-            int64_t last = end < part->rows ? seek(list->docs, at[n], list->size, (int32_t)end) : list->size;
-            /* A row that no leaf matches keeps -0.0: a sum with any value, even 0, is not negative. */
-            if (last > at[n] && !any++)
-                for (int64_t i = 0; i < end - start; i++) sums[i] = -0.0;
-            for (int64_t size; at[n] < last; at[n] += size) {
-                size = last - at[n] < CHUNK ? last - at[n] : CHUNK;
-                add_chunk(list, part, weights, at[n], size, start, sums);
+            ends[n] = end < part->rows ? seek(list->docs, at[n], list->size, (int32_t)end) : list->size;
+            many += ends[n] - at[n];
+            for (int64_t from = at[n], size; from < ends[n]; from += size) {
+                size = ends[n] - from < CHUNK ? ends[n] - from : CHUNK;
+                add_chunk(list, part, weights, from, size, start, sums);
             }
         }
-        if (any) best_of(best, sums, mask ? mask + start : NULL, part->numbers + start, end - start);
+        if (SPARSE * many < end - start) {
+            for (int64_t n = 0; n < count; n++)
+                take_rows(part, lists[n].docs + at[n], ends[n] - at[n], mask, sums - start, best);
+        } else {
+            best_of(best, sums, mask ? mask + start : NULL, part->numbers + start, end - start);
+            for (int64_t i = 0; i < end - start; i++) sums[i] = -0.0;
+        }
+        memcpy(at, ends, (size_t)count * sizeof(int64_t));
     }
 }
 
@@ -188,15 +222,15 @@ static int64_t most_lists(const Part *parts, int64_t count)
 
 /* The rows that may belong to the best `pool`, with their scores; returns their number. */
 API int64_t kernel_words_best(
-    const Part *parts, int64_t count, const List *lists, const double *factors, const double *times,
-    const double *means, double k1, double b, int64_t pool, int64_t *out_rows, double *out_scores)
+    const Part *parts, int64_t count, const List *lists, const double *fields, int64_t step,
+    const Leaf *leaves, const double *means, double k1, double b, int64_t pool, int64_t *out_rows, double *out_scores)
 {
-    Weights weights = {factors, times, means, k1, b};
+    Weights weights = {fields, step, leaves, means, k1, b};
     int64_t all = 0;
     for (int64_t n = 0; n < count; n++) all += parts[n].rows;
     Best best;
     int failed = best_begin(&best, out_rows, out_scores, pool, all);
-    int64_t *at = malloc((size_t)(most_lists(parts, count) + 1) * sizeof(int64_t));
+    int64_t *at = malloc((size_t)(2 * most_lists(parts, count) + 1) * sizeof(int64_t));
     failed |= !at;
     for (int64_t n = 0; n < count && !failed; n++) {
         const Part *part = parts + n;
@@ -214,10 +248,10 @@ API int64_t kernel_words_best(
 
 /* The scores of some rows, by number ascending; NaN for one that no leaf matches. */
 API int64_t kernel_words_of(
-    const Part *parts, int64_t count, const List *lists, const double *factors, const double *times,
-    const double *means, double k1, double b, const int64_t *wanted, int64_t many, double *out)
+    const Part *parts, int64_t count, const List *lists, const double *fields, int64_t step,
+    const Leaf *leaves, const double *means, double k1, double b, const int64_t *wanted, int64_t many, double *out)
 {
-    Weights weights = {factors, times, means, k1, b};
+    Weights weights = {fields, step, leaves, means, k1, b};
     int64_t *at = malloc((size_t)(most_lists(parts, count) + 1) * sizeof(int64_t));
     if (!at) return -1;
     for (int64_t i = 0; i < many; i++) out[i] = NAN;

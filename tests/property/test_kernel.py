@@ -83,15 +83,16 @@ class Words:
         self.postings = lists(random, rows, int(random.integers(1, 9)))
         count = len(self.postings)
         self.lengths = {n: random.integers(0, 400, rows).astype(np.int32) for n in range(3)}
-        factors = np.full((count, calls.FIELD_NUMBERS), np.nan)
-        factors[:, :3] = snap(random.random((count, 3)) * 9.0)
-        factors[random.random(factors.shape) < 0.2] = np.nan
-        factors[0, 0] = 0.0  # a word that is weaker than the grid is still a match
+        fields = np.full((count, calls.FIELD_NUMBERS), np.nan)
+        fields[:, :3] = random.random((count, 3)) * 9.0
+        fields[random.random(fields.shape) < 0.2] = np.nan
+        fields[0, 0] = 0.0  # a word that is weaker than the grid is still a match
+        fields = fields if random.random() < 0.5 else fields[0]  # the same for every leaf
         means = np.ones(calls.FIELD_NUMBERS)
         means[:3] = random.random(3) * 30.0 + 0.1
-        times = random.integers(1, 3, count).astype(np.float64)
+        leaves = [(*random.random(2).tolist(), int(random.integers(1, 3))) for _ in range(count)]
         self.params = Bm25Params(float(random.choice([0.0, 1.2, 2.0])), float(random.random()))
-        self.weights = calls.LeafWeights(factors, times, means, *self.params)
+        self.weights = calls.LeafWeights(fields, leaves, means, *self.params)
 
     @property
     def numbers(self) -> np.ndarray:
@@ -118,9 +119,11 @@ class Words:
     def scores(self) -> np.ndarray:
         """The score of each row; NaN if nothing matches it."""
         out, hit = np.zeros(self.rows), np.zeros(self.rows, np.bool_)
-        for leaf, each in enumerate(self.postings):
+        weights = np.broadcast_to(self.weights.fields, (len(self.postings), calls.FIELD_NUMBERS))
+        for each, own, leaf in zip(self.postings, weights, self.weights.leaves, strict=True):
+            boost, idf, times = leaf
             for field in range(3):
-                factor = self.weights.factors[leaf, field]
+                factor = own[field] * boost * idf
                 some = each.take(each.fields == field)
                 if np.isnan(factor) or not some.docs.size:
                     continue
@@ -129,7 +132,7 @@ class Words:
                     tfs, lengths.astype(np.float64), float(self.weights.means[field]),
                     float(factor), self.params,
                 )  # fmt: skip
-                out[some.docs] += self.weights.times[leaf] * values
+                out[some.docs] += times * values
                 hit[some.docs] = True
         return np.where(hit, out, np.nan)
 

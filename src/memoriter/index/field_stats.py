@@ -188,7 +188,12 @@ class FieldStats:
             return self._registry_lengths[n][docs]
         return self.view.segments[n].lengths[field, docs]
 
-    def for_kernel(self, n: int) -> RowLengths:
+    @cached_property
+    def rows_for_kernel(self) -> list[RowLengths]:
+        """The rows of each segment, for the native kernel."""
+        return list(map(self._rows_for_kernel, range(len(self.view.segments))))
+
+    def _rows_for_kernel(self, n: int) -> RowLengths:
         """The rows of the n-th segment with the lengths of listed fields, for the native kernel."""
         segment = self.view.segments[n]
         known = segment.memo.get(("lengths", self._own)) if self._registry is None else None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heapify, heapreplace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.segment import Segment
 from memoriter.index.term_lists import Postings
 
@@ -22,8 +22,7 @@ Spots = NDArray[np.int64]
 """Tokens as packed integers (row, field, position), ascending: see `_spots`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PhrasePattern:
+class PhrasePattern(NamedTuple):
     """A term, or a phrase: (term, offset) tokens. With `prefix` the last term is a prefix."""
 
     tokens: tuple[tuple[str, int], ...]
@@ -42,8 +41,7 @@ class PhrasePattern:
         return max(place for _, place in self.tokens) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class NearPattern:
+class NearPattern(NamedTuple):
     """NEAR: phrases at most `distance` positions apart, in one field, in any order.
 
     Not chained: so many positions between the first and the last. Chained: between each phrase and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -48,7 +48,13 @@ class Postings:
     def at(self, places: NDArray[np.integer]) -> Postings:
         """The postings of these rows, given ascending; by binary search, not by a scan."""
         wanted = places.astype(np.int32)  # the same dtype, or searchsorted copies all postings
+        if not self.docs.size:
+            return self
         low = self.docs.searchsorted(wanted)
+        there = self.docs.take(low, mode="clip") == wanted
+        low, wanted = low[there], wanted[there]
+        if self.distinct == self.docs.size:  # no row is in two fields
+            return self.take(low)
         sizes = self.docs.searchsorted(wanted, "right") - low
         shift = (low - sizes.cumsum() + sizes).repeat(sizes)
         return self.take(shift + np.arange(shift.size))
@@ -132,9 +138,9 @@ class TermLists:
         starts, docs = self._arrays["postings.starts"], self._arrays["postings.docs"]
         return TermIndex(self._terms.blob, self._terms.at, starts, docs)
 
-    def has(self, terms: Sequence[str]) -> bool:
-        """Whether the spans of all these terms are known."""
-        return self._spans.keys() >= set(terms)
+    def unknown(self, terms: Iterable[str]) -> set[str]:
+        """The terms whose spans are not known yet."""
+        return set(terms).difference(self._spans)
 
     def keep(self, spans: dict[str, TermSpan]) -> None:
         """Keep the spans of some terms."""
@@ -143,11 +149,13 @@ class TermLists:
         self._spans.update(spans)
 
 
-def look_up(segments: Sequence[TermLists], terms: Sequence[str]) -> None:
+def look_up(segments: Sequence[TermLists], terms: Iterable[str]) -> None:
     """Find several terms in several segments at once, where the native kernel works."""
     fast = native_library()
-    fresh = [] if fast is None else [each for each in segments if not each.has(terms)]
-    if fast is not None and fresh:
-        by_segment = find_terms(fast, [each.index for each in fresh], terms)
-        for each, spans in zip(fresh, by_segment, strict=True):
-            each.keep(dict(zip(terms, spans, strict=True)))
+    if fast is None:
+        return
+    fresh = list(set[str]().union(*(each.unknown(terms) for each in segments)))
+    if fresh:
+        by_segment = find_terms(fast, [each.index for each in segments], fresh)
+        for each, spans in zip(segments, by_segment, strict=True):
+            each.keep(dict(zip(fresh, spans, strict=True)))

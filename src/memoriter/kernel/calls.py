@@ -6,14 +6,15 @@ Every one has a twin in numpy where it is used; `tests/property/test_kernel.py` 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
-from memoriter.core.lazy_dataclass import dataclass
 from memoriter.kernel.library import Library, address, native_library
 
 Doubles = NDArray[np.float64]
@@ -86,14 +87,13 @@ class ListArrays:
         return ListAddresses(*at, last - first, self._held)
 
 
-@dataclass(frozen=True, slots=True)
-class LeafWeights:
+class LeafWeights(NamedTuple):
     """What all segments share: BM25's parameters, and what each leaf counts in each field."""
 
-    factors: Doubles
-    """(leaves, FIELD_NUMBERS): weight · idf; NaN where the leaf does not count."""
-    times: Doubles
-    """By leaf, how often the query has it."""
+    fields: Doubles
+    """By field its weight, NaN where nothing counts; or (leaves, FIELD_NUMBERS), if they differ."""
+    leaves: Sequence[tuple[float, float, float]]
+    """By leaf: its factor in the query, its idf, and how often the query has it."""
     means: Doubles
     """By field, the mean length."""
     k1: float
@@ -154,35 +154,40 @@ class WordLists:
         for leaf, lists in enumerate(postings):
             for n, (docs, fields, tfs, size, _) in lists.items():
                 by_segment[n] += (docs, fields, tfs, size, leaf)
-        flat: list[int] = []
-        self._parts: list[tuple[int, ...]] = []
+        table, self._parts, self._rows = array("q"), list[tuple[int, ...]](), 0
         for own, rows in zip(by_segment, segments, strict=True):
-            self._parts.append((len(flat) // 5, len(own) // 5, *rows.given))
-            flat += own
-        self._rows = sum(each.size for each in segments)
-        self._size = sum(flat[3::5])
-        table = np.array(flat, np.int64)
-        self._held = (table, weights, segments, postings)
-        numbers = tuple(map(address, (weights.factors, weights.times, weights.means)))
-        self._given = (address(table), *numbers, weights.k1, weights.b)
+            self._parts.append((len(table) // 5, len(own) // 5, *rows.given))
+            table.extend(own)
+            self._rows += rows.size
+        self._size = sum(table[3::5])
+        leaves = array("d", chain.from_iterable(weights.leaves))
+        self._held = (table, leaves, weights, segments, postings)
+        step = FIELD_NUMBERS if weights.fields.ndim > 1 else 0
+        fields = (address(weights.fields), step, leaves.buffer_info()[0], address(weights.means))
+        self._given = (table.buffer_info()[0], *fields, weights.k1, weights.b)
 
     def best(self, fast: Library, masks: Sequence[Bits], pool: int) -> tuple[Numbers, Doubles]:
         """(rows inside the masks that may belong to the best `pool`, scores), in no order."""
-        pairs = zip(self._parts, masks, strict=True)
-        parts = np.array([(*part, address(mask)) for part, mask in pairs], np.int64)
+        parts = self._with_masks(map(address, masks))
         rows, scores = np.empty(self._rows, np.int64), np.empty(self._rows)
         out = (pool, address(rows), address(scores))
-        given = (address(parts), len(parts), *self._given, *out)
+        given = (parts.buffer_info()[0], len(masks), *self._given, *out)
         count = fast.call("words_best", given, 8 * self._size + self._rows)
         return rows[:count].copy(), scores[:count].copy()
 
     def of(self, fast: Library, rows: Numbers) -> Doubles:
         """The scores of some rows, ascending; NaN where no leaf matches."""
-        parts = np.array([(*part, 0) for part in self._parts], np.int64)
+        parts = self._with_masks(repeat(0, len(self._parts)))
         wanted, out = np.ascontiguousarray(rows, np.int64), np.empty(rows.size)
         given = (address(wanted), wanted.size, address(out))
-        fast.call("words_of", (address(parts), len(parts), *self._given, *given), 8 * wanted.size)
+        given = (parts.buffer_info()[0], len(self._parts), *self._given, *given)
+        fast.call("words_of", given, 8 * wanted.size)
         return out
+
+    def _with_masks(self, masks: Iterable[int]) -> array[int]:
+        """The segments, each with the address of its mask."""
+        pairs = zip(self._parts, masks, strict=True)
+        return array("q", [number for part, mask in pairs for number in (*part, mask)])
 
 
 class WindowIndex:

@@ -29,8 +29,8 @@ ABI: Final = 4
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _BYTE: Final = ctypes.c_char
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-_WORDS: Final = (_POINTER, _COUNT, *[_POINTER] * 4, _REAL, _REAL)
-"""Segments, their number, posting lists, factors, times, means, k1, b."""
+_WORDS: Final = (_POINTER, _COUNT, *[_POINTER] * 2, _COUNT, *[_POINTER] * 2, _REAL, _REAL)
+"""Segments, their number, posting lists, weights of fields, their step, leaves, means, k1, b."""
 _CALLS: Final = {
     "words_best": (*_WORDS, _COUNT, _POINTER, _POINTER),
     "words_of": (*_WORDS, _POINTER, _COUNT, _POINTER),
@@ -65,7 +65,7 @@ class Library:
         self._releasing = _functions(loaded) if fits else {}
         self._keeping = _functions(ctypes.PyDLL(str(path))) if fits else {}
 
-    def call(self, name: str, given: Sequence[int | float | None], work: int) -> int:
+    def call(self, name: str, given: Sequence[int | float | bytes | None], work: int) -> int:
         """Call a function; raises MemoryError if it has no memory for its work.
 
         `work` is roughly how many numbers it reads: a long call lets other threads run.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -25,9 +26,8 @@ class WantedTerms:
 
     def __init__(self, terms: Sequence[str]) -> None:
         encoded = [term.encode() for term in terms]
-        ends = np.array([0, *accumulate(map(len, encoded))], np.int64)
-        self._held = (np.frombuffer(bytearray(b"".join(encoded) + b"\0"), np.uint8), ends)
-        self.given = (*map(address, self._held), len(encoded))
+        self._ends = array("q", accumulate(map(len, encoded), initial=0))
+        self.given = (b"".join(encoded), self._ends.buffer_info()[0], len(encoded))
 
 
 class TermIndex:
@@ -78,7 +78,10 @@ def find_terms(
     fast: Library, segments: Sequence[TermIndex], terms: Sequence[str]
 ) -> list[list[TermSpan]]:
     """By segment, the span of each of some terms."""
-    wanted, table = WantedTerms(terms), np.array([each.given for each in segments], np.int64)
-    out = np.empty((len(segments), len(terms), 3), np.int64)
-    fast.call("find", (address(table), len(segments), *wanted.given, address(out)), 0)
-    return [list(map(TermSpan._make, spans)) for spans in out.tolist()]
+    wanted, many = WantedTerms(terms), len(terms)
+    table = array("q", [number for each in segments for number in each.given])
+    out = array("q", bytes(8 * 3 * many * len(segments)))
+    given = (table.buffer_info()[0], len(segments), *wanted.given, out.buffer_info()[0])
+    fast.call("find", given, 0)
+    spans = list(map(TermSpan, out[0::3], out[1::3], out[2::3]))
+    return [spans[n * many : (n + 1) * many] for n in range(len(segments))]

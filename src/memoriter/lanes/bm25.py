@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Final, Literal, cast
 
 import numpy as np
 
@@ -41,6 +41,10 @@ TextField = Literal[
 """Searchable fields: those that the analyzer indexes, and the agent registry's."""
 
 
+_Hits = tuple[Rows, Scores]
+"""Rows, best first, and their scores."""
+_NO_HITS: Final[_Hits] = (np.zeros(0, np.int64), np.zeros(0))
+_NOTHING_FOUND: Final = Attempt(0, "initial", "", 0)
 Fraction = Annotated[float, Bounds(ge=0.0, le=1.0)]
 
 
@@ -193,17 +197,8 @@ class Bm25Lane(Lane):
         """Records that match the query, or the first looser rung that finds some; best first."""
         search = _Search(self, ctx)
         look_up([segment.term_lists for segment in ctx.view.segments], ctx.terms)
-        # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
-        ranking = search.climb(ctx.query.text, loosely=loosely)
-        return Ranking(
-            ranking.rows,
-            ranking.scores,
-            ranking.attempts,
-            coverage=search.coverage(ranking),
-            memo=search,
-            is_ordered=True,
-        )
+        return search.climb(ctx.query.text, loosely=loosely)
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
         """The scores of further rows, by the query or the rung that found the ranking."""
@@ -285,22 +280,22 @@ class _Search:
             self._trees[text] = None if tree is None else binder.bound(tree)
         return self._trees[text]
 
-    def _search(self, text: str) -> Ranking:
-        """The ranking for one query text."""
+    def _search(self, text: str) -> _Hits:
+        """The best rows for one query text."""
         bound = self._bound(text)
         if bound is None:
-            return Ranking.empty()
+            return _NO_HITS
         masks = self._ctx.selection.masks
-        return self._ranked(best_rows(self._scorer, bound, masks, self._lane.pool))
+        return self._ordered(best_rows(self._scorer, bound, masks, self._lane.pool))
 
-    def _ranked(self, hits: tuple[Rows, Scores]) -> Ranking:
+    def _ordered(self, hits: _Hits) -> _Hits:
         rows, scores = hits
         order = self._ctx.best(scores, rows, self._lane.pool)
-        return Ranking(rows[order], scores[order], is_ordered=True)
+        return rows[order], scores[order]
 
     def score_rows(self, ranking: Ranking, selection: Selection, rows: Rows) -> Scores:
         """The scores of other rows, ascending, by the attempt that found `ranking`."""
-        won = _winner(ranking)
+        won = _winner(ranking.attempts)
         if won.near:
             masks = selection.only(self._ctx.view, rows).masks
             near, scores, _ = self._fuzzy(masks).near((won.query or "").split(), self._lane.fuzzy)
@@ -310,7 +305,7 @@ class _Search:
             return np.full(rows.size, np.nan)
         return scores_of(self._scorer, bound, rows)
 
-    def coverage(self, ranking: Ranking) -> Knots | None:
+    def _coverage(self, won: Attempt) -> Knots | None:
         """A score as a share of what all words of the query could score in one field of weight 1.
 
         More than that, from several fields, counts as 1. A word that the store has never seen
@@ -319,7 +314,6 @@ class _Search:
         """
         if self._lane.score != "bm25":
             return None
-        won = _winner(ranking)
         if won.near:
             return ((0.0, 0.0), (1.0, 1.0 / len((won.query or "").split())))
         # The query as asked, also if a looser one answered: what was left out was asked for too.
@@ -340,27 +334,34 @@ class _Search:
 
         Every attempt is recorded. No rung runs after the first one with hits.
         """
-        ranking = self._search(text)
-        attempts = [Attempt(0, "initial", text, ranking.rows.size)]
-        if loosely and not ranking.rows.size and self._ctx.selection.count:
-            for attempt, hits in self._looser(text):
+        hits = self._search(text)
+        attempts = [Attempt(0, "initial", text, hits[0].size)]
+        if loosely and not hits[0].size and self._ctx.selection.count:
+            for attempt, found in self._looser(text):
                 attempts.append(attempt)
-                if hits.rows.size:
-                    ranking = hits
+                hits = found
+                if attempt.hits:
                     break
-        return Ranking(ranking.rows, ranking.scores, tuple(attempts), is_ordered=True)
+        # The search is kept: its evidence needs the bound tree of the winning rung.
+        return Ranking(
+            *hits,
+            tuple(attempts),
+            coverage=self._coverage(_winner(attempts)),
+            memo=self,
+            is_ordered=True,
+        )
 
-    def _looser(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
+    def _looser(self, text: str) -> Iterator[tuple[Attempt, _Hits]]:
         """The looser queries of the dialect, then misspelt words; each with what it finds."""
         looser = dialect(self._lane.dialect).looser
         for rung, name, query in () if looser is None else looser(text, self._df):
-            hits = Ranking.empty() if query is None else self._search(query)
-            yield Attempt(rung, name, query, hits.rows.size), hits
+            hits = _NO_HITS if query is None else self._search(query)
+            yield Attempt(rung, name, query, hits[0].size), hits
         if words := content_words(text):
             masks = self._ctx.selection.masks
             rows, scores, near = self._fuzzy(masks).near(words, self._lane.fuzzy)
-            hits = self._ranked((rows, scores))
-            yield Attempt(5, "trigram_fuzzy", " ".join(words), hits.rows.size, near), hits
+            hits = self._ordered((rows, scores))
+            yield Attempt(5, "trigram_fuzzy", " ".join(words), hits[0].size, near), hits
 
     def _df(self, word: str) -> int:
         bound = self._bound(word)
@@ -371,7 +372,7 @@ class _Search:
 
     def evidence(self, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The explanation of these rows' scores, for the attempt that found them."""
-        won = _winner(ranking)
+        won = _winner(ranking.attempts)
         if won.near:
             fuzzy = self._fuzzy(self._ctx.selection.masks)
             return fuzzy.evidence((won.query or "").split(), won.near, rows)
@@ -379,9 +380,9 @@ class _Search:
         return [] if bound is None else bm25_evidence(self._scorer, bound, rows)
 
 
-def _winner(ranking: Ranking) -> Attempt:
-    """The attempt that found the ranking; the first one if none found anything."""
-    return next((each for each in ranking.attempts if each.hits), Attempt(0, "initial", "", 0))
+def _winner(attempts: Sequence[Attempt]) -> Attempt:
+    """The attempt that found the ranking; the query as asked if none found anything."""
+    return next((each for each in attempts if each.hits), _NOTHING_FOUND)
 
 
 def _reading(step: ReadingStep) -> Ready | Skipped:

@@ -27,13 +27,10 @@ class NativeBm25:
             for at, leaf in enumerate(leaves):
                 for field, weight in scorer.open_fields(leaf).items():
                     open_to[at, field] = weight
-        numbers = np.array([(leaf.boost, leaf.idf, leaf.times) for leaf in leaves], np.float64)
-        boosts, idfs, times = numbers.reshape(-1, 3).T.copy()
-        factors = open_to * boosts[:, None] * idfs[:, None]
-        weights = LeafWeights(factors, times, means, *scorer.formula.params)
-        stats = scorer.stats
-        rows = [stats.for_kernel(n) for n in range(len(stats.view.segments))]
-        self._words = WordLists(weights, rows, [stats.lists(leaf.pattern) for leaf in leaves])
+        numbers = [(leaf.boost, leaf.idf, leaf.times) for leaf in leaves]
+        weights = LeafWeights(open_to, numbers, means, *scorer.formula.params)
+        lists = [scorer.stats.lists(leaf.pattern) for leaf in leaves]
+        self._words = WordLists(weights, scorer.stats.rows_for_kernel, lists)
 
     def best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
         """(rows, scores) inside the masks, in no order: at least all that belong to the pool."""

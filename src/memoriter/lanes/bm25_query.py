@@ -5,7 +5,7 @@ The lane `bm25` calls it once per query text; `maxscore` runs the bound tree.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
@@ -25,17 +25,23 @@ class Binder:
         """The tree with df and idf of every leaf; None if the analyzer finds no word in it."""
         match node:
             case Term() | Leaf() | NearLeaves():
-                known = self._scorer.leaves
-                if node in known:
-                    return known[node]
-                if len(known) >= _KEPT:
-                    known.clear()
-                return known.setdefault(node, self._leaf(node))
+                return self._kept_leaf(node)
             case Without():
                 keep, drop = self.bound(node.keep), self.bound(node.drop)
                 return keep if keep is None or drop is None else Minus(keep, drop)
             case And() | Or():
                 return self._several(node)
+
+    def _kept_leaf(self, node: Term | Leaf | NearLeaves) -> BoundLeaf | None:
+        known = self._scorer.leaves
+        try:
+            return known[node]
+        except KeyError:
+            pass
+        if len(known) >= _KEPT:
+            known.clear()
+        made = known[node] = self._leaf(node)
+        return made
 
     def _several(self, node: And | Or) -> BoundTree | None:
         bound_parts = [self.bound(part) for part in node.parts]
@@ -65,16 +71,17 @@ class Binder:
         return self._scorer.bound_leaf(tree_text(node), pattern, boost)
 
     def _sought(self, leaf: Leaf) -> PhrasePattern | None:
-        tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
+        tokens = leaf.tokens or self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
         if not tokens:
             return None
-        tokens = unstacked(tokens)[:_LONGEST]
+        tokens = tuple(unstacked(tokens)[:_LONGEST])
+        if not leaf.fields:
+            return PhrasePattern(tokens, leaf.prefix)
         names = self._scorer.stats.names
         fields = frozenset(names.index(name) for name in leaf.fields if name in names)
         # An empty set means "any field", so a leaf limited to unknown fields needs a field number
         # that no posting has.
-        nowhere = frozenset({_NOWHERE}) if leaf.fields and not fields else fields
-        return PhrasePattern(tuple(tokens), leaf.prefix, nowhere)
+        return PhrasePattern(tokens, leaf.prefix, fields or frozenset({_NOWHERE}))
 
 
 _KEPT = 4_096
@@ -85,7 +92,7 @@ _LONGEST = 64
 """Maximum words of a phrase; further words are ignored."""
 
 
-def unstacked(tokens: list[tuple[str, int]]) -> list[tuple[str, int]]:
+def unstacked(tokens: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     """One token per position: the parts of an identifier, not the whole of it.
 
     The quoted phrase "main.py" then matches src/main.py, which shares its parts but not the whole.
@@ -104,5 +111,5 @@ def _flat(parts: tuple[BoundTree, ...]) -> tuple[BoundTree, ...]:
             key = (one.pattern, one.boost)
             known = out.get(key)
             again = isinstance(known, BoundLeaf)
-            out[key] = replace(one, times=one.times + known.times) if again else one
+            out[key] = one._replace(times=one.times + known.times) if again else one
     return tuple(out.values())

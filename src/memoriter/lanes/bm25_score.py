@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +50,7 @@ class Formula:
     """The minimum mean length; without it, a field that few records have would score too high."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoundLeaf:
+class BoundLeaf(NamedTuple):
     """A query leaf bound to a view: what to look for, its document frequency and weight."""
 
     label: str
@@ -82,7 +81,8 @@ class Scorer:
         self.stats = stats
         self.formula = formula
         names = stats.names
-        self._weights = {n: formula.weights[names[n]] for n in stats.listed}
+        weights = {n: formula.weights[names[n]] for n in stats.listed}
+        self._weights = {n: weight for n, weight in weights.items() if weight}
         self.last_native: tuple[object, object] | None = None
         """(query tree, its sum in the native kernel): rows are scored twice in a search."""
         self.leaves: dict[Node, BoundLeaf | None] = {}
@@ -103,7 +103,7 @@ class Scorer:
         """By field number, its weight (NaN if it does not count) and the mean of its lengths."""
         weights, means = np.full(FIELD_NUMBERS, np.nan), np.ones(FIELD_NUMBERS)
         for field, weight in self._weights.items():
-            weights[field] = weight or np.nan
+            weights[field] = weight
         for field in self.stats.listed:
             means[field] = self.mean(field)
         return weights, means
@@ -180,12 +180,11 @@ class Scorer:
 
     def open_fields(self, leaf: BoundLeaf) -> dict[int, float]:
         """The fields in which a leaf counts (weight above 0, gate open), with their weights."""
-        total, gate = self.stats.total, self.formula.gate
-        open_to = {n: w for n, w in self._weights.items() if w}
         if not self.is_gated:
-            return open_to
-        names = self.stats.names
-        return {n: w for n, w in open_to.items() if leaf.df <= gate.get(names[n], 1.0) * total}
+            return self._weights
+        total, gate, names = self.stats.total, self.formula.gate, self.stats.names
+        open_to = self._weights.items()
+        return {n: w for n, w in open_to if leaf.df <= gate.get(names[n], 1.0) * total}
 
     def upper_bound(self, leaf: BoundLeaf) -> float:
         """The upper bound of what a leaf adds to any row.

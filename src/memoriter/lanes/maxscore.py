@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Final, TypeAlias, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores, scores_at
+from memoriter.index.term_lists import Postings
 from memoriter.kernel.library import native_library
 from memoriter.lanes.bm25_native import NativeBm25
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
@@ -60,7 +62,7 @@ def positive_leaves(tree: BoundTree) -> tuple[BoundLeaf, ...]:
         return (tree,)
     if isinstance(tree, Minus):
         return positive_leaves(tree.keep)
-    return tuple(leaf for part in tree.parts for leaf in positive_leaves(part))
+    return tuple(chain.from_iterable(map(positive_leaves, tree.parts)))
 
 
 def best_rows(
@@ -94,12 +96,43 @@ def scores_of(scorer: Scorer, tree: BoundTree, rows: Rows) -> Scores:
     native = native_bm25(scorer, tree)
     if native is not None:
         return native.of(rows)
-    masks: list[Mask] = []
-    for segment in scorer.stats.view.segments:
-        mask = np.zeros(len(segment), np.bool_)
-        mask[segment.places(rows)[0]] = True
-        masks.append(mask)
-    return scores_at(rows, *best_rows(scorer, tree, masks, rows.size + 1))
+    leaves, segments = _plain_leaves(scorer, tree), scorer.stats.view.segments
+    every = [segment.places(rows) for segment in segments]
+    masks = [np.zeros(len(segment), np.bool_) for segment in segments]
+    for (places, _), mask in zip(every, masks, strict=True):
+        mask[places] = True
+    if leaves is None:
+        return scores_at(rows, *_all(scorer, tree, masks))
+    out = np.full(rows.size, np.nan)
+    for n, ((places, here), mask) in enumerate(zip(every, masks, strict=True)):
+        order = places.argsort()
+        scores = np.empty(places.size)
+        scores[order] = _at_places(scorer, leaves, n, places[order], mask)
+        out[here] = scores
+    return out
+
+
+def _at_places(
+    scorer: Scorer, leaves: Sequence[BoundLeaf], n: int, places: NDArray[np.intp], mask: Mask
+) -> Scores:
+    """The scores of rows of a segment, ascending; NaN where no leaf matches. The mask has them."""
+    met, scores = np.zeros(places.size, np.bool_), np.zeros(places.size)
+    for leaf in leaves:
+        postings = scorer.stats.occurrences(n, leaf.pattern) if leaf.df else None
+        if postings is None or not places.size:
+            continue
+        for scored in scorer.leaf_scores(n, leaf, _among(postings, places, mask)):
+            at = places.searchsorted(scored.docs)
+            scores[at] += scored.values
+            met[at] = True
+    scores[~met] = np.nan
+    return scores
+
+
+def _among(postings: Postings, places: NDArray[np.integer], mask: Mask) -> Postings:
+    """The postings of some rows, ascending; the mask has them."""
+    few = places.size * _FEW < postings.docs.size
+    return postings.at(places) if few else postings.take(mask[postings.docs])
 
 
 def _plain_leaves(scorer: Scorer, tree: BoundTree) -> list[BoundLeaf] | None:
@@ -201,16 +234,9 @@ class _SegmentScores:
         if postings is None:
             return
         if only_known:
-            docs = self.docs
-            few = docs.size * _FEW < postings.docs.size
-            postings = (
-                postings.at(np.sort(docs)) if few else postings.take(self._hit[postings.docs])
-            )
+            postings = _among(postings, np.sort(self.docs), self._hit)
         elif not self._is_whole:
-            few = self._places.size * _FEW < postings.docs.size
-            postings = (
-                postings.at(self._places) if few else postings.take(self._mask[postings.docs])
-            )
+            postings = _among(postings, self._places, self._mask)
         for scored in self._scorer.leaf_scores(self._n, leaf, postings):
             self._scores[scored.docs] += scored.values
             if not only_known:

@@ -40,10 +40,13 @@ def top(
     >>> top(np.array([1.0, 3.0, 3.0]), np.array([7, 9, 8]), 2)
     array([2, 1])
     """
-    pool = np.arange(scores.size)
-    if 0 < limit < scores.size:
-        # All rows that tie with the last one stay.
-        pool = (scores >= reached_by(scores, limit)).nonzero()[0]
-        pool = pool[scores[pool] >= np.partition(scores[pool], -limit)[-limit]]
-    least_first = (rows[pool], *reversed(keys(rows[pool])), -scores[pool])
-    return pool[np.lexsort(least_first)[: max(limit, 0)]]
+    if limit <= 0 or scores.size <= 2 * limit:  # sorting few is quicker than choosing
+        return _sorted(scores, rows, keys)[: max(limit, 0)]
+    # All rows that tie with the last one stay.
+    pool = (scores >= reached_by(scores, limit)).nonzero()[0]
+    pool = pool[scores[pool] >= np.partition(scores[pool], -limit)[-limit]]
+    return pool[_sorted(scores[pool], rows[pool], keys)[:limit]]
+
+
+def _sorted(scores: NDArray[np.float64], rows: NDArray[np.int64], keys: Keys) -> NDArray[np.intp]:
+    return np.lexsort((rows, *reversed(keys(rows)), -scores))  # the last key is the first to count

@@ -123,6 +123,8 @@ class DefaultAnalyzer(TokenAnalyzer):
 
     def tokenize(self, text: str) -> Tokenized:
         """The tokens of any text, chunk by chunk."""
+        if text.isascii() and text.isalpha():  # one word
+            return self._lexicon[text.lower()]
         return concatenated(list(map(self._lexicon.__getitem__, chunks(text))))
 
     def word_table(self, columns: Mapping[str, Sequence[Sequence[str]]], records: int) -> WordTable:

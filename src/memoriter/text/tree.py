@@ -30,6 +30,8 @@ class Leaf:
     fields: tuple[str, ...] = ()
     """The fields to search; empty means all fields of the lane."""
     boost: float = 1.0
+    tokens: tuple[tuple[str, int], ...] = field(default=(), compare=False, repr=False)
+    """Its tokens, (term, position), if the dialect has analysed it; else the lane does."""
 
 
 @dataclass(frozen=True, slots=True)

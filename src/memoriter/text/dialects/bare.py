@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from memoriter.core.lazy_pattern import lazy_pattern
@@ -128,8 +129,12 @@ def _without_ends(text: str, analyzer: Analyzer) -> str:
 
     One that reads it as two ("don", "t") finds these in the records too.
     """
-    without = without_contractions(text)
-    return without if without != text and len(analyzer.terms("don't")) == 1 else text
+    return without_contractions(text) if _keeps_contractions(analyzer) else text
+
+
+@lru_cache(maxsize=16)
+def _keeps_contractions(analyzer: Analyzer) -> bool:
+    return len(analyzer.terms("don't")) == 1
 
 
 def _without_stop_words(text: str, analyzer: Analyzer) -> str:

@@ -52,9 +52,8 @@ def leaf(
 ) -> Leaf | None:
     """The text as one leaf; None if the analyzer finds no word in it."""
     # A leaf without tokens would match nothing and make every AND around it fail.
-    if not analyzer.tokens(text, prefix=prefix):
-        return None
-    return Leaf(text, prefix=prefix, fields=fields, boost=boost)
+    tokens = analyzer.tokens(text, prefix=prefix)
+    return Leaf(text, prefix, fields, boost, tuple(tokens)) if tokens else None
 
 
 def bare_words(analyzer: Analyzer, text: str, note: str | None = None) -> ParsedQuery:
@@ -80,4 +79,4 @@ def join_notes(*each: str | None) -> str | None:
 def has_quotes(text: str) -> bool:
     """Whether the double quotes are balanced and at least one pair is not empty."""
     spans = text.split('"')
-    return len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])
+    return len(spans) > 1 and len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])
