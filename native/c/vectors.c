@@ -56,6 +56,52 @@ API int64_t kernel_rough(
     return 0;
 }
 
+/* The vectors of a segment by the codes of their steps, laid out as (vectors, words). */
+typedef struct {
+    const uint64_t *steps;
+    int64_t vectors;
+} Coded;
+
+enum { RUN = 32, AHEAD = 16 };
+
+static inline __attribute__((always_inline)) uint16_t least(const uint16_t *values)
+{
+    uint16_t out = values[0];
+    for (int i = 1; i < RUN; i++) out = values[i] < out ? values[i] : out;
+    return out;
+}
+
+/* Writes to `at` the vectors within a rough distance, numbered over all segments, and to `fine` their
+ * fine distances: twice the rough one, and that of the steps. Twin: _within in
+ * lanes/nearest.py. */
+CLONES API int64_t kernel_within(
+    const Coded *segments, int64_t count, int64_t words, const uint64_t *planes, const uint16_t *distances,
+    int64_t most, int64_t *at, uint16_t *fine)
+{
+    int64_t found = 0, start = 0;
+    for (int64_t s = 0; s < count; s++) {
+        int64_t first = found, end = start + segments[s].vectors;
+        for (int64_t from = start; from < end; from += RUN) {
+            int64_t to = end - from < RUN ? end : from + RUN;
+            if (to - from == RUN && least(distances + from) > most) continue;
+            for (int64_t i = from; i < to; i++)
+                if (distances[i] <= most) at[found++] = i;
+        }
+        const uint64_t *steps = segments[s].steps;
+        for (int64_t n = first; n < found; n++) {
+            if (n + AHEAD < found) __builtin_prefetch(steps + (at[n + AHEAD] - start) * words);
+            const uint64_t *own = steps + (at[n] - start) * words;
+            uint64_t sum = 0;
+            for (int64_t w = 0; w < words; w++)
+                sum += 2 * (uint64_t)__builtin_popcountll(own[w] ^ planes[w])
+                       + (uint64_t)__builtin_popcountll(own[w] ^ planes[words + w]);
+            fine[n] = (uint16_t)(2 * (uint64_t)distances[at[n]] + sum);
+        }
+        start = end;
+    }
+    return found;
+}
+
 /* Vectors as bytes: codes[i] = rint(v[i] / scale), scale = largest / 127; `rests` are upper bounds of
  * the lengths of what the codes leave out. */
 CLONES API int64_t kernel_bytes(
@@ -156,39 +202,63 @@ __attribute__((target("avx2"))) static void scan_half(const Scan *scan)
 }
 #endif
 
-/* Bounds of the cosines of all vectors with a query. */
+/* The vectors of a segment as bytes. */
+typedef struct {
+    const int8_t *codes;
+    const float *scales, *rests;
+    int64_t vectors;
+} ByteVectors;
+
+/* Bounds of the cosines of all vectors with a query, one segment behind the other. */
 API int64_t kernel_scan_bytes(
-    const int8_t *codes, const float *scales, const float *rests, int64_t vectors, int64_t dimension,
-    const int16_t *query, double step, double rest, float *low, float *high)
+    const ByteVectors *segments, int64_t count, int64_t dimension, const int16_t *query, double step,
+    double rest, float *low, float *high)
 {
-    Scan scan = {codes, scales, rests, vectors, dimension, query, step, rest, low, high};
+    for (int64_t s = 0; s < count; s++) {
+        ByteVectors own = segments[s];
+        Scan scan = {own.codes, own.scales, own.rests, own.vectors, dimension, query, step, rest, low, high};
 #ifdef CLONED
-    if (__builtin_cpu_supports("avx512bw")) scan_wide(&scan);
-    else if (__builtin_cpu_supports("avx2")) scan_half(&scan);
-    else
+        if (__builtin_cpu_supports("avx512bw")) scan_wide(&scan);
+        else if (__builtin_cpu_supports("avx2")) scan_half(&scan);
+        else
 #endif
-        scan_plain(&scan);
+            scan_plain(&scan);
+        low += own.vectors;
+        high += own.vectors;
+    }
     return 0;
 }
 
-/* out[i] = the dot product with vector at[i], on the grid. Elements are multiples of 2^-23, so the
- * sums are exact in any order. Twin: exact_cosines in rank/grid.py. */
+/* Some vectors of a segment. */
+typedef struct {
+    const float *matrix;
+    const int64_t *at;
+    int64_t count;
+} Vectors;
+
+/* The dot products of a query with some vectors, on the grid, one segment behind the other. Elements are
+ * multiples of 2^-23, so the sums are exact in any order. Twin: exact_cosines in rank/grid.py. */
 CLONES API int64_t kernel_dots(
-    const float *matrix, int64_t dimension, const int64_t *at, int64_t count, const double *query,
-    double *out)
+    const Vectors *segments, int64_t count, int64_t dimension, const double *query, double *out)
 {
-    for (int64_t n = 0; n < count; n++) {
-        const float *v = matrix + at[n] * dimension;
-        if (n + 1 < count)
-            for (int64_t i = 0; i < dimension; i += 16) __builtin_prefetch(matrix + at[n + 1] * dimension + i);
-        double sums[8] = {0};
-        int64_t i = 0;
-        for (; i + 8 <= dimension; i += 8)
-            for (int j = 0; j < 8; j++) sums[j] += (double)v[i + j] * query[i + j];
-        for (; i < dimension; i++) sums[0] += (double)v[i] * query[i];
-        double sum = 0.0;
-        for (int j = 0; j < 8; j++) sum += sums[j];
-        out[n] = rint(sum * GRID) * STEP;
+    for (int64_t s = 0; s < count; s++) {
+        const float *matrix = segments[s].matrix;
+        const int64_t *at = segments[s].at;
+        int64_t size = segments[s].count;
+        for (int64_t n = 0; n < size; n++) {
+            const float *v = matrix + at[n] * dimension;
+            if (n + 2 < size)
+                for (int64_t i = 0; i < dimension; i += 16)
+                    __builtin_prefetch(matrix + at[n + 2] * dimension + i);
+            double sums[8] = {0};
+            int64_t i = 0;
+            for (; i + 8 <= dimension; i += 8)
+                for (int j = 0; j < 8; j++) sums[j] += (double)v[i + j] * query[i + j];
+            for (; i < dimension; i++) sums[0] += (double)v[i] * query[i];
+            double sum = 0.0;
+            for (int j = 0; j < 8; j++) sum += sums[j];
+            *out++ = rint(sum * GRID) * STEP;
+        }
     }
     return 0;
 }

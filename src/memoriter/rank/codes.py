@@ -22,12 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.kernel.calls import rough_distances
 from memoriter.kernel.library import native_library
+from memoriter.kernel.vectors import rough_distances
 
 NARROWEST: Final = 64
 WIDEST: Final = 4096
 """The dimensions with codes: fewer give poor estimates, more need too large a rotation."""
+
+FARTHEST: Final = 9 * WIDEST
+"""No distance is larger."""
 
 
 class Codes(NamedTuple):
@@ -162,37 +165,43 @@ class Probe:
         """One standard error of a fine estimate."""
         return _error(_FINE_TRUE, self.dimension)
 
-    def rough(self, signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
-        """The rough distance of each vector: Hamming distance to both planes, the first twice."""
+    def rough(self, signs: NDArray[np.uint64], out: NDArray[np.uint16]) -> None:
+        """Write rough distances: Hamming distances of signs to both planes, the first twice."""
         fast = native_library()
         if fast is not None:
-            return rough_distances(fast, signs, self.planes)
-        out = np.empty(signs.shape[1], np.uint16)
+            rough_distances(fast, signs, self.planes, out)
+            return
         counter = _BitCounter(min(_BLOCK, out.size))
         for start in range(0, out.size, _BLOCK):
             part = out[start : start + _BLOCK]
             counter.compare(signs[:, start : start + _BLOCK], self.planes, part)
-        return out
 
-    def fine(
-        self, steps: NDArray[np.uint64], at: NDArray[np.intp], rough: NDArray[np.uint16]
-    ) -> NDArray[np.float64]:
-        """Fine estimates of the cosines of some vectors, from their rough distances and steps."""
-        out = np.empty(at.size)
+    def distances(self, steps: NDArray[np.uint64], at: NDArray[np.intp]) -> NDArray[np.uint16]:
+        """Hamming distances of the steps of some vectors to both planes, the first twice.
+
+        The fine distance of a vector is this one and twice the rough one.
+        """
+        out = np.empty(at.size, np.uint16)
         counter = _BitCounter(min(_BLOCK, at.size))
         for start in range(0, at.size, _BLOCK):
             some = np.take(steps, at[start : start + _BLOCK], axis=0)
-            part = np.empty(some.shape[0], np.uint16)
+            part = out[start : start + _BLOCK]
             counter.compare(np.ascontiguousarray(some.T), self.planes, part)
-            out[start : start + _BLOCK] = part
-        out += 2.0 * rough
-        unit = _FOUR / (2.0 * math.sqrt(self.dimension) * _FOUR_KEEPS * self.kept)
-        return unit * (9.0 * self.dimension - 2.0 * out)
+        return out
 
-    def within(self, cosine: float) -> float:
+    def rough_within(self, cosine: float) -> int:
         """The largest rough distance whose estimated cosine reaches a value."""
         unit = 1.0 / (math.sqrt(self.dimension) * _SIGN_KEEPS * self.kept)
-        return (3.0 * self.dimension - cosine / unit) / 2.0
+        return _distance(3.0 * self.dimension - cosine / unit)
+
+    def fine_within(self, cosine: float) -> int:
+        """The largest fine distance whose estimated cosine reaches a value."""
+        unit = _FOUR / (2.0 * math.sqrt(self.dimension) * _FOUR_KEEPS * self.kept)
+        return _distance(9.0 * self.dimension - cosine / unit)
+
+
+def _distance(twice: float) -> int:
+    return int(min(max(twice / 2.0, 0.0), FARTHEST))
 
 
 def _error(true: float, dimension: int) -> float:

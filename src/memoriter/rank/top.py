@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Keys = Callable[[NDArray[np.int64]], Sequence[NDArray[np.float64]]]
 """From rows to the sort keys for ties, most significant key first; smaller values first."""
-_RUN: Final = 64
+_GROUP: Final = 64
 T = TypeVar("T", np.float32, np.float64)
 
 
@@ -23,12 +23,12 @@ def by_row(rows: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
 def reached_by(scores: NDArray[T], count: int) -> float:
     """A score that at least `count` of them reach, and few more.
 
-    For many scores the maximum of each run of 64 is taken first, which is faster than partitioning
-    all of them: the count-th largest maximum is reached by at least `count` scores as well.
+    For many scores the maximum of each 64 is taken first, which is faster than partitioning all of
+    them: the count-th largest maximum is reached by at least `count` scores as well.
     """
-    if scores.size >= 4 * _RUN * count:
-        whole = scores.size // _RUN * _RUN
-        scores = scores[:whole].reshape(-1, _RUN).max(axis=1)
+    if scores.size >= 4 * _GROUP * count:
+        groups = scores.size // _GROUP
+        scores = scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
     return float(np.partition(scores, -count)[-count])
 
 
