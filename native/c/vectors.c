@@ -12,17 +12,24 @@ static inline __attribute__((always_inline)) void rough(
     const uint64_t *restrict signs, int64_t words, int64_t vectors, int64_t stride,
     const uint64_t *restrict planes, uint16_t *restrict out)
 {
-    enum { SOME = 2048 };
+    enum { SOME = 2048, LINE = 8 };
     uint64_t sums[SOME];
     for (int64_t start = 0; start < vectors; start += SOME) {
         int64_t size = vectors - start < SOME ? vectors - start : SOME;
         for (int64_t i = 0; i < size; i++) sums[i] = 0;
         for (int64_t w = 0; w < words; w++) {
             const uint64_t *row = signs + w * stride + start;
+            /* What is read next is elsewhere, which the machine cannot guess. */
+            const uint64_t *next = w + 1 < words ? row + stride : signs + start + SOME;
+            int64_t left = w + 1 < words ? size : vectors - start - SOME;
             uint64_t one = planes[w], two = planes[words + w];
-            for (int64_t i = 0; i < size; i++)
-                sums[i] += 2 * (uint64_t)__builtin_popcountll(row[i] ^ one)
-                           + (uint64_t)__builtin_popcountll(row[i] ^ two);
+            for (int64_t from = 0; from < size; from += 8 * LINE) {
+                int64_t to = size - from < 8 * LINE ? size : from + 8 * LINE;
+                for (int64_t i = from; i < to && i < left; i += LINE) __builtin_prefetch(next + i);
+                for (int64_t i = from; i < to; i++)
+                    sums[i] += 2 * (uint64_t)__builtin_popcountll(row[i] ^ one)
+                               + (uint64_t)__builtin_popcountll(row[i] ^ two);
+            }
         }
         for (int64_t i = 0; i < size; i++) out[start + i] = (uint16_t)sums[i];
     }
@@ -84,8 +91,10 @@ CLONES API int64_t kernel_within(
         for (int64_t from = start; from < end; from += RUN) {
             int64_t to = end - from < RUN ? end : from + RUN;
             if (to - from == RUN && least(distances + from) > most) continue;
-            for (int64_t i = from; i < to; i++)
-                if (distances[i] <= most) at[found++] = i;
+            for (int64_t i = from; i < to; i++) {
+                at[found] = i;
+                found += distances[i] <= most;
+            }
         }
         const uint64_t *steps = segments[s].steps;
         for (int64_t n = first; n < found; n++) {
