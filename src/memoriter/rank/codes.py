@@ -58,7 +58,9 @@ _ROUGH_TRUE: Final = 0.749
 _FINE_TRUE: Final = 0.87
 """The correlation of the rough and fine estimates with the cosine, for random directions."""
 _BLOCK: Final = 16_384
-"""Vectors processed at a time, so that intermediate arrays fit the cache."""
+"""Vectors encoded at a time, so that intermediate arrays fit the cache."""
+_BLOCK_WORDS: Final = 65_536
+"""Words compared at a time, for the same reason."""
 
 
 def _signs(dimension: int, salt: str) -> NDArray[np.float64]:
@@ -171,10 +173,7 @@ class Probe:
         if fast is not None:
             rough_distances(fast, signs, self.planes, out)
             return
-        counter = _BitCounter(min(_BLOCK, out.size))
-        for start in range(0, out.size, _BLOCK):
-            part = out[start : start + _BLOCK]
-            counter.compare(signs[:, start : start + _BLOCK], self.planes, part)
+        _compare(signs, self.planes, out)
 
     def distances(self, steps: NDArray[np.uint64], at: NDArray[np.intp]) -> NDArray[np.uint16]:
         """Hamming distances of the steps of some vectors to both planes, the first twice.
@@ -182,11 +181,7 @@ class Probe:
         The fine distance of a vector is this one and twice the rough one.
         """
         out = np.empty(at.size, np.uint16)
-        counter = _BitCounter(min(_BLOCK, at.size))
-        for start in range(0, at.size, _BLOCK):
-            some = np.take(steps, at[start : start + _BLOCK], axis=0)
-            part = out[start : start + _BLOCK]
-            counter.compare(np.ascontiguousarray(some.T), self.planes, part)
+        _compare(np.ascontiguousarray(np.take(steps, at, axis=0).T), self.planes, out)
         return out
 
     def rough_within(self, cosine: float) -> int:
@@ -208,38 +203,21 @@ def _error(true: float, dimension: int) -> float:
     return math.sqrt(1.0 - true * true) / (true * math.sqrt(dimension))
 
 
-class _BitCounter:
-    """Counts differing bits block by block, in buffers that are allocated once."""
-
-    def __init__(self, size: int) -> None:
-        self._words = np.empty(size, np.uint64)
-        self._bits = np.empty(size, np.uint8)
-        self._some = np.empty(size, np.uint8)
-        self._sum = np.empty(size, np.uint16)
-
-    def compare(
-        self, codes: NDArray[np.uint64], planes: NDArray[np.uint64], out: NDArray[np.uint16]
-    ) -> None:
-        """Write to `out` the Hamming distances to two planes, those of the first twice."""
-        self._count(codes, planes[0], out)
-        np.add(out, out, out=out)
-        second = self._sum[: out.size]
-        self._count(codes, planes[1], second)
-        np.add(out, second, out=out)
-
-    def _count(
-        self, codes: NDArray[np.uint64], plane: NDArray[np.uint64], out: NDArray[np.uint16]
-    ) -> None:
-        """Write to `out` the Hamming distances to one plane.
-
-        Three words differ in at most 192 bits, which fits the fast uint8 sum.
-        """
-        words, bits, some = (each[: out.size] for each in (self._words, self._bits, self._some))
-        out[:] = 0
-        for first in range(0, plane.size, 3):
-            some[:] = 0
-            for at in range(first, min(first + 3, plane.size)):
-                np.bitwise_xor(codes[at], plane[at], out=words)
-                np.bitwise_count(words, out=bits)
-                np.add(some, bits, out=some)
-            np.add(out, some.astype(np.uint16), out=out)
+def _compare(
+    codes: NDArray[np.uint64], planes: NDArray[np.uint64], out: NDArray[np.uint16]
+) -> None:
+    """Write the Hamming distances of codes (words, vectors) to two planes, the first twice."""
+    words = len(codes)
+    block = max(1, min(out.size, _BLOCK_WORDS // words))
+    differ = np.empty((words, block), np.uint64)
+    bits = np.empty((words, block), np.uint8)
+    second = np.empty(block, np.uint16)
+    for start in range(0, out.size, block):
+        part, own = codes[:, start : start + block], out[start : start + block]
+        for plane, sums in zip(planes, (own, second[: own.size]), strict=True):
+            some, counts = differ[:, : own.size], bits[:, : own.size]
+            np.bitwise_xor(part, plane[:, np.newaxis], out=some)
+            np.bitwise_count(some, out=counts)
+            np.add.reduce(counts, axis=0, dtype=np.uint16, out=sums)
+        own += own
+        own += second[: own.size]
