@@ -218,14 +218,37 @@ typedef struct {
     int64_t vectors;
 } ByteVectors;
 
-/* Bounds of the cosines of all vectors with a query, one segment behind the other. */
-API int64_t kernel_scan_bytes(
-    const ByteVectors *segments, int64_t count, int64_t dimension, const int16_t *query, double step,
-    double rest, float *low, float *high)
+/* A query in whole steps, of which its largest element has LEVELS: sums of products with bytes stay below
+ * 2^31. Returns the step; writes to `rest` an upper bound of the length of what the steps leave out. */
+static double in_steps(const float *query, int64_t dimension, int16_t *steps, double *rest)
 {
+    enum { LEVELS = 2047 };
+    double largest = 0.0, left = 0.0;
+    for (int64_t i = 0; i < dimension; i++) {
+        double size = fabs((double)query[i]);
+        largest = size > largest ? size : largest;
+    }
+    double step = largest > 0.0 ? largest / LEVELS : 1.0;
+    for (int64_t i = 0; i < dimension; i++) {
+        steps[i] = (int16_t)rint((double)query[i] / step);
+        double off = (double)query[i] - (double)steps[i] * step;
+        left += off * off;
+    }
+    /* A little more, for the rounding of the sum. */
+    *rest = 1.000001 * sqrt(left);
+    return step;
+}
+
+/* Bounds of the cosines of all vectors with a query, one segment behind the other. `steps` is room for as
+ * many numbers as the query has. */
+API int64_t kernel_scan_bytes(
+    const ByteVectors *segments, int64_t count, int64_t dimension, const float *query, int16_t *steps,
+    float *low, float *high)
+{
+    double rest, step = in_steps(query, dimension, steps, &rest);
     for (int64_t s = 0; s < count; s++) {
         ByteVectors own = segments[s];
-        Scan scan = {own.codes, own.scales, own.rests, own.vectors, dimension, query, step, rest, low, high};
+        Scan scan = {own.codes, own.scales, own.rests, own.vectors, dimension, steps, step, rest, low, high};
 #ifdef CLONED
         if (__builtin_cpu_supports("avx512bw")) scan_wide(&scan);
         else if (__builtin_cpu_supports("avx2")) scan_half(&scan);

@@ -261,7 +261,7 @@ def test_a_cosine_is_within_its_bounds_from_bytes(fast: Library, seed: int, dime
     segments = [of_vectors.byte_vectors(matrix[part]) for part in parts(random, 60)]
     for query in (matrix[0], matrix[-1], unit(np.ones(dimension))):
         assert query is not None
-        low, high = of_vectors.scan_bytes(fast, segments, of_vectors.ByteQuery(query))
+        low, high = of_vectors.scan_bytes(fast, segments, query)
         exact = exact_cosines(matrix, query)
         assert (low <= exact).all()
         assert (exact <= high).all()

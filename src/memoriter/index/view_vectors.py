@@ -154,7 +154,9 @@ def selected_vectors(view: View, masks: Sequence[Mask]) -> SelectedVectors:
 
 def has_vectors(view: View) -> bool:
     """Whether the view sees any vector."""
-    return selected_vectors(view, view.visible).count > 0
+    known = view.memo.get("vectors")  # asked several times in a search
+    held = selected_vectors(view, view.visible) if known is None else known[1]
+    return held.count > 0
 
 
 def vectors_of(view: View, rows: Rows) -> Iterator[tuple[Segment, Places, Places | None]]:

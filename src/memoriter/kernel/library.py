@@ -48,7 +48,7 @@ _CALLS: Final = {
     "ends": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, _POINTER, _POINTER),
     "sums": (_POINTER, _POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "units": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
-    "scan_bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _REAL, _REAL, _POINTER, _POINTER),
+    "scan_bytes": (_POINTER, _COUNT, _COUNT, *[_POINTER] * 4),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
 _LONG: Final = 1_000_000

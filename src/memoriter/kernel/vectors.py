@@ -5,7 +5,6 @@ The twins in numpy are in `rank/codes.py`, `rank/grid.py` and `lanes/nearest.py`
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -70,7 +69,7 @@ class ByteVectors:
         scales: NDArray[np.float32],
         rests: NDArray[np.float32],
     ) -> None:
-        self.size, self.dimension = codes.shape
+        self.size = len(codes)
         self._held = (codes, scales, rests)
         self.nbytes = sum(each.nbytes for each in self._held)
         """Their size in memory."""
@@ -93,29 +92,15 @@ def byte_vectors(matrix: NDArray[np.float32]) -> ByteVectors:
     return ByteVectors(codes, scales, rests)
 
 
-_LEVELS = 2047
-"""Steps of a query's largest element: sums of products with bytes stay below 2^31."""
-
-
-class ByteQuery:
-    """A query in whole steps, and the length of what they leave out."""
-
-    def __init__(self, query: NDArray[np.float32]) -> None:
-        wide = query.astype(np.float64)
-        step = float(np.abs(wide).max()) / _LEVELS or 1.0
-        self._steps = np.rint(wide / step).astype(np.int16)
-        left = wide - self._steps * step
-        # A little more, for the rounding of the sum.
-        self.given = (address(self._steps), step, 1.000001 * math.sqrt(float(left @ left)))
-
-
 def scan_bytes(
-    fast: Library, segments: Sequence[ByteVectors], query: ByteQuery
+    fast: Library, segments: Sequence[ByteVectors], query: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """What the dot product of each vector with a query is at least, and at most."""
     table = np.array([each.given for each in segments], np.int64)
-    total, dimension = sum(each.size for each in segments), segments[0].dimension
+    total, dimension = sum(each.size for each in segments), query.size
+    query, steps = np.ascontiguousarray(query), np.empty(dimension, np.int16)
     low, high = np.empty(total, np.float32), np.empty(total, np.float32)
-    given = (address(table), len(table), dimension, *query.given, address(low), address(high))
+    out = (address(steps), address(low), address(high))
+    given = (address(table), len(table), dimension, address(query), *out)
     fast.call("scan_bytes", given, total * dimension // 8)
     return low, high

@@ -26,7 +26,7 @@ from memoriter.index.view_vectors import (
     vectors_of,
 )
 from memoriter.kernel.library import native_library
-from memoriter.kernel.vectors import ByteQuery, exact_dots, scan_bytes, within_distance
+from memoriter.kernel.vectors import exact_dots, scan_bytes, within_distance
 from memoriter.rank.codes import FARTHEST, NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import exact_cosines, scan_margin, snap
 from memoriter.rank.top import reached_by
@@ -114,7 +114,7 @@ class Nearest:
         held, fast = self._held, native_library()
         if fast is not None and held.size >= _BYTES_FROM:
             vectors = [each.segment.byte_vectors for each in held.parts]
-            return *scan_bytes(fast, vectors, ByteQuery(self._query)), 0.0
+            return *scan_bytes(fast, vectors, self._query), 0.0
         scores = np.empty(held.size, np.float32)
         for each, start in zip(held.parts, held.starts, strict=False):
             _float_dots(each.matrix, self._query, scores[start : start + each.seen.size])
