@@ -12,17 +12,24 @@ static inline __attribute__((always_inline)) void rough(
     const uint64_t *restrict signs, int64_t words, int64_t vectors, int64_t stride,
     const uint64_t *restrict planes, uint16_t *restrict out)
 {
-    enum { SOME = 2048 };
+    enum { SOME = 2048, LINE = 8 };
     uint64_t sums[SOME];
     for (int64_t start = 0; start < vectors; start += SOME) {
         int64_t size = vectors - start < SOME ? vectors - start : SOME;
         for (int64_t i = 0; i < size; i++) sums[i] = 0;
         for (int64_t w = 0; w < words; w++) {
             const uint64_t *row = signs + w * stride + start;
+            /* What is read next is elsewhere, which the machine cannot guess. */
+            const uint64_t *next = w + 1 < words ? row + stride : signs + start + SOME;
+            int64_t left = w + 1 < words ? size : vectors - start - SOME;
             uint64_t one = planes[w], two = planes[words + w];
-            for (int64_t i = 0; i < size; i++)
-                sums[i] += 2 * (uint64_t)__builtin_popcountll(row[i] ^ one)
-                           + (uint64_t)__builtin_popcountll(row[i] ^ two);
+            for (int64_t from = 0; from < size; from += 8 * LINE) {
+                int64_t to = size - from < 8 * LINE ? size : from + 8 * LINE;
+                for (int64_t i = from; i < to && i < left; i += LINE) __builtin_prefetch(next + i);
+                for (int64_t i = from; i < to; i++)
+                    sums[i] += 2 * (uint64_t)__builtin_popcountll(row[i] ^ one)
+                               + (uint64_t)__builtin_popcountll(row[i] ^ two);
+            }
         }
         for (int64_t i = 0; i < size; i++) out[start + i] = (uint16_t)sums[i];
     }
@@ -54,6 +61,54 @@ API int64_t kernel_rough(
 #endif
         rough_plain(signs, words, vectors, stride, planes, out);
     return 0;
+}
+
+/* The vectors of a segment by the codes of their steps, laid out as (vectors, words). */
+typedef struct {
+    const uint64_t *steps;
+    int64_t vectors;
+} Coded;
+
+enum { RUN = 32, AHEAD = 16 };
+
+static inline __attribute__((always_inline)) uint16_t least(const uint16_t *values)
+{
+    uint16_t out = values[0];
+    for (int i = 1; i < RUN; i++) out = values[i] < out ? values[i] : out;
+    return out;
+}
+
+/* Writes to `at` the vectors within a rough distance, numbered over all segments, and to `fine` their
+ * fine distances: twice the rough one, and that of the steps. Twin: _within in
+ * lanes/nearest.py. */
+CLONES API int64_t kernel_within(
+    const Coded *segments, int64_t count, int64_t words, const uint64_t *planes, const uint16_t *distances,
+    int64_t most, int64_t *at, uint16_t *fine)
+{
+    int64_t found = 0, start = 0;
+    for (int64_t s = 0; s < count; s++) {
+        int64_t first = found, end = start + segments[s].vectors;
+        for (int64_t from = start; from < end; from += RUN) {
+            int64_t to = end - from < RUN ? end : from + RUN;
+            if (to - from == RUN && least(distances + from) > most) continue;
+            for (int64_t i = from; i < to; i++) {
+                at[found] = i;
+                found += distances[i] <= most;
+            }
+        }
+        const uint64_t *steps = segments[s].steps;
+        for (int64_t n = first; n < found; n++) {
+            if (n + AHEAD < found) __builtin_prefetch(steps + (at[n + AHEAD] - start) * words);
+            const uint64_t *own = steps + (at[n] - start) * words;
+            uint64_t sum = 0;
+            for (int64_t w = 0; w < words; w++)
+                sum += 2 * (uint64_t)__builtin_popcountll(own[w] ^ planes[w])
+                       + (uint64_t)__builtin_popcountll(own[w] ^ planes[words + w]);
+            fine[n] = (uint16_t)(2 * (uint64_t)distances[at[n]] + sum);
+        }
+        start = end;
+    }
+    return found;
 }
 
 /* Vectors as bytes: codes[i] = rint(v[i] / scale), scale = largest / 127; `rests` are upper bounds of
@@ -156,39 +211,86 @@ __attribute__((target("avx2"))) static void scan_half(const Scan *scan)
 }
 #endif
 
-/* Bounds of the cosines of all vectors with a query. */
-API int64_t kernel_scan_bytes(
-    const int8_t *codes, const float *scales, const float *rests, int64_t vectors, int64_t dimension,
-    const int16_t *query, double step, double rest, float *low, float *high)
+/* The vectors of a segment as bytes. */
+typedef struct {
+    const int8_t *codes;
+    const float *scales, *rests;
+    int64_t vectors;
+} ByteVectors;
+
+/* A query in whole steps, of which its largest element has LEVELS: sums of products with bytes stay below
+ * 2^31. Returns the step; writes to `rest` an upper bound of the length of what the steps leave out. */
+static double in_steps(const float *query, int64_t dimension, int16_t *steps, double *rest)
 {
-    Scan scan = {codes, scales, rests, vectors, dimension, query, step, rest, low, high};
+    enum { LEVELS = 2047 };
+    double largest = 0.0, left = 0.0;
+    for (int64_t i = 0; i < dimension; i++) {
+        double size = fabs((double)query[i]);
+        largest = size > largest ? size : largest;
+    }
+    double step = largest > 0.0 ? largest / LEVELS : 1.0;
+    for (int64_t i = 0; i < dimension; i++) {
+        steps[i] = (int16_t)rint((double)query[i] / step);
+        double off = (double)query[i] - (double)steps[i] * step;
+        left += off * off;
+    }
+    /* A little more, for the rounding of the sum. */
+    *rest = 1.000001 * sqrt(left);
+    return step;
+}
+
+/* Bounds of the cosines of all vectors with a query, one segment behind the other. `steps` is room for as
+ * many numbers as the query has. */
+API int64_t kernel_scan_bytes(
+    const ByteVectors *segments, int64_t count, int64_t dimension, const float *query, int16_t *steps,
+    float *low, float *high)
+{
+    double rest, step = in_steps(query, dimension, steps, &rest);
+    for (int64_t s = 0; s < count; s++) {
+        ByteVectors own = segments[s];
+        Scan scan = {own.codes, own.scales, own.rests, own.vectors, dimension, steps, step, rest, low, high};
 #ifdef CLONED
-    if (__builtin_cpu_supports("avx512bw")) scan_wide(&scan);
-    else if (__builtin_cpu_supports("avx2")) scan_half(&scan);
-    else
+        if (__builtin_cpu_supports("avx512bw")) scan_wide(&scan);
+        else if (__builtin_cpu_supports("avx2")) scan_half(&scan);
+        else
 #endif
-        scan_plain(&scan);
+            scan_plain(&scan);
+        low += own.vectors;
+        high += own.vectors;
+    }
     return 0;
 }
 
-/* out[i] = the dot product with vector at[i], on the grid. Elements are multiples of 2^-23, so the
- * sums are exact in any order. Twin: exact_cosines in rank/grid.py. */
+/* Some vectors of a segment. */
+typedef struct {
+    const float *matrix;
+    const int64_t *at;
+    int64_t count;
+} Vectors;
+
+/* The dot products of a query with some vectors, on the grid, one segment behind the other. Elements are
+ * multiples of 2^-23, so the sums are exact in any order. Twin: exact_cosines in rank/grid.py. */
 CLONES API int64_t kernel_dots(
-    const float *matrix, int64_t dimension, const int64_t *at, int64_t count, const double *query,
-    double *out)
+    const Vectors *segments, int64_t count, int64_t dimension, const double *query, double *out)
 {
-    for (int64_t n = 0; n < count; n++) {
-        const float *v = matrix + at[n] * dimension;
-        if (n + 1 < count)
-            for (int64_t i = 0; i < dimension; i += 16) __builtin_prefetch(matrix + at[n + 1] * dimension + i);
-        double sums[8] = {0};
-        int64_t i = 0;
-        for (; i + 8 <= dimension; i += 8)
-            for (int j = 0; j < 8; j++) sums[j] += (double)v[i + j] * query[i + j];
-        for (; i < dimension; i++) sums[0] += (double)v[i] * query[i];
-        double sum = 0.0;
-        for (int j = 0; j < 8; j++) sum += sums[j];
-        out[n] = rint(sum * GRID) * STEP;
+    for (int64_t s = 0; s < count; s++) {
+        const float *matrix = segments[s].matrix;
+        const int64_t *at = segments[s].at;
+        int64_t size = segments[s].count;
+        for (int64_t n = 0; n < size; n++) {
+            const float *v = matrix + at[n] * dimension;
+            if (n + 2 < size)
+                for (int64_t i = 0; i < dimension; i += 16)
+                    __builtin_prefetch(matrix + at[n + 2] * dimension + i);
+            double sums[8] = {0};
+            int64_t i = 0;
+            for (; i + 8 <= dimension; i += 8)
+                for (int j = 0; j < 8; j++) sums[j] += (double)v[i + j] * query[i + j];
+            for (; i < dimension; i++) sums[0] += (double)v[i] * query[i];
+            double sum = 0.0;
+            for (int j = 0; j < 8; j++) sum += sums[j];
+            *out++ = rint(sum * GRID) * STEP;
+        }
     }
     return 0;
 }

@@ -24,11 +24,12 @@ from memoriter.index.dictionary import Dictionary, union
 from memoriter.index.term_lists import Postings
 from memoriter.kernel import calls, terms
 from memoriter.kernel import library as kernel
+from memoriter.kernel import vectors as of_vectors
 from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library
 from memoriter.kernel.split import numbered_words
 from memoriter.memory.facade import Memory
 from memoriter.rank.bm25 import Bm25Params, bm25_contribution
-from memoriter.rank.codes import Probe, codes_of
+from memoriter.rank.codes import FARTHEST, Probe, codes_of
 from memoriter.rank.grid import exact_cosines, snap, unit
 from memoriter.rank.units import units
 from memoriter.text.chunk import chunks
@@ -251,15 +252,20 @@ def vectors(random: Random, count: int, dimension: int) -> np.ndarray:
     return np.array([each for each in made if each is not None], np.float32)
 
 
+def parts(random: Random, count: int) -> list[slice]:
+    """Some vectors as segments one behind the other; some of them are empty."""
+    ends = np.sort(random.integers(0, count + 1, 3)).tolist()
+    return [slice(*pair) for pair in pairwise((0, *ends, count))]
+
+
 @given(SEEDS, st.sampled_from((64, 96, 256, 1000)))
 def test_a_cosine_is_within_its_bounds_from_bytes(fast: Library, seed: int, dimension: int) -> None:
     random = np.random.default_rng(seed)
     matrix = vectors(random, 60, dimension)
-    bytes_ = calls.byte_vectors(matrix)
+    segments = [of_vectors.byte_vectors(matrix[part]) for part in parts(random, 60)]
     for query in (matrix[0], matrix[-1], unit(np.ones(dimension))):
         assert query is not None
-        low, high = np.empty((2, 60), np.float32)
-        calls.scan_bytes(fast, bytes_, calls.ByteQuery(query), low, high)
+        low, high = of_vectors.scan_bytes(fast, segments, query)
         exact = exact_cosines(matrix, query)
         assert (low <= exact).all()
         assert (exact <= high).all()
@@ -273,10 +279,39 @@ def test_codes_are_compared_bit_by_bit(
     random = np.random.default_rng(seed)
     signs = random.integers(0, 2**63, (-(-dimension // 64), count)).astype(np.uint64)
     probe = Probe.of(vectors(random, 1, dimension)[0])
-    made = calls.rough_distances(fast, signs, probe.planes)
+    made = np.empty(count, np.uint16)
+    of_vectors.rough_distances(fast, signs, probe.planes, made)
     differs = np.bitwise_count(signs[None] ^ probe.planes[:, :, None]).sum(axis=1, dtype=np.int64)
     assert np.array_equal(made, 2 * differs[0] + differs[1])
     assert codes_of(vectors(random, 3, dimension)).signs.shape[0] == probe.planes.shape[1]
+
+
+@given(SEEDS, st.sampled_from((64, 100, 4096)), st.sampled_from((0, 1, 31, 64, 3000)))
+def test_the_vectors_within_a_distance_are_found_alike(
+    fast: Library, seed: int, dimension: int, count: int
+) -> None:
+    random = np.random.default_rng(seed)
+    steps = random.integers(0, 2**63, (count, -(-dimension // 64))).astype(np.uint64)
+    probe = Probe.of(vectors(random, 1, dimension)[0])
+    rough = random.integers(0, 3 * dimension, count).astype(np.uint16)
+    rough[random.random(count) < 0.1] = 2**16 - 1
+    segments = [steps[part] for part in parts(random, count)]
+    for most in (0, 3 * dimension // 50, 3 * dimension, FARTHEST):
+        at, fine = of_vectors.within_distance(fast, segments, probe.planes, rough, most)
+        assert np.array_equal(at, np.flatnonzero(rough <= most))
+        assert np.array_equal(fine, 2 * rough[at] + probe.distances(steps, at))
+
+
+@given(SEEDS, st.sampled_from((3, 64, 100, 256)))
+def test_dot_products_are_equal(fast: Library, seed: int, dimension: int) -> None:
+    random = np.random.default_rng(seed)
+    matrix = vectors(random, 60, dimension)
+    some = [
+        (matrix[part], np.flatnonzero(random.random(part.stop - part.start) < 0.6))
+        for part in parts(random, 60)
+    ]
+    twin = [snap(exact_cosines(own[at], matrix[7])) for own, at in some]
+    assert np.array_equal(of_vectors.exact_dots(fast, some, matrix[7]), np.concatenate(twin))
 
 
 _STRINGS = st.lists(st.text(st.sampled_from("ab\x00é東"), max_size=4), max_size=9)

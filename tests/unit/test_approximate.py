@@ -164,12 +164,15 @@ def test_estimates_stray_as_far_as_they_say() -> None:
     codes, everything = codes_of(matrix), np.arange(20_000)
     for query in queries:
         probe = Probe.of(query)
-        rough = probe.rough(codes.signs)
+        rough = np.empty(everything.size, np.uint16)
+        probe.rough(codes.signs, rough)
         true = matrix @ query
-        strayed = probe.fine(codes.steps, everything, rough) - true
+        fine = 2.0 * rough + probe.distances(codes.steps, everything)
+        none, whole = probe.fine_within(0.0), probe.fine_within(1.0)
+        strayed = (none - fine) / (none - whole) - true
         assert abs(strayed.mean()) < 0.05 * probe.fine_error
         assert strayed.std() == pytest.approx(probe.fine_error, rel=0.15)
-        kept = rough <= probe.within(0.1 - 2.0 * probe.rough_error)
+        kept = rough <= probe.rough_within(0.1 - 2.0 * probe.rough_error)
         assert kept[true >= 0.1].mean() > 0.97
 
 

@@ -82,7 +82,9 @@ class MappedArrays(dict[str, NDArray[Any]]):
             first, last = at * wide // BLOCK, (at * wide + wide - 1) // BLOCK
             for nth in range(int((last - first).max()) + 1):
                 touched = np.minimum(first + nth, last)
-                self._check_blocks(np.unique(touched[~self._sound[touched]]))
+                fresh = touched[~self._sound[touched]]
+                if fresh.size:
+                    self._check_blocks(np.unique(fresh))
         return matrix
 
     def _check_blocks(self, blocks: NDArray[np.intp]) -> None:

@@ -26,7 +26,7 @@ from memoriter.index.sessions import SessionKeys, Sessions, session_keys
 from memoriter.index.term_lists import Postings, TermLists
 from memoriter.index.trigrams import Spellings
 from memoriter.index.windows import Windows
-from memoriter.kernel.calls import ByteVectors, byte_vectors
+from memoriter.kernel.vectors import ByteVectors, byte_vectors
 from memoriter.rank.codes import NARROWEST, WIDEST, Codes, codes_of
 
 LIVE: Final = np.iinfo(np.int64).max

@@ -6,8 +6,9 @@ segment, and must be matched with its row. A "doc" here is an index into all row
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,19 +35,34 @@ class SegmentVectors:
     late_docs: Places
     """The docs of these rows; -1 if a row was dropped."""
 
-    @cached_property
+    @property
     def places(self) -> Places:
-        """The indices of the selected vectors; kept for later views that see the same rows."""
-        known = self.segment.memo.get("selected")
-        if known is None or known[0] is not self.seen:
-            known = (self.seen, np.flatnonzero(self.seen))
-            self.segment.remember("selected", known)
-        return known[1]
+        """The indices of the selected vectors."""
+        return np.flatnonzero(self.seen)
 
     @property
+    def unseen(self) -> Places:
+        """The indices of the vectors that are not selected."""
+        return self._known("unselected", lambda: np.flatnonzero(~self.seen))
+
+    @property
+    def sampled(self) -> Places:
+        """The indices of the selected vectors in the segment's sample."""
+        some = self.segment.sampled
+        return self._known("sampled", lambda: some[self.seen[some]])
+
+    @cached_property
     def count(self) -> int:
         """How many vectors are selected."""
-        return self.places.size
+        return int(np.count_nonzero(self.seen))
+
+    def _known(self, what: str, made: Callable[[], Places]) -> Places:
+        """What follows from the selection; kept for later views that see the same rows."""
+        known = self.segment.memo.get(what)
+        if known is None or known[0] is not self.seen:
+            known = (self.seen, made())
+            self.segment.remember(what, known)
+        return known[1]
 
     @property
     def is_plain(self) -> bool:
@@ -57,10 +73,6 @@ class SegmentVectors:
     def width(self) -> int:
         """The dimension of the vectors."""
         return self.segment.width
-
-    def vectors(self, at: Places) -> NDArray[np.float32]:
-        """Some vectors, at unit length on the grid."""
-        return self.segment.vectors_at(at)
 
     @property
     def matrix(self) -> NDArray[np.float32]:
@@ -79,8 +91,54 @@ class SegmentVectors:
         return docs
 
 
-def selected_vectors(view: View, masks: Sequence[Mask]) -> list[SegmentVectors]:
-    """The vectors that the view sees and whose rows are inside the masks, by segment.
+class SelectedVectors:
+    """The selected vectors of all segments; an index counts the vectors of all of them."""
+
+    def __init__(self, parts: Sequence[SegmentVectors]) -> None:
+        self.parts = parts
+        self.starts = list(accumulate((each.seen.size for each in parts), initial=0))
+        """The index of each segment's first vector, and last the number of all vectors."""
+        self.size = self.starts[-1]
+        self.count = sum(each.count for each in parts)
+        """How many vectors are selected."""
+        self.is_plain = all(each.is_plain for each in parts)
+        """Whether each row has one vector, in its own segment."""
+
+    @cached_property
+    def places(self) -> Places:
+        """The indices of the selected vectors."""
+        return self._joined([each.places for each in self.parts])
+
+    @cached_property
+    def unseen(self) -> Places:
+        """The indices of the vectors that are not selected."""
+        return self._joined([each.unseen for each in self.parts])
+
+    @cached_property
+    def sampled(self) -> Places:
+        """The indices of the selected vectors in the samples of the segments."""
+        return self._joined([each.sampled for each in self.parts])
+
+    def _joined(self, at: Sequence[Places]) -> Places:
+        moved = [some + start for some, start in zip(at, self.starts, strict=False)]
+        return np.concatenate([np.zeros(0, np.intp), *moved])
+
+    def by_segment(self, at: Places) -> list[tuple[SegmentVectors, Places]]:
+        """(segment, indices into its own vectors) for some vectors, ascending."""
+        if len(self.parts) == 1:
+            return [(self.parts[0], at)]
+        ends = pairwise(at.searchsorted(self.starts).tolist())
+        triples = zip(self.parts, self.starts, ends, strict=False)
+        return [(each, at[a:b] - start) for each, start, (a, b) in triples if a < b]
+
+    def docs(self, at: Places) -> Places:
+        """The docs of the rows that own some selected vectors, ascending."""
+        docs = [each.docs(own) for each, own in self.by_segment(at)]
+        return np.concatenate([np.zeros(0, np.intp), *docs])
+
+
+def selected_vectors(view: View, masks: Sequence[Mask]) -> SelectedVectors:
+    """The vectors that the view sees and whose rows are inside the masks.
 
     Plan and scan ask for the same masks, so the last ones are kept, and those of the whole view.
     """
@@ -88,14 +146,17 @@ def selected_vectors(view: View, masks: Sequence[Mask]) -> list[SegmentVectors]:
     key = "vectors" if whole else "selected vectors"
     known = view.memo.get(key)
     if known is None or not (whole or known[0] is masks):
-        known = (masks, [each for each in _each(view, masks) if each.seen.any()])
+        parts = [each for each in _each(view, masks) if each.count]
+        known = (masks, SelectedVectors(parts))
         view.memo[key] = known
     return known[1]
 
 
 def has_vectors(view: View) -> bool:
     """Whether the view sees any vector."""
-    return bool(selected_vectors(view, view.visible))
+    known = view.memo.get("vectors")  # asked several times in a search
+    held = selected_vectors(view, view.visible) if known is None else known[1]
+    return held.count > 0
 
 
 def vectors_of(view: View, rows: Rows) -> Iterator[tuple[Segment, Places, Places | None]]:

@@ -5,7 +5,6 @@ Every one has a twin in numpy where it is used; `tests/property/test_kernel.py` 
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
@@ -14,8 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.errors import InvariantError
-from memoriter.kernel.library import Library, address, native_library
+from memoriter.kernel.library import Library, address
 
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -264,30 +262,6 @@ def search_windows(
     return WindowSearch(every, *best, (int(number), sums, squares))
 
 
-def rough_distances(
-    fast: Library, signs: NDArray[np.uint64], planes: NDArray[np.uint64]
-) -> NDArray[np.uint16]:
-    """Hamming distances of codes (words, vectors) to two planes, those to the first twice."""
-    signs, planes = np.ascontiguousarray(signs), np.ascontiguousarray(planes)
-    words, vectors = signs.shape
-    out = np.empty(vectors, np.uint16)
-    given = (address(signs), words, vectors, vectors, address(planes), address(out))
-    fast.call("rough", given, signs.size)
-    return out
-
-
-def exact_dots(
-    fast: Library, matrix: NDArray[np.float32], at: NDArray[np.intp], query: NDArray[np.float32]
-) -> Doubles:
-    """Exact dot products of a query with the vectors at these places, on the grid."""
-    matrix = np.ascontiguousarray(matrix, np.float32)
-    at, wide = np.ascontiguousarray(at, np.int64), query.astype(np.float64)
-    out = np.empty(at.size)
-    rows = (address(at), at.size, address(wide), address(out))
-    fast.call("dots", (address(matrix), query.size, *rows), at.size * query.size)
-    return out
-
-
 def token_sums(
     fast: Library,
     rows: NDArray[np.int8],
@@ -310,63 +284,3 @@ def unit_rows(fast: Library, matrix: Doubles) -> tuple[NDArray[np.float32], Bits
     given = (address(matrix), *matrix.shape, address(out), address(done))
     fast.call("units", given, matrix.size)
     return out, done
-
-
-class ByteVectors:
-    """Vectors as bytes: a vector is its codes times its scale, up to its `rest` in length."""
-
-    def __init__(
-        self,
-        codes: NDArray[np.int8],
-        scales: NDArray[np.float32],
-        rests: NDArray[np.float32],
-    ) -> None:
-        self.size, self.dimension = codes.shape
-        self._held = (codes, scales, rests)
-        self.nbytes = sum(each.nbytes for each in self._held)
-        """Their size in memory."""
-        self.given = (*map(address, self._held), self.size, self.dimension)
-
-
-def byte_vectors(matrix: NDArray[np.float32]) -> ByteVectors:
-    """Vectors rounded to bytes; only where the native kernel works."""
-    fast = native_library()
-    if fast is None:
-        raise InvariantError(
-            "internal error: vectors as bytes were asked for without the native kernel"
-        )
-    matrix = np.ascontiguousarray(matrix, np.float32)
-    count, dimension = len(matrix), int(matrix.shape[1])
-    codes = np.empty((count, dimension), np.int8)
-    scales, rests = np.empty(count, np.float32), np.empty(count, np.float32)
-    given = (address(matrix), count, dimension, address(codes), address(scales), address(rests))
-    fast.call("bytes", given, 8 * matrix.size)
-    return ByteVectors(codes, scales, rests)
-
-
-_LEVELS = 2047
-"""Steps of a query's largest element: sums of products with bytes stay below 2^31."""
-
-
-class ByteQuery:
-    """A query in whole steps, and the length of what they leave out."""
-
-    def __init__(self, query: NDArray[np.float32]) -> None:
-        wide = query.astype(np.float64)
-        step = float(np.abs(wide).max()) / _LEVELS or 1.0
-        self._steps = np.rint(wide / step).astype(np.int16)
-        left = wide - self._steps * step
-        # A little more, for the rounding of the sum.
-        self.given = (address(self._steps), step, 1.000001 * math.sqrt(float(left @ left)))
-
-
-def scan_bytes(
-    fast: Library,
-    vectors: ByteVectors,
-    query: ByteQuery,
-    low: NDArray[np.float32],
-    high: NDArray[np.float32],
-) -> None:
-    """Write what the dot product of each vector with a query is at least and at most."""
-    given = (*vectors.given, *query.given, address(low), address(high))
-    fast.call("scan_bytes", given, vectors.size * vectors.dimension // 8)

@@ -41,13 +41,14 @@ _CALLS: Final = {
     "holders": (*[_POINTER] * 3, _COUNT, _POINTER),
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
-    "dots": (_POINTER, _COUNT, _POINTER, _COUNT, _POINTER, _POINTER),
+    "within": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER, _POINTER),
+    "dots": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
     "split": (_POINTER, _POINTER, _COUNT, _COUNT, _COUNT, *[_POINTER] * 4),
     "times": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _POINTER),
     "ends": (_POINTER, _POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, _POINTER, _POINTER),
     "sums": (_POINTER, _POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "units": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
-    "scan_bytes": (*[_POINTER] * 3, _COUNT, _COUNT, _POINTER, _REAL, _REAL, _POINTER, _POINTER),
+    "scan_bytes": (_POINTER, _COUNT, _COUNT, *[_POINTER] * 4),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
 _LONG: Final = 1_000_000

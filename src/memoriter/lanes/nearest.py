@@ -10,8 +10,6 @@ how vectors are spread over segments.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from itertools import accumulate, pairwise
 from typing import Final, Literal, TypeVar
 
 import numpy as np
@@ -22,14 +20,14 @@ from memoriter.index.segment import Segment
 from memoriter.index.view import View
 from memoriter.index.view_vectors import (
     Places,
-    SegmentVectors,
+    SelectedVectors,
     rows_at,
     selected_vectors,
     vectors_of,
 )
-from memoriter.kernel.calls import ByteQuery, exact_dots, scan_bytes
 from memoriter.kernel.library import native_library
-from memoriter.rank.codes import NARROWEST, WIDEST, Probe
+from memoriter.kernel.vectors import exact_dots, scan_bytes, within_distance
+from memoriter.rank.codes import FARTHEST, NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import exact_cosines, scan_margin, snap
 from memoriter.rank.top import reached_by
 
@@ -39,19 +37,21 @@ _FIRST: Final = 4096
 """How many vectors are estimated first, to learn the pool's lowest cosine."""
 _SAMPLE: Final = 16
 """One in this many vectors is in a segment's sample."""
-_FARTHEST: Final = float(np.iinfo(np.uint16).max)
-"""The largest possible rough distance."""
+_UNSEEN: Final = np.iinfo(np.uint16).max
+"""The distance of vectors that are not selected: larger than any other."""
+_LOWEST: Final = -2.0
+"""Less than any cosine."""
 _BLOCK: Final = 2048
 """Vectors copied at a time, so that a block stays in the cache."""
+_ELEMENTS: Final = 2**18
+"""Elements of a block of vectors that are multiplied at once."""
 _FEW: Final = 4
-"""If less than 1/4 of a segment is selected, its vectors are copied out before they are scanned."""
+"""If less than 1/4 of the vectors is selected, only those are read, one by one."""
 _BYTES_FROM: Final = 1024
 """With fewer vectors, reading bytes first saves nothing."""
 T = TypeVar("T", np.float32, np.float64)
-Chosen = list[tuple[SegmentVectors, Places]]
-_Bounded = tuple[SegmentVectors, Places, NDArray[np.float32]]
-"""Vectors of a segment, and what the cosine of each is at least."""
-Near = list[tuple[SegmentVectors, Places, Scores]]
+Bounds = NDArray[np.float32]
+Distances = NDArray[np.uint16]
 Scan = Literal["exact", "approximate"]
 
 
@@ -60,222 +60,195 @@ def scan_of(view: View, masks: Sequence[Mask], exact_up_to: int) -> Scan:
     return _scan_of(selected_vectors(view, masks), exact_up_to)
 
 
-def _scan_of(parts: Sequence[SegmentVectors], exact_up_to: int) -> Scan:
-    coded = all(NARROWEST <= each.width <= WIDEST for each in parts)
-    many = sum(each.count for each in parts) > exact_up_to
-    return "approximate" if many and coded else "exact"
+def _scan_of(held: SelectedVectors, exact_up_to: int) -> Scan:
+    coded = all(NARROWEST <= each.width <= WIDEST for each in held.parts)
+    return "approximate" if held.count > exact_up_to and coded else "exact"
 
 
 class Nearest:
-    """One query against the vectors of the rows inside some masks."""
+    """One query against the vectors of the rows inside some masks.
+
+    Vectors are numbered over all segments (`SelectedVectors`).
+    """
 
     def __init__(self, view: View, masks: Sequence[Mask], query: NDArray[np.float32]) -> None:
         self._view = view
         self._query = query
         self._held = selected_vectors(view, masks)
-        self._is_plain = all(each.is_plain for each in self._held)
 
     def best(self, pool: int, floor: float, exact_up_to: int) -> tuple[Rows, Scores, Scan]:
         """(rows, cosines, kind of scan): at least the best `pool` rows above the floor."""
         scan = _scan_of(self._held, exact_up_to)
         chosen = self._by_codes(pool, floor) if scan == "approximate" else None
         if chosen is None:
-            scan, chosen = "exact", [(each, each.places) for each in self._held]
-        rows, scores = self._decided(self._narrowed(chosen, pool, floor))
+            scan, chosen = "exact", self._by_scan(pool, floor)
+        rows, scores = self._decided(chosen)
         return rows, scores, scan
 
-    def _decided(self, chosen: Chosen) -> tuple[Rows, Scores]:
+    def _decided(self, chosen: Places) -> tuple[Rows, Scores]:
         """(rows, the exact cosine of each row's best vector among the chosen ones)."""
-        decided = [_cosines(each.segment, at, self._query) for each, at in chosen]
-        scores = np.concatenate([np.zeros(0), *decided])
-        if self._is_plain:
-            rows = [each.segment.rows[at] for each, at in chosen]
+        some = [(each.segment, at) for each, at in self._held.by_segment(chosen)]
+        scores = _cosines(some, self._query)
+        if self._held.is_plain:
+            rows = [segment.rows[at] for segment, at in some]
             return np.concatenate([np.zeros(0, np.int64), *rows]), scores
-        docs = np.concatenate([np.zeros(0, np.intp), *(each.docs(at) for each, at in chosen)])
-        docs, scores = _best_part(docs, scores)
+        docs, scores = _best_part(self._held.docs(chosen), scores)
         return rows_at(self._view, docs), scores
 
-    def _narrowed(self, chosen: Chosen, pool: int, floor: float) -> Chosen:
-        """The chosen vectors whose cosine may reach pool and floor, as far as a scan can tell."""
-        if sum(at.size for _, at in chosen) <= pool:
-            return chosen  # all of them fit; the caller compares exact cosines with the floor
-        ends = list(accumulate(at.size for _, at in chosen))
-        # Of all segments one behind the other, for a look at all of them at once.
-        low, high = np.empty(ends[-1], np.float32), np.empty(ends[-1], np.float32)
-        parts = [slice(*pair) for pair in pairwise((0, *ends))]
-        for (each, at), part in zip(chosen, parts, strict=True):
-            self._bound(each, at, low[part], high[part])
-        lows = [(each, at, low[part]) for (each, at), part in zip(chosen, parts, strict=True)]
-        met = high >= max(floor, self._reached_by_rows(low, lows, pool))
-        return [(each, at[met[part]]) for (each, at), part in zip(chosen, parts, strict=True)]
+    def _by_scan(self, pool: int, floor: float) -> Places:
+        """The vectors whose cosine may reach pool and floor, as far as a scan can tell."""
+        held = self._held
+        if held.count <= pool or _FEW * held.count < held.size:
+            return self._narrowed(held.places, pool, floor)
+        low, high, slack = self._bounds()
+        low[held.unseen] = high[held.unseen] = -np.inf
+        least = max(floor, self._reached_by_rows(low, None, pool), _LOWEST)
+        return np.flatnonzero(high >= least - slack)
 
-    def _bound(
-        self,
-        each: SegmentVectors,
-        at: Places,
-        low: NDArray[np.float32],
-        high: NDArray[np.float32],
-    ) -> None:
-        """Write bounds of the cosines of some vectors, by float32 dot products.
+    def _bounds(self) -> tuple[Bounds, Bounds, float]:
+        """(low, high, slack): each cosine is between its low and high, give or take half the slack.
 
         From bytes where that is quicker: they are a quarter to read, and their wider bounds let a
         few more vectors through.
         """
-        fast = native_library()
-        if fast is None or at.size < _BYTES_FROM or _FEW * at.size <= each.seen.size:
-            scores = _scan(each, at, self._query)
-            # A little more, for the rounding of the bounds.
-            margin = np.float32(scan_margin(self._query.size) + 2.0**-22)
-            np.subtract(scores, margin, out=low)
-            np.add(scores, margin, out=high)
-            return
-        vectors = each.segment.byte_vectors
-        if at.size == vectors.size:
-            scan_bytes(fast, vectors, self._steps, low, high)
-            return
-        every = np.empty((2, vectors.size), np.float32)
-        scan_bytes(fast, vectors, self._steps, *every)
-        low[:], high[:] = every[:, at]
+        held, fast = self._held, native_library()
+        if fast is not None and held.size >= _BYTES_FROM:
+            vectors = [each.segment.byte_vectors for each in held.parts]
+            return *scan_bytes(fast, vectors, self._query), 0.0
+        scores = np.empty(held.size, np.float32)
+        for each, start in zip(held.parts, held.starts, strict=False):
+            _float_dots(each.matrix, self._query, scores[start : start + each.seen.size])
+        return scores, scores, self._slack
 
-    @cached_property
-    def _steps(self) -> ByteQuery:
-        return ByteQuery(self._query)
+    @property
+    def _slack(self) -> float:
+        """How far two float32 dot products may be off, and a little for the rounding of bounds."""
+        return 2.0 * (scan_margin(self._query.size) + 2.0**-22)
 
-    def _reached_by_rows(
-        self, scores: NDArray[np.float32], lows: Sequence[_Bounded], pool: int
-    ) -> float:
-        """A cosine that at least `pool` rows reach, by lower bounds; -inf if there are no more.
+    def _narrowed(self, chosen: Places, pool: int, floor: float) -> Places:
+        """Those of a few vectors that may reach pool and floor, by float32 dot products.
 
-        `scores` are the bounds of all segments one behind the other.
+        The native kernel needs no copies of the vectors, so exact products are as quick.
         """
-        if self._is_plain:
+        if chosen.size <= pool or native_library() is not None:
+            return chosen
+        scores = np.empty(chosen.size, np.float32)
+        start = 0
+        for each, at in self._held.by_segment(chosen):
+            for first in range(0, at.size, _BLOCK):
+                taken = each.segment.vectors_at(at[first : first + _BLOCK])
+                np.vecdot(taken, self._query, out=scores[start : start + len(taken)])
+                start += len(taken)
+        least = max(floor, self._reached_by_rows(scores, chosen, pool), _LOWEST)
+        return chosen[scores >= least - self._slack]
+
+    def _reached_by_rows(self, scores: Bounds, chosen: Places | None, pool: int) -> float:
+        """A cosine that at least `pool` rows reach, by scores of the chosen vectors (None: all).
+
+        -inf if there are no more rows.
+        """
+        if self._held.is_plain:
             return reached_by(scores, pool) if scores.size > pool else -np.inf
         count = 2 * pool
         while count < scores.size:
             # A row with several vectors counts once: of the best vectors, are there enough rows?
-            best = _by_rows(lows, reached_by(scores, count))
+            best = self._by_rows(scores, chosen, reached_by(scores, count))
             if best.size >= pool:
                 return float(np.partition(best, -pool)[-pool])
             count *= 4
-        best = _by_rows(lows, -np.inf)
+        best = self._by_rows(scores, chosen, -np.inf)
         return reached_by(best, pool) if best.size > pool else -np.inf
 
-    def _by_codes(self, pool: int, floor: float) -> Chosen | None:
+    def _by_rows(self, scores: Bounds, chosen: Places | None, least: float) -> Bounds:
+        """The best score of each row that has one of at least so much."""
+        some = np.flatnonzero(scores >= max(least, _LOWEST))
+        docs = self._held.docs(some if chosen is None else chosen[some])
+        return _best_part(docs, scores[some])[1]
+
+    def _by_codes(self, pool: int, floor: float) -> Places | None:
         """The vectors that the estimates keep; None if they keep too many to save anything."""
-        probe = Probe.of(self._query)
-        looks = [_Look(each, probe) for each in self._held]
-        cut = _rough_cut(looks, max(_FIRST, 8 * pool))
+        held, probe = self._held, Probe.of(self._query)
+        rough = _rough(held, probe)
+        cut = _nearest(rough[held.sampled], max(_FIRST, 8 * pool) // _SAMPLE)
         # First a small set around the query gives a cosine that the pool surely reaches; with that
         # bound the second, wider cut leaves out only vectors that are very unlikely to reach it.
-        first = _estimated(looks, cut)
-        least = _least(first, 2 * pool, -2.0)
-        bound = max(floor, self._reached(first, least, pool))
-        cut = max(cut, probe.within(bound - _ERRORS * probe.rough_error))
-        near = _estimated(looks, cut)
-        if 2 * sum(at.size for _, at, _ in near) > sum(each.count for each in self._held):
+        near, fine = _within(held, probe, rough, cut)
+        bound = max(floor, self._reached(near, fine, pool))
+        cut = max(cut, probe.rough_within(bound - _ERRORS * probe.rough_error))
+        near, fine = _within(held, probe, rough, cut)
+        if 2 * near.size > held.count:
             return None
-        least = _least(near, 2 * pool, least)
-        bound = max(bound, self._reached(near, least, pool)) - _ERRORS * probe.fine_error
-        return _reaching(near, bound)
+        bound = max(bound, self._reached(near, fine, pool)) - _ERRORS * probe.fine_error
+        return self._narrowed(near[fine <= probe.fine_within(bound)], pool, floor)
 
-    def _reached(self, near: Near, least: float, pool: int) -> float:
-        """An exact cosine that at least `pool` rows reach, by the vectors estimated at `least`."""
-        _, scores = self._decided(_reaching(near, least))
+    def _reached(self, near: Places, fine: Distances, pool: int) -> float:
+        """An exact cosine that at least `pool` rows reach, by the best estimated vectors."""
+        _, scores = self._decided(near[fine <= _nearest(fine, 2 * pool - 1)])
         return float(np.partition(scores, -pool)[-pool]) if scores.size >= pool else -1.0
 
 
-def _estimated(looks: Sequence[_Look], cut: float) -> Near:
-    """The vectors within a rough distance, with fine estimates."""
-    near = [(look, look.within(cut)) for look in looks]
-    return [(look.selected_vectors, at, look.fine(at)) for look, at in near]
+def _float_dots(
+    matrix: NDArray[np.float32], query: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """Write float32 dot products, by blocks that are small enough to be computed in one thread."""
+    block = max(1, _ELEMENTS // query.size)
+    for start in range(0, out.size, block):
+        np.matmul(matrix[start : start + block], query, out=out[start : start + block])
 
 
-def _reaching(near: Near, least: float) -> Chosen:
-    return [(each, at[estimates >= least]) for each, at, estimates in near]
-
-
-def _least(near: Near, count: int, floor: float) -> float:
-    """The count-th largest estimate; `floor` if no more than `count` reach it."""
-    flat = np.concatenate([estimates[estimates >= floor] for _, _, estimates in near])
-    return float(np.partition(flat, -count)[-count]) if flat.size > count else floor
-
-
-class _Look:
-    """The selected vectors of a segment with their rough distances from the query."""
-
-    def __init__(self, each: SegmentVectors, probe: Probe) -> None:
-        self.selected_vectors = each
-        self._probe = probe
-        signs = each.segment.codes.signs
-        self._some: Places | None = None
+def _rough(held: SelectedVectors, probe: Probe) -> Distances:
+    """The rough distances of all vectors."""
+    out = np.empty(held.size, np.uint16)
+    for each, start in zip(held.parts, held.starts, strict=False):
+        own, signs = out[start : start + each.seen.size], each.segment.codes.signs
         if _FEW * each.count < each.seen.size:
-            self._some = np.flatnonzero(each.seen)
-            signs = np.take(signs, self._some, axis=1)
-        self._rough = probe.rough(signs)
-
-    @property
-    def sample(self) -> NDArray[np.uint16]:
-        """The rough distances of the sampled vectors, one in sixteen."""
-        at = self.selected_vectors.segment.sampled
-        at = at[self.selected_vectors.seen[at]]
-        return self._rough[at if self._some is None else np.searchsorted(self._some, at)]
-
-    def within(self, distance: float) -> Places:
-        """The selected vectors within a rough distance."""
-        near = np.flatnonzero(self._rough <= int(min(max(distance, 0.0), _FARTHEST)))
-        return near[self.selected_vectors.seen[near]] if self._some is None else self._some[near]
-
-    def fine(self, at: Places) -> Scores:
-        """Fine estimates of some of them."""
-        place = at if self._some is None else np.searchsorted(self._some, at)
-        return self._probe.fine(self.selected_vectors.segment.codes.steps, at, self._rough[place])
-
-
-def _rough_cut(looks: Sequence[_Look], count: int) -> float:
-    """The distance within which about so many vectors lie."""
-    sample = np.concatenate([look.sample for look in looks])
-    place = count // _SAMPLE
-    return float(np.partition(sample, place)[place]) if place < sample.size else _FARTHEST
-
-
-def _scan(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Float32 cosines of some vectors; computed for all at once if most are selected."""
-    if _FEW * at.size > each.seen.size:
-        scores = np.vecdot(each.matrix, query)
-        return scores if at.size == scores.size else scores[at]
-    out = np.empty(at.size, np.float32)
-    for start in range(0, at.size, _BLOCK):
-        taken = each.vectors(at[start : start + _BLOCK])
-        np.vecdot(taken, query, out=out[start : start + _BLOCK])
+            some = np.empty(each.count, np.uint16)
+            probe.rough(np.take(signs, each.places, axis=1), some)
+            own[each.places] = some
+        else:
+            probe.rough(signs, own)
+    out[held.unseen] = _UNSEEN
     return out
 
 
-def _cosines(segment: Segment, at: Places, query: NDArray[np.float32]) -> Scores:
-    """Exact cosines of some vectors, on the grid."""
+def _within(
+    held: SelectedVectors, probe: Probe, rough: Distances, most: int
+) -> tuple[Places, Distances]:
+    """(the selected vectors within a rough distance, their fine distances)."""
     fast = native_library()
-    if fast is None:
-        return snap(exact_cosines(segment.vectors_at(at), query))
-    return exact_dots(fast, segment.matrix_at(at), at, query)
+    if fast is not None:
+        steps = [each.segment.codes.steps for each in held.parts]
+        return within_distance(fast, steps, probe.planes, rough, most)
+    near = np.flatnonzero(rough <= most)
+    some = held.by_segment(near)
+    own = [probe.distances(each.segment.codes.steps, at) for each, at in some]
+    return near, 2 * rough[near] + np.concatenate([np.zeros(0, np.uint16), *own])
+
+
+def _nearest(distances: Distances, nth: int) -> int:
+    """The n-th smallest distance, from 0; the largest possible one if there are no more."""
+    return int(np.partition(distances, nth)[nth]) if nth < distances.size else FARTHEST
+
+
+def _cosines(some: Sequence[tuple[Segment, Places]], query: NDArray[np.float32]) -> Scores:
+    """Exact cosines of some vectors of segments, on the grid."""
+    fast = native_library()
+    if fast is not None:
+        return exact_dots(fast, [(segment.matrix_at(at), at) for segment, at in some], query)
+    made = [snap(exact_cosines(segment.vectors_at(at), query)) for segment, at in some]
+    return np.concatenate([np.zeros(0), *made])
 
 
 def cosines_of(view: View, rows: Rows, query: NDArray[np.float32]) -> tuple[Rows, Scores]:
     """(rows, exact cosines of the best vector) of those of these rows that have one."""
     best = np.full(rows.size, -np.inf)
     for segment, at, nth in vectors_of(view, rows):
-        cosines = _cosines(segment, at, query)
+        cosines = _cosines([(segment, at)], query)
         if nth is None:  # each row has one vector, and all are here
             return rows, cosines
         np.maximum.at(best, nth, cosines)
     known = np.flatnonzero(best > -np.inf)
     return rows[known], best[known]
-
-
-def _by_rows(lows: Sequence[_Bounded], least: float) -> NDArray[np.float32]:
-    """The best lower bound of each row that has one of at least so much."""
-    some = [(each, at[scores >= least], scores[scores >= least]) for each, at, scores in lows]
-    docs = np.concatenate([np.zeros(0, np.intp), *(each.docs(at) for each, at, _ in some)])
-    scores = np.concatenate([np.zeros(0, np.float32), *(scores for _, _, scores in some)])
-    return _best_part(docs, scores)[1]
 
 
 def _best_part(docs: Places, scores: NDArray[T]) -> tuple[Places, NDArray[T]]:

@@ -173,8 +173,7 @@ class VectorLane(Lane):
         if own.is_zero:
             return own
         rows, cosines = cosines_of(each.view, rows, cast("FloatVector", each.vector))
-        kept = cosines >= self._floor
-        return own.of(rows[kept], cosines[kept])
+        return own.of(*self._above(rows, cosines))
 
     @property
     def _floor(self) -> float:
@@ -187,8 +186,12 @@ class VectorLane(Lane):
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.view, _masks(ctx, each), query)
         rows, cosines, scan = near.best(self.pool, self._floor, self.exact_up_to)
-        kept = np.flatnonzero(cosines >= self._floor)
-        return _SpaceHits(each.name, rows[kept], cosines[kept], weight, scan)
+        return _SpaceHits(each.name, *self._above(rows, cosines), weight, scan)
+
+    def _above(self, rows: Rows, cosines: Scores) -> tuple[Rows, Scores]:
+        """The rows whose cosine reaches the floor."""
+        met = cosines >= self._floor
+        return (rows, cosines) if met.all() else (rows[met], cosines[met])
 
     def _coverage(self, ctx: Context) -> Knots | None:
         """From a cosine to its place among those of unrelated texts; None if that is unknown.

@@ -22,12 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.kernel.calls import rough_distances
 from memoriter.kernel.library import native_library
+from memoriter.kernel.vectors import rough_distances
 
 NARROWEST: Final = 64
 WIDEST: Final = 4096
 """The dimensions with codes: fewer give poor estimates, more need too large a rotation."""
+
+FARTHEST: Final = 9 * WIDEST
+"""No distance is larger."""
 
 
 class Codes(NamedTuple):
@@ -55,7 +58,9 @@ _ROUGH_TRUE: Final = 0.749
 _FINE_TRUE: Final = 0.87
 """The correlation of the rough and fine estimates with the cosine, for random directions."""
 _BLOCK: Final = 16_384
-"""Vectors processed at a time, so that intermediate arrays fit the cache."""
+"""Vectors encoded at a time, so that intermediate arrays fit the cache."""
+_BLOCK_WORDS: Final = 65_536
+"""Words compared at a time, for the same reason."""
 
 
 def _signs(dimension: int, salt: str) -> NDArray[np.float64]:
@@ -162,75 +167,57 @@ class Probe:
         """One standard error of a fine estimate."""
         return _error(_FINE_TRUE, self.dimension)
 
-    def rough(self, signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
-        """The rough distance of each vector: Hamming distance to both planes, the first twice."""
+    def rough(self, signs: NDArray[np.uint64], out: NDArray[np.uint16]) -> None:
+        """Write rough distances: Hamming distances of signs to both planes, the first twice."""
         fast = native_library()
         if fast is not None:
-            return rough_distances(fast, signs, self.planes)
-        out = np.empty(signs.shape[1], np.uint16)
-        counter = _BitCounter(min(_BLOCK, out.size))
-        for start in range(0, out.size, _BLOCK):
-            part = out[start : start + _BLOCK]
-            counter.compare(signs[:, start : start + _BLOCK], self.planes, part)
+            rough_distances(fast, signs, self.planes, out)
+            return
+        _compare(signs, self.planes, out)
+
+    def distances(self, steps: NDArray[np.uint64], at: NDArray[np.intp]) -> NDArray[np.uint16]:
+        """Hamming distances of the steps of some vectors to both planes, the first twice.
+
+        The fine distance of a vector is this one and twice the rough one.
+        """
+        out = np.empty(at.size, np.uint16)
+        _compare(np.ascontiguousarray(np.take(steps, at, axis=0).T), self.planes, out)
         return out
 
-    def fine(
-        self, steps: NDArray[np.uint64], at: NDArray[np.intp], rough: NDArray[np.uint16]
-    ) -> NDArray[np.float64]:
-        """Fine estimates of the cosines of some vectors, from their rough distances and steps."""
-        out = np.empty(at.size)
-        counter = _BitCounter(min(_BLOCK, at.size))
-        for start in range(0, at.size, _BLOCK):
-            some = np.take(steps, at[start : start + _BLOCK], axis=0)
-            part = np.empty(some.shape[0], np.uint16)
-            counter.compare(np.ascontiguousarray(some.T), self.planes, part)
-            out[start : start + _BLOCK] = part
-        out += 2.0 * rough
-        unit = _FOUR / (2.0 * math.sqrt(self.dimension) * _FOUR_KEEPS * self.kept)
-        return unit * (9.0 * self.dimension - 2.0 * out)
-
-    def within(self, cosine: float) -> float:
+    def rough_within(self, cosine: float) -> int:
         """The largest rough distance whose estimated cosine reaches a value."""
         unit = 1.0 / (math.sqrt(self.dimension) * _SIGN_KEEPS * self.kept)
-        return (3.0 * self.dimension - cosine / unit) / 2.0
+        return _distance(3.0 * self.dimension - cosine / unit)
+
+    def fine_within(self, cosine: float) -> int:
+        """The largest fine distance whose estimated cosine reaches a value."""
+        unit = _FOUR / (2.0 * math.sqrt(self.dimension) * _FOUR_KEEPS * self.kept)
+        return _distance(9.0 * self.dimension - cosine / unit)
+
+
+def _distance(twice: float) -> int:
+    return int(min(max(twice / 2.0, 0.0), FARTHEST))
 
 
 def _error(true: float, dimension: int) -> float:
     return math.sqrt(1.0 - true * true) / (true * math.sqrt(dimension))
 
 
-class _BitCounter:
-    """Counts differing bits block by block, in buffers that are allocated once."""
-
-    def __init__(self, size: int) -> None:
-        self._words = np.empty(size, np.uint64)
-        self._bits = np.empty(size, np.uint8)
-        self._some = np.empty(size, np.uint8)
-        self._sum = np.empty(size, np.uint16)
-
-    def compare(
-        self, codes: NDArray[np.uint64], planes: NDArray[np.uint64], out: NDArray[np.uint16]
-    ) -> None:
-        """Write to `out` the Hamming distances to two planes, those of the first twice."""
-        self._count(codes, planes[0], out)
-        np.add(out, out, out=out)
-        second = self._sum[: out.size]
-        self._count(codes, planes[1], second)
-        np.add(out, second, out=out)
-
-    def _count(
-        self, codes: NDArray[np.uint64], plane: NDArray[np.uint64], out: NDArray[np.uint16]
-    ) -> None:
-        """Write to `out` the Hamming distances to one plane.
-
-        Three words differ in at most 192 bits, which fits the fast uint8 sum.
-        """
-        words, bits, some = (each[: out.size] for each in (self._words, self._bits, self._some))
-        out[:] = 0
-        for first in range(0, plane.size, 3):
-            some[:] = 0
-            for at in range(first, min(first + 3, plane.size)):
-                np.bitwise_xor(codes[at], plane[at], out=words)
-                np.bitwise_count(words, out=bits)
-                np.add(some, bits, out=some)
-            np.add(out, some.astype(np.uint16), out=out)
+def _compare(
+    codes: NDArray[np.uint64], planes: NDArray[np.uint64], out: NDArray[np.uint16]
+) -> None:
+    """Write the Hamming distances of codes (words, vectors) to two planes, the first twice."""
+    words = len(codes)
+    block = max(1, min(out.size, _BLOCK_WORDS // words))
+    differ = np.empty((words, block), np.uint64)
+    bits = np.empty((words, block), np.uint8)
+    second = np.empty(block, np.uint16)
+    for start in range(0, out.size, block):
+        part, own = codes[:, start : start + block], out[start : start + block]
+        for plane, sums in zip(planes, (own, second[: own.size]), strict=True):
+            some, counts = differ[:, : own.size], bits[:, : own.size]
+            np.bitwise_xor(part, plane[:, np.newaxis], out=some)
+            np.bitwise_count(some, out=counts)
+            np.add.reduce(counts, axis=0, dtype=np.uint16, out=sums)
+        own += own
+        own += second[: own.size]

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 Keys = Callable[[NDArray[np.int64]], Sequence[NDArray[np.float64]]]
 """From rows to the sort keys for ties, most significant key first; smaller values first."""
-_RUN: Final = 64
+_GROUPS: Final = 1024
+_SIZE: Final = 4
+"""At least so many groups, of so many scores, are worth it."""
 T = TypeVar("T", np.float32, np.float64)
 
 
@@ -23,12 +25,12 @@ def by_row(rows: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
 def reached_by(scores: NDArray[T], count: int) -> float:
     """A score that at least `count` of them reach, and few more.
 
-    For many scores the maximum of each 64 is taken first, which is faster than partitioning all of
-    them: the count-th largest maximum is reached by at least `count` scores as well.
+    Many scores are first divided into groups, of which only the maxima count, which is faster than
+    partitioning all: the count-th largest maximum is reached by at least `count` scores as well.
     """
-    if scores.size >= 4 * _RUN * count:
-        whole = scores.size // _RUN * _RUN
-        scores = scores[:whole].reshape(_RUN, -1).max(axis=0)
+    groups = max(16 * count, _GROUPS)
+    if (size := scores.size // groups) >= _SIZE:
+        scores = scores[: size * groups].reshape(size, groups).max(axis=0)
     return float(np.partition(scores, -count)[-count])
 
 

@@ -1,0 +1,106 @@
+"""The native kernel on vectors: scans of codes and bytes, and exact dot products.
+
+The twins in numpy are in `rank/codes.py`, `rank/grid.py` and `lanes/nearest.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.errors import InvariantError
+from memoriter.kernel.library import Library, address, native_library
+
+
+def rough_distances(
+    fast: Library,
+    signs: NDArray[np.uint64],
+    planes: NDArray[np.uint64],
+    out: NDArray[np.uint16],
+) -> None:
+    """Write Hamming distances of codes (words, vectors) to two planes, those to the first twice."""
+    signs, planes = np.ascontiguousarray(signs), np.ascontiguousarray(planes)
+    words, vectors = signs.shape
+    given = (address(signs), words, vectors, vectors, address(planes), address(out))
+    fast.call("rough", given, signs.size)
+
+
+def within_distance(
+    fast: Library,
+    steps: Sequence[NDArray[np.uint64]],
+    planes: NDArray[np.uint64],
+    distances: NDArray[np.uint16],
+    most: int,
+) -> tuple[NDArray[np.intp], NDArray[np.uint16]]:
+    """(the vectors within a rough distance, their fine distances), over all segments.
+
+    `steps` are the codes (vectors, words) of each segment.
+    """
+    held = [np.ascontiguousarray(each) for each in steps]
+    table = np.array([(address(each), len(each)) for each in held], np.int64)
+    at, fine = np.empty(distances.size, np.int64), np.empty(distances.size, np.uint16)
+    given = (address(table), len(held), planes.shape[1], address(planes), address(distances))
+    count = fast.call("within", (*given, most, address(at), address(fine)), distances.size)
+    return at[:count].copy(), fine[:count].copy()
+
+
+def exact_dots(
+    fast: Library,
+    some: Sequence[tuple[NDArray[np.float32], NDArray[np.intp]]],
+    query: NDArray[np.float32],
+) -> NDArray[np.float64]:
+    """Exact dot products of a query, on the grid, with some vectors of one or more matrices."""
+    held = [(np.ascontiguousarray(matrix), np.ascontiguousarray(at)) for matrix, at in some]
+    table = np.array([(address(each), address(at), at.size) for each, at in held], np.int64)
+    out, wide = np.empty(sum(at.size for _, at in held)), query.astype(np.float64)
+    given = (address(table), len(held), query.size, address(wide), address(out))
+    fast.call("dots", given, out.size * query.size)
+    return out
+
+
+class ByteVectors:
+    """Vectors as bytes: a vector is its codes times its scale, up to its `rest` in length."""
+
+    def __init__(
+        self,
+        codes: NDArray[np.int8],
+        scales: NDArray[np.float32],
+        rests: NDArray[np.float32],
+    ) -> None:
+        self.size = len(codes)
+        self._held = (codes, scales, rests)
+        self.nbytes = sum(each.nbytes for each in self._held)
+        """Their size in memory."""
+        self.given = (*map(address, self._held), self.size)
+
+
+def byte_vectors(matrix: NDArray[np.float32]) -> ByteVectors:
+    """Vectors rounded to bytes; only where the native kernel works."""
+    fast = native_library()
+    if fast is None:
+        raise InvariantError(
+            "internal error: vectors as bytes were asked for without the native kernel"
+        )
+    matrix = np.ascontiguousarray(matrix, np.float32)
+    count, dimension = len(matrix), int(matrix.shape[1])
+    codes = np.empty((count, dimension), np.int8)
+    scales, rests = np.empty(count, np.float32), np.empty(count, np.float32)
+    given = (address(matrix), count, dimension, address(codes), address(scales), address(rests))
+    fast.call("bytes", given, 8 * matrix.size)
+    return ByteVectors(codes, scales, rests)
+
+
+def scan_bytes(
+    fast: Library, segments: Sequence[ByteVectors], query: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """What the dot product of each vector with a query is at least, and at most."""
+    table = np.array([each.given for each in segments], np.int64)
+    total, dimension = sum(each.size for each in segments), query.size
+    query, steps = np.ascontiguousarray(query), np.empty(dimension, np.int16)
+    low, high = np.empty(total, np.float32), np.empty(total, np.float32)
+    out = (address(steps), address(low), address(high))
+    given = (address(table), len(table), dimension, address(query), *out)
+    fast.call("scan_bytes", given, total * dimension // 8)
+    return low, high
