@@ -52,7 +52,7 @@ def leaf(
 ) -> Leaf | None:
     """The text as one leaf; None if the analyzer finds no word in it."""
     # A leaf without tokens would match nothing and make every AND around it fail.
-    if not analyzer.tokens(text, prefix=prefix):
+    if not analyzer.terms(text):
         return None
     return Leaf(text, prefix=prefix, fields=fields, boost=boost)
 
