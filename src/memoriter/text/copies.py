@@ -251,6 +251,10 @@ def _words(piece: str) -> tuple[tuple[str, bool], ...]:
 def _read(piece: str) -> tuple[tuple[str, bool], ...]:
     bare = piece.translate(_APOSTROPHES).rstrip(_CLOSING).lstrip(_OPENING)
     rest = bare[1:]
+    if rest.islower() and bare.isalpha() and bare.isascii():  # most pieces, read quickly
+        word = bare.lower()
+        if word not in _SPECIAL:
+            return ((word, bare.islower() and word not in _WEIGHTY),)
     if rest != rest.lower():
         return ((unicodedata.normalize("NFC", calm(bare)), False),)
     lower = bare.islower() and bare.replace("'", "").isalpha()
