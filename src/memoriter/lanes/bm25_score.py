@@ -178,14 +178,17 @@ class Scorer:
         """Whether a frequent leaf may be ignored in some fields."""
         return bool(self.formula.gate) and self.stats.total >= self.formula.gate_from
 
+    @cached_property
+    def _open(self) -> dict[int, float]:
+        """The fields with a weight above 0."""
+        return {n: w for n, w in self._weights.items() if w}
+
     def open_fields(self, leaf: BoundLeaf) -> dict[int, float]:
         """The fields in which a leaf counts (weight above 0, gate open), with their weights."""
-        total, gate = self.stats.total, self.formula.gate
-        open_to = {n: w for n, w in self._weights.items() if w}
         if not self.is_gated:
-            return open_to
-        names = self.stats.names
-        return {n: w for n, w in open_to.items() if leaf.df <= gate.get(names[n], 1.0) * total}
+            return self._open
+        total, gate, names = self.stats.total, self.formula.gate, self.stats.names
+        return {n: w for n, w in self._open.items() if leaf.df <= gate.get(names[n], 1.0) * total}
 
     def upper_bound(self, leaf: BoundLeaf) -> float:
         """The upper bound of what a leaf adds to any row.
