@@ -35,14 +35,16 @@ def bm25_evidence(scorer: Scorer, tree: BoundTree, rows: Rows) -> list[Explanati
     for leaf in leaves.values():
         for n, segment, places in sought:
             postings = scorer.stats.occurrences(n, leaf.pattern) if places.size else None
-            few = None if postings is None else postings.at(places)
-            for doc in () if few is None else few.docs.tolist():
+            if postings is None:
+                continue
+            few = postings.at(places)
+            for row in segment.rows[few.docs].tolist():
                 # A match counts for AND and NOT even if it adds nothing to the score.
-                parts.setdefault((id(leaf), int(segment.rows[doc])), [])
-            for scored in () if few is None else scorer.leaf_scores(n, leaf, few):
+                parts[id(leaf), row] = []
+            for scored in scorer.leaf_scores(n, leaf, few):
                 _add_evidence(scorer, n, leaf=leaf, scored=scored, few=few, parts=parts)
     trees = _Trees(scorer, parts)
-    return [trees.whole(tree, int(row)) for row in rows]
+    return [trees.whole(tree, row) for row in rows.tolist()]
 
 
 def _leaves(node: BoundTree) -> list[BoundLeaf]:
@@ -56,7 +58,7 @@ def _leaves(node: BoundTree) -> list[BoundLeaf]:
 
 
 def _add_evidence(
-    scorer: Scorer, n: int, leaf: BoundLeaf, scored: LeafScores, few: Postings | None, parts: Parts
+    scorer: Scorer, n: int, leaf: BoundLeaf, scored: LeafScores, few: Postings, parts: Parts
 ) -> None:
     """Add to `parts` what a leaf contributes in the n-th segment, with the counts behind it."""
     stats, rows = scorer.stats, scorer.stats.view.segments[n].rows
@@ -73,8 +75,9 @@ def _add_evidence(
     else:
         lengths = stats.lengths(n, scored.field, scored.docs)
     mean = scorer.mean(scored.field)
-    counts = (scored.docs.tolist(), lengths.tolist(), scored.tfs.tolist(), scored.values.tolist())
-    for doc, length, tf, value in zip(*counts, strict=True):
+    columns = (scored.docs, rows[scored.docs], lengths, scored.tfs, scored.values)
+    counts = [column.tolist() for column in columns]
+    for doc, row, length, tf, value in zip(*counts, strict=True):
         if scored.field is not None:
             name = stats.names[scored.field]
             place = {"field": name, "weight": scored.weight, "tf": int(tf)}
@@ -82,10 +85,8 @@ def _add_evidence(
         else:
             place = {"fields": _fields(scorer, few, doc), "tf": tf}
             label = leaf.label
-        place |= {"length": length, "mean": mean}
-        facts = {**common, **place}
-        key = id(leaf), int(rows[doc])
-        parts.setdefault(key, []).append(Explanation(label, value, facts=facts))
+        facts = {**common, **place, "length": length, "mean": mean}
+        parts[id(leaf), row].append(Explanation(label, value, facts=facts))
 
 
 def _tokens(leaf: BoundLeaf) -> dict[str, object]:
@@ -99,10 +100,8 @@ def _tokens(leaf: BoundLeaf) -> dict[str, object]:
     return {**out, "beginnings": begun} if begun else out
 
 
-def _fields(scorer: Scorer, few: Postings | None, doc: int) -> dict[str, int]:
+def _fields(scorer: Scorer, few: Postings, doc: int) -> dict[str, int]:
     """Unweighted term frequency by field name."""
-    if few is None:
-        return {}
     at = few.docs == doc
     names = scorer.stats.names
     pairs = zip(few.fields[at].tolist(), few.tfs[at].tolist(), strict=True)

@@ -199,7 +199,9 @@ class WorkerPool:
             if not ready:
                 return
             # Among equals the one that waits longest; `min` takes the first.
-            tenant = min(ready, key=lambda each: (self._running[each], self.uses.used(each)))
+            tenant, *others = ready
+            if others:
+                tenant = min(ready, key=lambda each: (self._running[each], self.uses.used(each)))
             job, queue = ready[tenant], self._waiting.pop(tenant)
             queue.remove(job)
             if queue:
