@@ -72,7 +72,7 @@ class Step:
 
 def _sum(parts: Matrix) -> Scores:
     """The exact sum in any order; sums too large for that are rounded once, by fsum."""
-    if max(parts.max(initial=0.0), -parts.min(initial=0.0)) <= _EXACT:
+    if np.maximum.reduce(np.abs(parts), axis=None, initial=0.0) <= _EXACT:
         return np.add.reduce(parts, axis=0)
     return np.array([math.fsum(column) for column in parts.T.tolist()])
 

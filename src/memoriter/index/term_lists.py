@@ -122,10 +122,10 @@ class TermLists:
 
     def every_address(self, terms: Sequence[str]) -> list[ListAddresses]:
         """The same of all these terms that occur."""
-        spans = map(self._spans.get, terms)
-        if None in (spans := list(spans)):  # another thread had them forgotten
+        spans = [span for term in terms if (span := self._spans.get(term)) is not None]
+        if len(spans) < len(terms):  # another thread had them forgotten
             return [each.addresses for term in terms if (each := self.postings(term)) is not None]
-        return [self.addresses(span) for span in spans if span is not None and span.rows]
+        return [self.addresses(span) for span in spans if span.rows]
 
     @cached_property
     def _list_arrays(self) -> ListArrays:

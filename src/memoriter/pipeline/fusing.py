@@ -14,7 +14,7 @@ import numpy as np
 
 from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.ranking import Knots, Mask, Matrix, Scores
+from memoriter.core.ranking import SHARE, Knots, Mask, Matrix, Scores
 from memoriter.core.validation import Bounds, OneOf
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.fuse import (
@@ -164,6 +164,8 @@ class Weighted(Fusion):
         """A lane's scores on its scale; `coverage` of a lane without one is by its best."""
         how = self.scale if isinstance(self.scale, str) else self.scale.get(label, "none")
         if how == "coverage":
+            if knots is SHARE:
+                return np.minimum(np.maximum(scores, 0.0), 1.0)
             return by_max(scores[None, :])[0] if knots is None else by_knots(scores, knots)
         return SCALES[how](scores[None, :])[0]
 

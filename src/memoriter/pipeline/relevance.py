@@ -65,9 +65,9 @@ class Covered(NamedTuple):
 
     share: Scores
     """What the lanes add to the first pass, as a share of the most that they can add."""
-    apart: Scores
+    apart: Scores | None
     """The coverage by the lanes that read words of the question by themselves, or 1 for a row whose
-    text has these words; 0 without such a lane."""
+    text has these words; None if no such lane ran."""
     words: Scores
     """The length of each row's text."""
     scores: Scores | None = None
@@ -191,9 +191,11 @@ class Relevance(Spec):
         # A square root is correctly rounded everywhere; a power is not.
         length = snap(np.sqrt(np.sqrt(np.minimum(1.0, self.words / covered.words))))
         own = snap(covered.share * (1.0 - self.seen) + self.seen * question.seen)
-        beside = snap(covered.apart * self.apart * (1.0 - damp))
         size = question.size(self)
-        evidence = snap((snap(own * damp * named * length) + beside) * size)
+        evidence = snap(own * damp * named * length)
+        if covered.apart is not None:
+            evidence += snap(covered.apart * self.apart * (1.0 - damp))
+        evidence = snap(evidence * size)
         times = self._times(question.spread, covered)
         least = self.weak_evidence
         over = snap(np.maximum(evidence - least, 0.0) * times)
@@ -205,7 +207,7 @@ class Relevance(Spec):
             "damping": damp,
             "names": named,
             "length": length,
-            "apart": covered.apart,
+            "apart": 0.0 if covered.apart is None else covered.apart,
             "size": size,
             "stands_out": times,
             "evidence": evidence,
@@ -221,7 +223,7 @@ class Relevance(Spec):
         middle = (spread.total + count * mean) / whole
         squares = spread.squares + count * (mean * mean + deviation * deviation)
         width = math.sqrt(max(squares / whole - middle * middle, STEP)) * self.deviations
-        return snap(np.clip((covered.scores - middle) / width, 0.25, 2.0))
+        return snap(np.minimum(np.maximum((covered.scores - middle) / width, 0.25), 2.0))
 
     @cached_property
     def _floats(self) -> Knots:

@@ -33,10 +33,11 @@ def slate_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate
     share = np.zeros(slate.rows.size)
     for label in together:
         share += zero_where_absent(slate.columns[f"{FIRST}.{label}"])
-    apart = named_in_text(recipe, ctx, slate)
-    for label in recipe.apart:
-        if label in ran:
-            apart = np.maximum(apart, zero_where_absent(slate.columns[f"{label}.scaled"]))
+    beside = [slate.columns[f"{label}.scaled"] for label in recipe.apart if label in ran]
+    apart = None
+    if beside:
+        named = named_in_text(recipe, ctx, slate)
+        apart = np.maximum.reduce([named, *map(zero_where_absent, beside)])
     words = text_lengths(ctx.view, slate.rows)
     column = slate.columns.get(f"{rule.stands_out}.score")
     scores = None if column is None else zero_where_absent(column)
