@@ -50,8 +50,8 @@ _FEW: Final = 4
 _BYTES_FROM: Final = 1024
 """With fewer vectors, reading bytes first saves nothing."""
 T = TypeVar("T", np.float32, np.float64)
-Bounds = NDArray[np.float32]
-Distances = NDArray[np.uint16]
+_Cosines = NDArray[np.float32]
+_Distances = NDArray[np.uint16]
 Scan = Literal["exact", "approximate"]
 
 
@@ -105,7 +105,7 @@ class Nearest:
         least = max(floor, self._reached_by_rows(low, None, pool), _LOWEST)
         return np.flatnonzero(high >= least - slack)
 
-    def _bounds(self) -> tuple[Bounds, Bounds, float]:
+    def _bounds(self) -> tuple[_Cosines, _Cosines, float]:
         """(low, high, slack): each cosine is between its low and high, give or take half the slack.
 
         From bytes where that is quicker: they are a quarter to read, and their wider bounds let a
@@ -142,7 +142,7 @@ class Nearest:
         least = max(floor, self._reached_by_rows(scores, chosen, pool), _LOWEST)
         return chosen[scores >= least - self._slack]
 
-    def _reached_by_rows(self, scores: Bounds, chosen: Places | None, pool: int) -> float:
+    def _reached_by_rows(self, scores: _Cosines, chosen: Places | None, pool: int) -> float:
         """A cosine that at least `pool` rows reach, by scores of the chosen vectors (None: all).
 
         -inf if there are no more rows.
@@ -159,7 +159,7 @@ class Nearest:
         best = self._by_rows(scores, chosen, -np.inf)
         return reached_by(best, pool) if best.size > pool else -np.inf
 
-    def _by_rows(self, scores: Bounds, chosen: Places | None, least: float) -> Bounds:
+    def _by_rows(self, scores: _Cosines, chosen: Places | None, least: float) -> _Cosines:
         """The best score of each row that has one of at least so much."""
         some = np.flatnonzero(scores >= max(least, _LOWEST))
         docs = self._held.docs(some if chosen is None else chosen[some])
@@ -181,7 +181,7 @@ class Nearest:
         bound = max(bound, self._reached(near, fine, pool)) - _ERRORS * probe.fine_error
         return self._narrowed(near[fine <= probe.fine_within(bound)], pool, floor)
 
-    def _reached(self, near: Places, fine: Distances, pool: int) -> float:
+    def _reached(self, near: Places, fine: _Distances, pool: int) -> float:
         """An exact cosine that at least `pool` rows reach, by the best estimated vectors."""
         _, scores = self._decided(near[fine <= _nearest(fine, 2 * pool - 1)])
         return float(np.partition(scores, -pool)[-pool]) if scores.size >= pool else -1.0
@@ -196,7 +196,7 @@ def _float_dots(
         np.matmul(matrix[start : start + block], query, out=out[start : start + block])
 
 
-def _rough(held: SelectedVectors, probe: Probe) -> Distances:
+def _rough(held: SelectedVectors, probe: Probe) -> _Distances:
     """The rough distances of all vectors."""
     out = np.empty(held.size, np.uint16)
     for each, start in zip(held.parts, held.starts, strict=False):
@@ -212,8 +212,8 @@ def _rough(held: SelectedVectors, probe: Probe) -> Distances:
 
 
 def _within(
-    held: SelectedVectors, probe: Probe, rough: Distances, most: int
-) -> tuple[Places, Distances]:
+    held: SelectedVectors, probe: Probe, rough: _Distances, most: int
+) -> tuple[Places, _Distances]:
     """(the selected vectors within a rough distance, their fine distances)."""
     fast = native_library()
     if fast is not None:
@@ -225,7 +225,7 @@ def _within(
     return near, 2 * rough[near] + np.concatenate([np.zeros(0, np.uint16), *own])
 
 
-def _nearest(distances: Distances, nth: int) -> int:
+def _nearest(distances: _Distances, nth: int) -> int:
     """The n-th smallest distance, from 0; the largest possible one if there are no more."""
     return int(np.partition(distances, nth)[nth]) if nth < distances.size else FARTHEST
 
