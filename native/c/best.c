@@ -99,6 +99,7 @@ void best_of(Best *best, const double *scores, const uint8_t *mask, const int64_
                 best_add(best, rows[i], scores[i]);
     }
     free(tops);
+    if (best->count >= 2 * best->pool) narrow(best); /* a higher floor spares the next call most runs */
 }
 
 int64_t best_end(Best *best)

@@ -337,9 +337,9 @@ class _Search:
         hits = self._search(text)
         attempts = [Attempt(0, "initial", text, hits[0].size)]
         if loosely and not hits[0].size and self._ctx.selection.count:
-            for attempt, found in self._looser(text):
+            for attempt, rows_met in self._looser(text):
                 attempts.append(attempt)
-                hits = found
+                hits = rows_met
                 if attempt.hits:
                     break
         # The search is kept: its evidence needs the bound tree of the winning rung.
