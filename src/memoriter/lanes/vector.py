@@ -17,7 +17,7 @@ import numpy as np
 from memoriter.core.calibration import Calibration
 from memoriter.core.explanation import Explanation
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, union_rows
+from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, among, union_rows
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
@@ -219,7 +219,7 @@ class VectorLane(Lane):
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's weighted cosine, in each space that found it."""
         hits, pool = cast("_Memo", ranking.memo)
-        outside = np.setdiff1d(rows, pool)
+        outside = np.sort(rows[~among(np.sort(pool), rows)])
         if outside.size:
             further = self._further(ctx, ranking, outside)
             hits = [own.joined(more) for own, more in zip(hits, further, strict=True)]
