@@ -244,8 +244,4 @@ def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) ->
                 out.append(np.where(np.isnan(column), np.inf, -column if down else column))
         return out
 
-    if tuple(ties) != ("row",):
-        return top(scores, slate.rows, scores.size, keys)
-    if (slate.rows[1:] > slate.rows[:-1]).all():  # then the place decides, in half the time
-        return (-scores).argsort(kind="stable")
-    return top(scores, slate.rows, scores.size, by_row)
+    return top(scores, slate.rows, scores.size, by_row if tuple(ties) == ("row",) else keys)

@@ -51,4 +51,6 @@ def top(
 
 
 def _sorted(scores: NDArray[np.float64], rows: NDArray[np.int64], keys: Keys) -> NDArray[np.intp]:
+    if keys is by_row and (rows[1:] > rows[:-1]).all():  # then the place decides, in half the time
+        return (-scores).argsort(kind="stable")
     return np.lexsort((rows, *reversed(keys(rows)), -scores))  # the last key is the first to count
