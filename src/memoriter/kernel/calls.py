@@ -120,7 +120,7 @@ def term_counts(
     """How often the words of some lists occur in a field of some rows, by place ascending."""
     count, wanted = len(postings), np.ascontiguousarray(docs, np.int32)
     # All addresses of docs, then those of fields, then those of counts, then the sizes.
-    table = array("q", [each[part] for part in range(4) for each in postings])
+    table = array("q", chain.from_iterable(zip(*(each[:4] for each in postings), strict=True)))
     at, step, out = table.buffer_info()[0], count * table.itemsize, np.empty(wanted.size)
     rows = (address(wanted), wanted.size, address(out))
     lists = (at, at + step, at + 2 * step, at + 3 * step)
