@@ -60,7 +60,9 @@ def zero_where_absent(scores: Scores) -> Scores:
     >>> zero_where_absent(np.array([0.5, np.nan])).tolist()
     [0.5, 0.0]
     """
-    return np.where(np.isnan(scores), 0.0, scores)
+    out = scores.copy()
+    out[np.isnan(out)] = 0.0
+    return out
 
 
 def scores_at(rows: Rows, known: Rows, scores: Scores) -> Scores:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, Literal, cast
 
 import numpy as np
@@ -118,7 +117,7 @@ class Columns(Mapping[str, Scores]):
     def __init__(
         self,
         own: dict[str, ColumnOrLater],
-        before: Mapping[str, Scores] = MappingProxyType({}),
+        before: Columns | None = None,
         at: NDArray[np.intp] | None = None,
     ) -> None:
         self._own = own
@@ -128,20 +127,28 @@ class Columns(Mapping[str, Scores]):
     def __getitem__(self, name: str) -> Scores:
         own = self._own.get(name)
         if own is None:
+            if self._before is None:
+                raise KeyError(name)
             own = self._own[name] = self._before[name][self._at]
         elif isinstance(own, Later):
             own = self._own[name] = own.value
         return own
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._before
+        return name in self._own or (self._before is not None and name in self._before)
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._before
-        yield from (name for name in list(self._own) if name not in self._before)
+        before = () if self._before is None else self._before
+        yield from before
+        yield from (name for name in list(self._own) if name not in before)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def clash(self, new: Mapping[str, object]) -> set[str]:
+        """The names among these that are taken."""
+        own = self._own.keys() & new.keys()
+        return own if self._before is None else own | self._before.clash(new)
 
     def and_also(self, new: Mapping[str, ColumnOrLater]) -> Columns:
         """These columns and others."""
@@ -210,12 +217,13 @@ class Slate:
 
     def with_details(self, new: Mapping[str, ColumnOrLater]) -> Slate:
         """Add columns that are not part of the score; raises InvariantError if one exists."""
-        if clash := [name for name in new if name in self.columns]:
+        kept = self._kept
+        if clash := kept.clash(new):
             raise InvariantError(
                 f"internal error: two steps of the search compute the same values {sorted(clash)}"
             )
         self._check(new)
-        return self._with(self._kept.and_also(new))
+        return self._with(kept.and_also(new))
 
     @property
     def _kept(self) -> Columns:
@@ -233,7 +241,7 @@ class Slate:
         `parts` are its inputs, if they are at hand; `known` those of them that have a value for
         some row, if the caller can tell.
         """
-        columns = self.with_details(new)._kept
+        columns = self.with_details(new)._kept if new else self._kept
         if step.out in columns:
             raise InvariantError(
                 f"internal error: two steps of the search compute the same score {step.out}"

@@ -46,7 +46,10 @@ def text_lengths(view: View, rows: Rows) -> NDArray[np.float64]:
     out = np.ones(rows.size)
     for segment in view.segments:
         places, here = segment.places(rows)
-        out[here] = segment.lengths[_TEXT][places]
+        lengths = segment.lengths[_TEXT][places]
+        if places.size == rows.size:  # a row is in one segment
+            return np.maximum(lengths, 1.0)
+        out[here] = lengths
     return np.maximum(out, 1.0, out=out)
 
 

@@ -114,27 +114,17 @@ class RowLengths:
         self.size = numbers.size
 
 
-class _Lists:
-    """Posting lists as the library takes them: (docs, fields, tfs, sizes)."""
-
-    def __init__(self, lists: Sequence[ListAddresses]) -> None:
-        table = np.array([each[:4] for each in lists], np.int64).reshape(-1, 4).T.copy()
-        first, step = address(table), table.strides[0]
-        self._held = (lists, table)
-        self.size = sum(each.size for each in lists)
-        self.given = (first, first + step, first + 2 * step, first + 3 * step)
-
-
 def term_counts(
     fast: Library, postings: Sequence[ListAddresses], field: int, docs: NDArray[np.integer]
 ) -> Doubles:
     """How often the words of some lists occur in a field of some rows, by place ascending."""
-    lists, wanted = _Lists(postings), np.ascontiguousarray(docs, np.int32)
-    out = np.empty(wanted.size)
+    count, wanted = len(postings), np.ascontiguousarray(docs, np.int32)
+    # All addresses of docs, then those of fields, then those of counts, then the sizes.
+    table = array("q", chain.from_iterable(zip(*(each[:4] for each in postings), strict=True)))
+    at, step, out = table.buffer_info()[0], count * table.itemsize, np.empty(wanted.size)
     rows = (address(wanted), wanted.size, address(out))
-    fast.call(
-        "counts", (*lists.given, len(postings), field, *rows), 8 * wanted.size * len(postings)
-    )
+    lists = (at, at + step, at + 2 * step, at + 3 * step)
+    fast.call("counts", (*lists, count, field, *rows), 8 * wanted.size * count)
     return out
 
 

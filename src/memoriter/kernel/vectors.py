@@ -5,7 +5,9 @@ The twins in numpy are in `rank/codes.py`, `rank/grid.py` and `lanes/nearest.py`
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,9 +55,9 @@ def exact_dots(
 ) -> NDArray[np.float64]:
     """Exact dot products of a query, on the grid, with some vectors of one or more matrices."""
     held = [(np.ascontiguousarray(matrix), np.ascontiguousarray(at)) for matrix, at in some]
-    table = np.array([(address(each), address(at), at.size) for each, at in held], np.int64)
+    table = array("q", [n for each, at in held for n in (address(each), address(at), at.size)])
     out, wide = np.empty(sum(at.size for _, at in held)), query.astype(np.float64)
-    given = (address(table), len(held), query.size, address(wide), address(out))
+    given = (table.buffer_info()[0], len(held), query.size, address(wide), address(out))
     fast.call("dots", given, out.size * query.size)
     return out
 
@@ -96,11 +98,11 @@ def scan_bytes(
     fast: Library, segments: Sequence[ByteVectors], query: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """What the dot product of each vector with a query is at least, and at most."""
-    table = np.array([each.given for each in segments], np.int64)
+    table = array("q", chain.from_iterable(each.given for each in segments))
     total, dimension = sum(each.size for each in segments), query.size
     query, steps = np.ascontiguousarray(query), np.empty(dimension, np.int16)
     low, high = np.empty(total, np.float32), np.empty(total, np.float32)
     out = (address(steps), address(low), address(high))
-    given = (address(table), len(table), dimension, address(query), *out)
+    given = (table.buffer_info()[0], len(segments), dimension, address(query), *out)
     fast.call("scan_bytes", given, total * dimension // 8)
     return low, high

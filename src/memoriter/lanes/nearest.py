@@ -49,6 +49,7 @@ _FEW: Final = 4
 """If less than 1/4 of the vectors is selected, only those are read, one by one."""
 _BYTES_FROM: Final = 1024
 """With fewer vectors, reading bytes first saves nothing."""
+_NO_ROWS: Final[Rows] = np.zeros(0, np.int64)
 T = TypeVar("T", np.float32, np.float64)
 _Cosines = NDArray[np.float32]
 _Distances = NDArray[np.uint16]
@@ -91,7 +92,7 @@ class Nearest:
         scores = _cosines(some, self._query)
         if self._held.is_plain:
             rows = [segment.rows[at] for segment, at in some]
-            return np.concatenate([np.zeros(0, np.int64), *rows]), scores
+            return rows[0] if len(rows) == 1 else np.concatenate([_NO_ROWS, *rows]), scores
         docs, scores = _best_part(self._held.docs(chosen), scores)
         return rows_at(self._view, docs), scores
 
@@ -103,7 +104,7 @@ class Nearest:
         low, high, slack = self._bounds()
         low[held.unseen] = high[held.unseen] = -np.inf
         least = max(floor, self._reached_by_rows(low, None, pool), _LOWEST)
-        return np.flatnonzero(high >= least - slack)
+        return (high >= least - slack).nonzero()[0]
 
     def _bounds(self) -> tuple[_Cosines, _Cosines, float]:
         """(low, high, slack): each cosine is between its low and high, give or take half the slack.

@@ -56,20 +56,22 @@ def first_pass(
         if (made := fuse.scaled(label, slate.columns[f"{label}.score"], proposed[label].coverage))
         is not None
     }
-    slate = slate.with_details({f"{label}.scaled": made for label, made in scaled.items()})
+    if scaled:
+        slate = slate.with_details({f"{label}.scaled": made for label, made in scaled.items()})
     work = Boosting(recipe, ctx, {}, candidates.counted, lap)
     fused_boosts = [label for label in recipe.fused if label in boosts]
     if fused_boosts:
         # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted
         # boost alone must not lift them into the answer.
-        scores = _stacked(slate, [f"{label}.score" for label in lanes])
-        absent = np.logical_and.reduce(np.isnan(scores), axis=0)
+        raw = _stacked(slate, [f"{label}.score" for label in lanes])
+        absent = np.logical_and.reduce(np.isnan(raw), axis=0)
         for label in fused_boosts:
             slate = work.with_values(slate, label, f"{label}.score", absent)
     labels = [*lanes, *fused_boosts]
+    scores = [scaled[n] if n in scaled else slate.columns[f"{n}.score"] for n in labels]
     signals = Signals(
         labels,
-        _stacked(slate, [f"{n}.scaled" if n in scaled else f"{n}.score" for n in labels]),
+        np.array(scores).reshape(len(labels), slate.rows.size),
         Later(partial(_stacked, slate, [f"{label}.rank" for label in labels])),
         np.array([label not in proposed or candidates.answered(label) for label in labels]),
     )

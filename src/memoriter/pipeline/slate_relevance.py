@@ -30,9 +30,10 @@ def slate_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate
     together = [label for label in ran if label not in recipe.apart]
     whole = math.fsum(fuse.weighed[label] for label in together) or 1.0
     # Contributions of the lanes alone: boosts read other records, and relevance must not.
+    parts = tuple(f"{FIRST}.{label}" for label in together)
     share = np.zeros(slate.rows.size)
-    for label in together:
-        share += zero_where_absent(slate.columns[f"{FIRST}.{label}"])
+    for name in (FIRST,) if parts == slate.steps[0].inputs else parts:  # nothing else was fused
+        share += zero_where_absent(slate.columns[name])
     beside = [slate.columns[f"{label}.scaled"] for label in recipe.apart if label in ran]
     apart = None
     if beside:

@@ -66,21 +66,25 @@ def by_knots(
     >>> by_knots(np.array([-1.0, 1.0, 3.0, np.nan]), ((0.0, 0.0), (2.0, 0.5), (4.0, 1.0))).tolist()
     [0.0, 0.25, 0.75, nan]
     """
-    xs, ys, slopes = _pieces(tuple(knots))
-    at = xs[1:].searchsorted(scores, "right")
-    return snap(ys[at] + (scores - xs[at]) * slopes[at])
+    ends, xs, ys, slopes = _pieces(tuple(knots))
+    at = ends.searchsorted(scores, "right")
+    out = scores - xs[at]
+    out *= slopes[at]
+    out += ys[at]
+    return snap(out)
 
 
 @lru_cache(maxsize=1024)
-def _pieces(knots: tuple[tuple[float, float], ...]) -> NDArray[np.float64]:
-    """The knots, their values and the slopes behind them; read only."""
+def _pieces(knots: tuple[tuple[float, float], ...]) -> tuple[NDArray[np.float64], ...]:
+    """The ends of the pieces, and for each where it begins, its value there and its slope."""
     rises = [(y1 - y0) / (x1 - x0) if x1 > x0 else 0.0 for (x0, y0), (x1, y1) in pairwise(knots)]
     # One piece more on the left, level before the first knot; level after the last as well.
     pieces = [
         (*knots[0], 0.0),
         *((x, y, r) for (x, y), r in zip(knots, [*rises, 0.0], strict=True)),
     ]
-    return np.array(pieces).T.copy()
+    xs, ys, slopes = np.array(pieces).T.copy()
+    return xs[1:], xs, ys, slopes
 
 
 def as_given(scores: NDArray[np.float64]) -> NDArray[np.float64]:
