@@ -225,12 +225,16 @@ _KNOWN: Final = frozenset({"id", *CONTENT_FIELDS})
 
 
 def _parsed(text: str) -> dict[str, Any]:
+    """The object in a body; ValueError if it is another value or has other fields."""
     parsed, end = _PARSE(text)
     if end != len(text):
         raise ValueError(f"it goes on after {end} characters")
     if not isinstance(parsed, dict):
         raise ValueError("it is no object")  # noqa: TRY004  # of a body, not of an argument
-    return cast("dict[str, Any]", parsed)
+    data = cast("dict[str, Any]", parsed)
+    if not (_KNOWN.issuperset(data) and all(map(data.__contains__, _NEEDED))):
+        raise ValueError(f"its fields are {', '.join(sorted(data))}")
+    return data
 
 
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:
@@ -240,16 +244,15 @@ def decode(body: bytes, row: int, position: int, committed: int) -> Record:
         for key in data:
             if key in _CONVERTED:
                 data[key] = _CONVERTED[key](data[key])
-        if not (_KNOWN.issuperset(data) and all(map(data.__contains__, _NEEDED))):
-            raise ValueError(f"its fields are {', '.join(sorted(data))}")
-        data["row"], data["position"], data["committed"] = row, position, to_datetime(committed)
-        data.setdefault("metadata", {})
-        # The class has the defaults of all other fields, so those left out need not be set.
-        record = object.__new__(Record)
-        object.__setattr__(record, "__dict__", data)
-        return record
+        data["committed"] = to_datetime(committed)
     except (ValueError, TypeError, OverflowError) as error:
         raise Corrupt(
             f"the record at entry {row} of the log cannot be read: {error}",
             hint="`memoriter verify-store` lists what is damaged; restore a backup",
         ) from error
+    data["row"], data["position"] = row, position
+    data.setdefault("metadata", {})
+    # The class has the defaults of all other fields, so those left out need not be set.
+    record = object.__new__(Record)
+    object.__setattr__(record, "__dict__", data)
+    return record
