@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import uuid
+from dataclasses import FrozenInstanceError, replace
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import numpy as np
@@ -13,11 +15,12 @@ from numpy.testing import assert_array_equal
 
 from memoriter.core.canonical import canonical, checksum, digest
 from memoriter.core.clock import SystemClock, SystemEntropy, uuid7
-from memoriter.core.errors import BadQuery, BadRecord, InvariantError, MemoriterError
+from memoriter.core.errors import BadQuery, BadRecord, Corrupt, InvariantError, MemoriterError
 from memoriter.core.explanation import Explanation, reconciles
 from memoriter.core.ranking import Ranking
+from memoriter.core.record import Record, decode, encode
 from memoriter.core.slate import Slate, Step
-from memoriter.core.times import MAX_TIME, MIN_TIME, iso, micros
+from memoriter.core.times import MAX_TIME, MIN_TIME, iso, micros, to_datetime
 
 NAN = math.nan
 
@@ -149,3 +152,22 @@ def test_errors_are_data() -> None:
         assert json.loads(canonical(data))["error"] == kind.__name__
         assert 1 <= kind.exit_code <= 12
         assert 400 <= kind.status <= 599
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b'{"created":0,"id":"a","text":"b","more":1}'])
+def test_a_body_with_other_fields_is_damaged(body: bytes) -> None:
+    with pytest.raises(Corrupt, match="cannot be read"):
+        decode(body, 1, 0, 0)
+
+
+def test_a_record_that_was_read_equals_one_that_was_made() -> None:
+    made = Record(
+        id="a", text="b", created=to_datetime(1), row=1, position=0, committed=to_datetime(2)
+    )
+    read = decode(encode("a", made), 1, 0, 2)
+    assert read == made
+    assert replace(read, text="c") == replace(made, text="c")
+    assert copy.deepcopy(read) == made
+    assert decode(encode("a", made), 1, 0, 2).metadata is not read.metadata
+    with pytest.raises(FrozenInstanceError):
+        read.text = "c"  # type: ignore[misc]

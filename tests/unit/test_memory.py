@@ -358,3 +358,19 @@ def test_a_call_without_options_asks_the_same_as_one_whose_options_are_none(
 ) -> None:
     without = build_query("which port?", limit, {}, memory.scope, lambda: 5)
     assert without == build_query("which port?", limit, {"mode": None}, memory.scope, lambda: 5)
+
+
+def test_questions_of_one_view_keep_their_own_scope_and_options(memory: Memory) -> None:
+    ours, theirs = memory.scoped(agent="a"), memory.scoped(agent="b")
+    ours.remember("port 22", id="ours")
+    theirs.remember("port 443", id="theirs")
+    memory.remember("port 80", id="old", archived=True)
+    found = [ours, theirs, memory, ours]
+    assert [sorted(hit.id for hit in each.recall("port")) for each in found] == [
+        ["ours"],
+        ["theirs"],
+        ["ours", "theirs"],
+        ["ours"],
+    ]
+    shown = memory.recall("port", overrides={"select.archived": "show"})
+    assert sorted(hit.id for hit in shown) == ["old", "ours", "theirs"]

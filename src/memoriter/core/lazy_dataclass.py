@@ -101,7 +101,7 @@ def _init_of(cls: Any) -> Any:
 
     The standard decorator would compile two more methods with it, before the first search.
     """
-    names: dict[str, object] = {"MISSING": MISSING, "set_": object.__setattr__}
+    names: dict[str, object] = {"MISSING": MISSING}
     ordered, by_name, body = ["self"], list[str](), list[str]()
     for each in fields(cls):
         given, value = each.name, each.name
@@ -120,7 +120,7 @@ def _init_of(cls: Any) -> Any:
             names[f"set_{each.name}"] = slot.__set__
             body.append(f"set_{each.name}(self, {value})")
         else:
-            body.append(f"set_(self, {each.name!r}, {value})")
+            body.append(f"self.__dict__[{each.name!r}] = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     params = ", ".join([*ordered, *(["*", *by_name] if by_name else [])])

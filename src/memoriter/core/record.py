@@ -50,7 +50,7 @@ NOWHERE: Final = Source()
 """The source of a memory that has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Content(Hinting):
     """All fields of a memory except its id. This is the only place where they are declared.
 
@@ -131,7 +131,7 @@ class Content(Hinting):
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Record(Content):
     """One stored version of a memory."""
 
@@ -213,31 +213,46 @@ def encode(record_id: str, content: Content, given: Iterable[str] = CONTENT_FIEL
 
 
 _PARSE: Final = json.JSONDecoder().raw_decode
-_CONVERTED: Final[tuple[tuple[str, Callable[[Any], object]], ...]] = (
-    *((key, tuple) for key in ("tags", "concepts", "entities", "refs")),
-    ("source", lambda given: Source(**given)),
-    *((key, to_datetime) for key in _TIME_FIELDS),
-)
+_CONVERTED: Final[dict[str, Callable[[Any], object]]] = {
+    **dict.fromkeys(("tags", "concepts", "entities", "refs"), tuple),
+    "source": lambda given: Source(**given),
+    **dict.fromkeys(_TIME_FIELDS, to_datetime),
+}
 """JSON has no tuples and no times; everything else is stored as the field holds it."""
+_NEEDED: Final = ("id", "text", "created")
+_KNOWN: Final = frozenset({"id", *CONTENT_FIELDS})
+"""The fields that a body must have, and those that it may have."""
 
 
 def _parsed(text: str) -> dict[str, Any]:
+    """The object in a body; ValueError if it is another value or has other fields."""
     parsed, end = _PARSE(text)
     if end != len(text):
         raise ValueError(f"it goes on after {end} characters")
-    return cast("dict[str, Any]", parsed)
+    if not isinstance(parsed, dict):
+        raise ValueError("it is no object")  # noqa: TRY004  # of a body, not of an argument
+    data = cast("dict[str, Any]", parsed)
+    if not (_KNOWN.issuperset(data) and all(map(data.__contains__, _NEEDED))):
+        raise ValueError(f"its fields are {', '.join(sorted(data))}")
+    return data
 
 
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:
     """Read what `encode` wrote; raises Corrupt if the body cannot be read."""
     try:
         data = _parsed(body.decode())
-        for key, convert in _CONVERTED:
-            if key in data:
-                data[key] = convert(data[key])
-        return Record(row=row, position=position, committed=to_datetime(committed), **data)  # pyright: ignore[reportArgumentType]  # checked when it was written, digested since
+        for key in data:
+            if key in _CONVERTED:
+                data[key] = _CONVERTED[key](data[key])
+        data["committed"] = to_datetime(committed)
     except (ValueError, TypeError, OverflowError) as error:
         raise Corrupt(
             f"the record at entry {row} of the log cannot be read: {error}",
             hint="`memoriter verify-store` lists what is damaged; restore a backup",
         ) from error
+    data["row"], data["position"] = row, position
+    data.setdefault("metadata", {})
+    # The class has the defaults of all other fields, so those left out need not be set.
+    record = object.__new__(Record)
+    object.__setattr__(record, "__dict__", data)
+    return record

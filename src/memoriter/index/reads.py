@@ -58,6 +58,8 @@ def text_ends(view: View, rows: Rows) -> NDArray[np.uint32]:
     out = np.zeros((2, rows.size), np.uint32)
     for segment in view.segments:
         places, here = segment.places(rows)
+        if places.size == rows.size:  # a row is in one segment
+            return np.array([segment.arrays[name][places] for name in TEXT_ENDS], np.uint32)
         if places.size:
             out[:, here] = [segment.arrays[name][places] for name in TEXT_ENDS]
     return out

@@ -28,6 +28,7 @@ from memoriter.index.segment import Segment
 from memoriter.index.view import ReplacedBy, View
 
 _REFLECTION: Final = Test("kind", "eq", "reflection")
+_KEPT: Final = "selection"
 HIDING: Final = ("trust", "reflections", "archived", "expired", "superseded")
 """What a recipe may hide, in the order in which `first_exclusion` tests it."""
 
@@ -102,6 +103,28 @@ def select(
 
     Raises TooCostly if the filter takes more work than is left, or than a search may take.
     """
+    if not _is_lasting(view, criteria):
+        return _selected(view, criteria, fetch, work)
+    # The next question mostly has the same scope and recipe: the last selection is kept.
+    by = (criteria.scope, criteria.trust, criteria.archived, criteria.reflections)
+    known: tuple[object, Selection] | None = view.memo.get(_KEPT)
+    if known is None or known[0] != by:
+        known = view.memo[_KEPT] = (by, _selected(view, criteria, fetch, work))
+    return known[1]
+
+
+def _is_lasting(view: View, criteria: Criteria) -> bool:
+    """Whether a selection depends on no time and no filter."""
+    if criteria.where != EVERYTHING or criteria.as_of is not None:
+        return False
+    if view.replacing_edges.sources.size:
+        return False
+    return criteria.expired == "show" or not any(s.has_expiry for s in view.segments)
+
+
+def _selected(
+    view: View, criteria: Criteria, fetch: Fetch, work: WorkLimit | None = None
+) -> Selection:
     work = work or filter_limit()
     masks = scoped = list(view.visible)
     funnel = [("view", view.total)]

@@ -15,6 +15,7 @@ from typing import Annotated, ClassVar, Final, Literal, cast
 import numpy as np
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.later import Later
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores, scores_at
 from memoriter.core.validation import After, Bounds
 from memoriter.index.field_stats import Among, Named, field_stats_of
@@ -175,14 +176,15 @@ class Bm25Lane(Lane):
         searched, blank = self.wordless == "empty", not ctx.query.text.strip()
         if parsed.tree is None and (blank or not (self.ladder or searched)):
             return Skipped("the query has no words", idle=searched or not blank)
-        shows: dict[str, object] = _query(parsed)
-        if parsed.note is not None:
-            shows["note"] = parsed.note
-        if parsed.malformed:
-            shows["malformed"] = 1
-        shows |= {"k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
         before = {step.name: _reading(step) for step in parsed.steps}
-        return Ready(shows, before=before)
+        return Ready(Later(lambda: self._shown_of(parsed)), before=before)
+
+    def _shown_of(self, parsed: ParsedQuery) -> dict[str, object]:
+        """What a plan prints: the query as it was read, and options."""
+        note = {} if parsed.note is None else {"note": parsed.note}
+        malformed = {"malformed": 1} if parsed.malformed else {}
+        options = {"k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
+        return {**_query(parsed), **note, **malformed, **options}
 
     def parsed(self, ctx: Context, text: str) -> ParsedQuery:
         """A text parsed by this lane's dialect."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, NamedTuple, cast
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation, Facts
+from memoriter.core.later import Later
 from memoriter.core.picture import joined_words
 from memoriter.core.ranking import SHARE, Ranking, Rows, Scores
 from memoriter.embed.port import Kindred
@@ -93,13 +94,16 @@ class KinLane(Lane):
         """Ready if there is a word table and the query has words of it."""
         if ctx.wording.kin is None:
             return Skipped("a memory without an embedder has no table of words")
-        words = list(map(ctx.wording.kin.word, _tokens(ctx, ctx.wording.kin)))
-        if not words:
+        if not (tokens := _tokens(ctx, ctx.wording.kin)):
             return Skipped("no word of the query is in the table")
+        return Ready(Later(partial(self._shown_of, ctx.wording.kin, tokens)))
+
+    def _shown_of(self, kin: Kindred, tokens: Sequence[int]) -> dict[str, object]:
+        """What a plan prints: the words of the question that the table has, and options."""
         options = {"neighbours": self.neighbours, "min_cosine": self.min_cosine}
         if self.ignore:
             options["ignore"] = self.ignore
-        return Ready({"words": words, **options, "pool": self.pool})
+        return {"words": list(map(kin.word, tokens)), **options, "pool": self.pool}
 
     def rank(self, ctx: Context) -> Ranking:
         """Records with a word similar to one of the query's, by their best window."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking, Rows, Scores, scores_at
@@ -38,13 +39,18 @@ EVERY: Final = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The lane can run; `shows` is what the plan prints for it."""
+    """The lane can run; what the plan prints for it may be made later."""
 
-    shows: Mapping[str, object]
+    _shows: Mapping[str, object] | Later[Mapping[str, object]]
     lacks: Mapping[str, str] = field(default_factory=dict[str, str])
     """Parts of the lane that cannot run, by name, and why: the answer is degraded."""
     before: Mapping[str, Ready | Skipped] = field(default_factory=dict[str, "Ready | Skipped"])
     """What is done before the lane runs, by name, for plans."""
+
+    @property
+    def shows(self) -> Mapping[str, object]:
+        """What the plan prints for it."""
+        return self._shows.value if isinstance(self._shows, Later) else self._shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +187,7 @@ class Context:
 
     def at(self, label: str, seeds: Mapping[str, Rows], *, scores_further: bool = False) -> Context:
         """The context for one lane, with its seeds if it has some."""
-        own = seeds.get(label, _NO_ROWS)
-        return self.changed(running=RunningPart(label, own, scores_further))
-
-    def running_as(self, part: RunningPart) -> Context:
-        """The same context while another part runs."""
-        return self.changed(running=part)
+        return self.changed(running=RunningPart(label, seeds.get(label, _NO_ROWS), scores_further))
 
     def changed(self, **fields: object) -> Context:
         """The context with other values of some fields (`replace`, quicker)."""
@@ -394,7 +395,5 @@ def plain_evidence(
 ) -> list[Explanation]:
     """The score of each row as a leaf; with `whole`, the fact `number` has it as an integer."""
     score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
-    return [
-        Explanation(name, score[row], facts={"number": int(score[row])} if whole else {})
-        for row in rows.tolist()
-    ]
+    own = [score[row] for row in rows.tolist()]
+    return [Explanation(name, s, facts={"number": int(s)} if whole else {}) for s in own]

@@ -7,7 +7,7 @@ is approximate (`lanes.nearest`), and the plan says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, cast
@@ -16,6 +16,7 @@ import numpy as np
 
 from memoriter.core.calibration import Calibration
 from memoriter.core.explanation import Explanation
+from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, among, union_rows
 from memoriter.index.vectors import best_parts
@@ -103,6 +104,11 @@ class VectorLane(Lane):
         lacks = {name: why for name, (_, why) in verdicts.items() if why is not None}
         if not able:
             return lacks[ctx.spaces[0].name]
+        skipped = {name: why.reason for name, why in lacks.items() if not why.idle}
+        return Ready(Later(lambda: self._shown_of(ctx, able)), skipped)
+
+    def _shown_of(self, ctx: Context, able: Sequence[InSpace]) -> dict[str, object]:
+        """What a plan prints: options, how the spaces are searched, how many vectors lack."""
         scans = {scan_of(each.view, _masks(ctx, each), self.exact_up_to) for each in able}
         shows: dict[str, object] = {
             "min_cosine": self.min_cosine,
@@ -115,7 +121,7 @@ class VectorLane(Lane):
             shows["weight"] = weight
         if behind := max(each.view.behind for each in able):
             shows["vectors"] = f"{behind} row{'' if behind == 1 else 's'} behind"
-        return Ready(shows, {name: why.reason for name, why in lacks.items() if not why.idle})
+        return shows
 
     def _weight(self, view: View) -> float:
         return self.stale if view.behind else self.fresh

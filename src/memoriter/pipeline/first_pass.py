@@ -148,7 +148,7 @@ class Boosting:
         """The slate with a boost's values, none for the absent rows, and its detail columns."""
         self._lap(FIRST)  # so far
         running = RunningPart(label, counted=self._counted.get(label))
-        made = self._recipe.boosts[label].boost(self._ctx.running_as(running), slate)
+        made = self._recipe.boosts[label].boost(self._ctx.changed(running=running), slate)
         self.shows[label] = made.shows
         values = made.values
         if not made.applies:

@@ -88,6 +88,8 @@ def question_names(question: str) -> tuple[str, ...]:
     >>> question_names("Which street did Marcus move to in May?")
     ('Marcus',)
     """
+    if question.isascii() and question[1:].islower():  # a capital at the start is no name
+        return ()
     matches = list(_WORD.finditer(question))
     capitals = [match for match in matches if match[0][0].isupper()]
     if len(matches) >= _FEW and 2 * len(capitals) > len(matches):

@@ -49,7 +49,7 @@ class DatedBoost(Boost):
         """Ready if the question asks when or how long."""
         if not asks_when(ctx.query.text):
             return Skipped("the question asks for no time", idle=True)
-        return Ready(self.shows())
+        return super().ready(ctx)
 
     def largest_gain(self, best: float) -> float:
         """The weight."""

@@ -68,7 +68,7 @@ class EchoBoost(Boost):
         count = len(ctx.terms)
         if count < self.words:
             return Skipped(f"the question has fewer than {self.words} words", idle=True)
-        return Ready(self.shows())
+        return super().ready(ctx)
 
     def largest_gain(self, best: float) -> float:
         """Nothing: it only takes."""

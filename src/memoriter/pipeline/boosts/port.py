@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
+from functools import cached_property
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -71,6 +72,10 @@ class Boost(RecipePart, ABC):
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Whether it can run."""
         del ctx
+        return self._ready
+
+    @cached_property
+    def _ready(self) -> Ready:
         return Ready(self.shows())
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:

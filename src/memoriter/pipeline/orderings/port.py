@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -91,6 +92,10 @@ class Ordering(RecipePart, ABC):
     def ready(self, ctx: Context, recipe: Recipe) -> Ready | Skipped:
         """Whether it can run."""
         del ctx, recipe
+        return self._ready
+
+    @cached_property
+    def _ready(self) -> Ready:
         return Ready(self.shows())
 
     @abstractmethod

@@ -26,7 +26,7 @@ from memoriter.text.dialects.parts import (
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.stops import LATIN_STOPS, without_contractions
-from memoriter.text.tree import Node, ParsedQuery, Term
+from memoriter.text.tree import Leaf, Node, ParsedQuery, Term
 
 _FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
 # Not `text: x` with a space, which is prose, nor `path://`, which is a URL.
@@ -155,7 +155,12 @@ def _content_words(text: str, analyzer: Analyzer, options: Options) -> ParsedQue
     kept, cut = first_leaves(
         [o for word in words for o in options.aliases.get(word.lower(), [word])]
     )
-    return ParsedQuery(any_of(leaf(analyzer, word) for word in kept), note=cut)
+    return ParsedQuery(any_of([_word(analyzer, word) for word in kept]), note=cut)
+
+
+@lru_cache(maxsize=4_096)  # questions share most of their words
+def _word(analyzer: Analyzer, word: str) -> Leaf | None:
+    return leaf(analyzer, word)
 
 
 DIALECT: Final = Dialect("any of the words", parse, literal=True, aliases=True)
