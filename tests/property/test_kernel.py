@@ -27,7 +27,6 @@ from memoriter.kernel import library as kernel
 from memoriter.kernel import vectors as of_vectors
 from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library
 from memoriter.kernel.split import numbered_words
-from memoriter.lanes import kin_scan
 from memoriter.memory.facade import Memory
 from memoriter.rank.bm25 import Bm25Params, bm25_contribution
 from memoriter.rank.codes import FARTHEST, Probe, codes_of
@@ -486,14 +485,13 @@ def answered(memory: Memory, question: str, recipe: str) -> list[object]:
 
 @given(
     st.lists(TEXTS, min_size=1, max_size=30), TEXTS, st.sampled_from(RECIPES),
-    st.sampled_from(SPOKEN), st.sampled_from([3, kin_scan.BLOCK]),
+    st.sampled_from(SPOKEN),
 )  # fmt: skip
 def test_a_whole_search_is_the_same_under_both_kernels(
-    fast: Library, texts: list[str], question: str, recipe: str, spoken: dict[str, Any], block: int
+    fast: Library, texts: list[str], question: str, recipe: str, spoken: dict[str, Any]
 ) -> None:
     del fast
-    with memoriter.open() as memory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kin_scan, "BLOCK", block)  # long segments are scored by blocks; here any
+    with memoriter.open() as memory:
         drafts: Any = [{"text": text, "tags": [text[:3]], **spoken} for text in texts]
         memory.remember_many(drafts)
         memory.forget(next(iter(memory.browse())).id)

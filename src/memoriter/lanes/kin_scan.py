@@ -29,8 +29,6 @@ SHORT: Final = 2_000
 """With fewer windows to read for a word, computing the threshold costs more than it saves."""
 _DENSE: Final = 8
 """If a word is looked for in more than 1/8 of the windows, all windows are added up at once."""
-BLOCK: Final = 2**17
-"""Windows scored at a time, so that their scores stay in the cache."""
 Met = tuple[NDArray[np.int32], NDArray[np.intp]]
 """Distinct windows, and for each the index of the similar word that matched there."""
 
@@ -169,53 +167,23 @@ class KinScores:
 def _row_scores(segment: Segment, words: Sequence[QueryWord]) -> Scores:
     """The score of the best window of each row of a segment."""
     windows = segment.windows
-    edges = np.arange(0, len(windows) + BLOCK, BLOCK, np.int32)
-    found = [
-        _word_blocks(windows, each, *spans, edges)
-        for each, spans in zip(words, _spans(windows, words), strict=True)
-    ]
-    scores, share = np.zeros(len(windows)), np.zeros(min(len(windows), BLOCK))
-    for nth, begin in enumerate(edges[:-1].tolist()):
-        own = scores[begin : begin + BLOCK]
-        for blocks, shares in found:
-            _add_word(own, share[: own.size], begin, blocks[nth], shares)
+    scores, share = np.zeros(len(windows)), np.zeros(len(windows))
+    for each, (first, last) in zip(words, _spans(windows, words), strict=True):
+        sizes = last - first
+        there = np.flatnonzero(sizes)[::-1]  # most similar last: the last write wins below
+        if not there.size:
+            continue
+        spans = zip(first[there].tolist(), last[there].tolist(), strict=True)
+        # As intp, or each use of these indices would convert them.
+        at = np.concatenate([windows.holding[a:b] for a, b in spans], dtype=np.intp)
+        share[at] = np.repeat(each.shares[there], sizes[there])
+        if _DENSE * at.size > len(windows):
+            scores += share
+            share.fill(0.0)
+        else:
+            scores[at] += share[at]  # a window that is listed twice gets the same sum twice
+            share[at] = 0.0
     return windows.best_of_rows(scores)
-
-
-def _word_blocks(
-    windows: Windows,
-    word: QueryWord,
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-    edges: NDArray[np.int32],
-) -> tuple[list[tuple[NDArray[np.int32], ...]], Scores]:
-    """(by block, the windows with each word similar to one of the query; what each adds there)."""
-    there = np.flatnonzero(last > first)[::-1]  # most similar last: the last write wins
-    spans = zip(first[there].tolist(), last[there].tolist(), strict=True)
-    lists = [windows.holding[a:b] for a, b in spans]
-    if len(windows) <= BLOCK:
-        return [tuple(lists)], word.shares[there]
-    ends = [held.searchsorted(edges).tolist() for held in lists]
-    cut = [[held[a:b] for a, b in pairwise(at)] for held, at in zip(lists, ends, strict=True)]
-    return [tuple(each[n] for each in cut) for n in range(edges.size - 1)], word.shares[there]
-
-
-def _add_word(
-    scores: Scores, share: Scores, begin: int, lists: Sequence[NDArray[np.int32]], shares: Scores
-) -> None:
-    """Add a word of the query to a block of windows; `share` is 0 before and after."""
-    sizes = [held.size for held in lists]
-    if not (size := sum(sizes)):
-        return
-    at = np.concatenate(lists, dtype=np.intp)
-    at -= begin
-    share[at] = np.repeat(shares, sizes)
-    if _DENSE * size > scores.size:
-        scores += share
-        share.fill(0.0)
-    else:
-        scores[at] += share[at]  # a window that is listed twice gets the same sum twice
-        share[at] = 0.0
 
 
 def _spans(
