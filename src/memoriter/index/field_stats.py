@@ -174,10 +174,11 @@ class FieldStats:
 
     def _extremes(self, n: int, hits: Postings) -> list[Extremes]:
         out: list[Extremes] = []
-        for field in np.flatnonzero(np.bincount(hits.fields)).tolist():
-            at = hits.fields == field
-            shortest = int(self.lengths(n, field, hits.docs[at]).min())
-            out.append(Extremes(field, int(hits.tfs[at].max()), shortest))
+        fields = np.flatnonzero(np.bincount(hits.fields)).tolist()
+        for field in fields:
+            some = hits if len(fields) == 1 else hits.take((hits.fields == field).nonzero()[0])
+            shortest = int(self.lengths(n, field, some.docs).min())
+            out.append(Extremes(field, int(some.tfs.max()), shortest))
         return out
 
     # -- how long fields are -------------------------------------------------------------------

@@ -98,7 +98,7 @@ class Windows:
             return self.for_kernel.row_counts(fast, tokens, mask)
         out: list[int] = []
         for first, last in zip(*self.spans(np.array(tokens, np.int64)), strict=True):
-            rows = self.owners[self.holding[first:last]]
+            rows = self.owners.take(self.holding[first:last])
             fresh = np.ones(rows.size, np.bool_)
             np.not_equal(rows[1:], rows[:-1], out=fresh[1:])
             out.append(int(np.count_nonzero(fresh if mask is None else fresh & mask[rows])))

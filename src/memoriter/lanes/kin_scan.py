@@ -19,6 +19,7 @@ from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores, Spread
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
+from memoriter.index.windows import Windows
 from memoriter.kernel.calls import NearWords, SearchedWindows, search_windows
 from memoriter.kernel.library import native_library
 from memoriter.rank.grid import STEP, sum_of_squares
@@ -27,7 +28,7 @@ from memoriter.rank.top import reached_by
 SHORT: Final = 2_000
 """With fewer windows to read for a word, computing the threshold costs more than it saves."""
 _DENSE: Final = 8
-"""If a word is looked for in more than 1/16 of the windows, all windows are added up at once."""
+"""If a word is looked for in more than 1/8 of the windows, all windows are added up at once."""
 Met = tuple[NDArray[np.int32], NDArray[np.intp]]
 """Distinct windows, and for each the index of the similar word that matched there."""
 
@@ -167,22 +168,31 @@ def _row_scores(segment: Segment, words: Sequence[QueryWord]) -> Scores:
     """The score of the best window of each row of a segment."""
     windows = segment.windows
     scores, share = np.zeros(len(windows)), np.zeros(len(windows))
-    for each in words:
-        first, last = windows.spans(each.near)
+    for each, (first, last) in zip(words, _spans(windows, words), strict=True):
         sizes = last - first
         there = np.flatnonzero(sizes)[::-1]  # most similar last: the last write wins below
-        lists = [windows.holding[a:b] for a, b in zip(first[there], last[there], strict=True)]
-        if _DENSE * int(sizes.sum()) > len(windows):
-            for held, value in zip(lists, each.shares[there].tolist(), strict=True):
-                share[held] = value
+        if not there.size:
+            continue
+        spans = zip(first[there].tolist(), last[there].tolist(), strict=True)
+        # As intp, or each use of these indices would convert them.
+        at = np.concatenate([windows.holding[a:b] for a, b in spans], dtype=np.intp)
+        share[at] = np.repeat(each.shares[there], sizes[there])
+        if _DENSE * at.size > len(windows):
             scores += share
-            share[:] = 0.0
-        elif lists:
-            at = np.concatenate(lists).astype(np.intp)
-            share[at] = np.repeat(each.shares[there], sizes[there])
+            share.fill(0.0)
+        else:
             scores[at] += share[at]  # a window that is listed twice gets the same sum twice
             share[at] = 0.0
     return windows.best_of_rows(scores)
+
+
+def _spans(
+    windows: Windows, words: Sequence[QueryWord]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """For each word of the query, where the windows of the words similar to it begin and end."""
+    first, last = windows.spans(np.concatenate([np.zeros(0, np.int64), *(w.near for w in words)]))
+    cuts = accumulate((each.near.size for each in words), initial=0)
+    return [(first[a:b], last[a:b]) for a, b in pairwise(cuts)]
 
 
 def _near_words(words: Sequence[QueryWord]) -> NearWords:
@@ -203,10 +213,7 @@ class SegmentWindows:
         self._slots = np.empty(len(windows), np.int32)
         self._open = None if mask.all() else mask[windows.owners]
         self._known = [np.zeros(0, np.int32)]
-        near = np.concatenate([np.zeros(0, np.int64), *(each.near for each in words)])
-        first, last = windows.spans(near)
-        cuts = np.cumsum([0, *(each.near.size for each in words)]).tolist()
-        self._spans = [(first[a:b], last[a:b]) for a, b in pairwise(cuts)]
+        self._spans = _spans(windows, words)
 
     def work(self, n: int) -> int:
         """The number of postings to read for the n-th query word."""

@@ -132,7 +132,7 @@ def _at_places(
 def _among(postings: Postings, places: NDArray[np.integer], mask: Mask) -> Postings:
     """The postings of some rows, ascending; the mask has them."""
     few = places.size * _FEW < postings.docs.size
-    return postings.at(places) if few else postings.take(mask[postings.docs])
+    return postings.at(places) if few else postings.take(mask[postings.docs].nonzero()[0])
 
 
 def _plain_leaves(scorer: Scorer, tree: BoundTree) -> list[BoundLeaf] | None:
@@ -192,9 +192,9 @@ class _SegmentScores:
         self._scorer = scorer
         self._n = n
         self._mask = mask
-        self._scores = np.zeros(mask.size)
+        self._scores = np.empty(mask.size)  # filled where there is a candidate
         self._hit = np.zeros(mask.size, np.bool_)
-        self._docs = [np.zeros(0, np.int32)]
+        self._docs = [np.zeros(0, np.intp)]
 
     @cached_property
     def _is_whole(self) -> bool:
@@ -205,7 +205,7 @@ class _SegmentScores:
         return np.flatnonzero(self._mask).astype(np.int32)
 
     @property
-    def docs(self) -> NDArray[np.int32]:
+    def docs(self) -> NDArray[np.intp]:
         """The candidates, by place in the segment."""
         if len(self._docs) > 1:
             self._docs = [np.concatenate(self._docs)]
@@ -238,11 +238,13 @@ class _SegmentScores:
         elif not self._is_whole:
             postings = _among(postings, self._places, self._mask)
         for scored in self._scorer.leaf_scores(self._n, leaf, postings):
-            self._scores[scored.docs] += scored.values
+            docs = scored.docs.astype(np.intp)
             if not only_known:
-                fresh = scored.docs[~self._hit[scored.docs]]
+                fresh = docs[~self._hit[docs]]
                 self._hit[fresh] = True
+                self._scores[fresh] = 0.0
                 self._docs.append(fresh)
+            self._scores[docs] += scored.values
 
 
 # -- node by node ----------------------------------------------------------------------------------
