@@ -201,11 +201,11 @@ def _lanes(ran: Ran, ctx: Context) -> dict[str, dict[int, LaneScore]]:
         at = among(ascending, ranking.rows).nonzero()[0]
         numbers = zip((at + 1).tolist(), ranking.scores[at].tolist(), strict=True)
         ranked = dict(zip(ranking.rows[at].tolist(), numbers, strict=True))
-        found = [row for row in rows if row in ranked]
-        whys = Later(partial(_evidence, ran, ctx, label, found))
+        hit_rows = [row for row in rows if row in ranked]
+        whys = Later(partial(_evidence, ran, ctx, label, hit_rows))
         out[label] = {
             row: LaneScore(*ranked[row], Later(partial(_nth, whys, n)))
-            for n, row in enumerate(found)
+            for n, row in enumerate(hit_rows)
         }
     return out
 
