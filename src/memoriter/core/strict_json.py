@@ -26,10 +26,10 @@ def strict_json(text: str) -> Any:
     ...
     ValueError: 1e999 is not a JSON number
     """
+    if text.startswith("\ufeff"):  # as `json.loads` says it
+        raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
     try:
-        return json.loads(
-            text, parse_constant=no_number, parse_float=_finite, object_pairs_hook=unique_keys
-        )
+        return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("the value is nested too deeply") from None
 
@@ -53,3 +53,9 @@ def _finite(text: str) -> float:
     """The number, refused if it overflows a double: JSON may contain 1e999."""
     number = float(text)
     return number if math.isfinite(number) else no_number(text[:_SHOWN])
+
+
+_DECODER: Final = json.JSONDecoder(
+    parse_constant=no_number, parse_float=_finite, object_pairs_hook=unique_keys
+)
+"""Made once: `json.loads` with these options would make it for each text."""

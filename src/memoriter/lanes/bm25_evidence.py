@@ -38,6 +38,8 @@ def bm25_evidence(scorer: Scorer, tree: BoundTree, rows: Rows) -> list[Explanati
             if postings is None:
                 continue
             few = postings.at(places)
+            if not few.docs.size:
+                continue
             for row in segment.rows[few.docs].tolist():
                 # A match counts for AND and NOT even if it adds nothing to the score.
                 parts[id(leaf), row] = []

@@ -19,6 +19,8 @@ from memoriter.write.owing import TYPE, replies_left
 
 COUNTED: Final = 1_000
 """So many debts are counted at most: the newest."""
+_TURNS: Final = parse_where({"kind": "message", "memory_type": TYPE})
+"""Turns of which facts may be wanted."""
 
 
 def owed_turns(
@@ -30,10 +32,9 @@ def owed_turns(
     expired or superseded.
     """
     view, fetch = engine.view(scope.tenant, None), engine.fetch(scope.tenant)
-    where = parse_where({"kind": "message", "memory_type": TYPE})
     shown = Criteria(
         scope,
-        where,
+        _TURNS,
         engine.clock.now(),
         archived="hide",
         expired="hide",

@@ -14,6 +14,7 @@ import numpy as np
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.later import Later
+from memoriter.core.ranking import among
 from memoriter.core.slate import Slate
 from memoriter.index.ids import ids_of
 from memoriter.lanes.port import Context
@@ -195,21 +196,23 @@ def _scores(recipe: Recipe, slate: Slate, at: int) -> dict[str, float]:
 def _lanes(ran: Ran, ctx: Context) -> dict[str, dict[int, LaneScore]]:
     """Per lane, the rank, score and evidence of each returned row that it found."""
     out: dict[str, dict[int, LaneScore]] = {}
+    rows, ascending = ran.shown.rows.tolist(), np.sort(ran.shown.rows)
     for label, ranking in ran.rankings.items():
-        ranks = ran.shown.columns[f"{label}.rank"]
-        known = ~np.isnan(ranks)
-        rows = ran.shown.rows[known]
-        places = ranks[known].astype(np.intp)
-        # A ranking is sorted, so the score of rank r is at place r - 1.
-        scores = ranking.scores[places - 1].tolist()
-        evidence = ran.plan.recipe.lanes[label].evidence
-        whys = Later(partial(evidence, ctx.at(label, ran.seeds), ranking, rows))
-        ranked = zip(rows.tolist(), places.tolist(), scores, strict=True)
+        at = among(ascending, ranking.rows).nonzero()[0]
+        numbers = zip((at + 1).tolist(), ranking.scores[at].tolist(), strict=True)
+        ranked = dict(zip(ranking.rows[at].tolist(), numbers, strict=True))
+        hit_rows = [row for row in rows if row in ranked]
+        whys = Later(partial(_evidence, ran, ctx, label, hit_rows))
         out[label] = {
-            row: LaneScore(rank, score, Later(partial(_nth, whys, n)))
-            for n, (row, rank, score) in enumerate(ranked)
+            row: LaneScore(*ranked[row], Later(partial(_nth, whys, n)))
+            for n, row in enumerate(hit_rows)
         }
     return out
+
+
+def _evidence(ran: Ran, ctx: Context, label: str, rows: Sequence[int]) -> list[Explanation]:
+    lane, sought = ran.plan.recipe.lanes[label], np.array(rows, np.int64)
+    return lane.evidence(ctx.at(label, ran.seeds), ran.rankings[label], sought)
 
 
 def _nth(whys: Later[list[Explanation]], n: int) -> Explanation:

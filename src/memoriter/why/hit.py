@@ -123,6 +123,8 @@ class Hit(Hinting):
             if match.term is not None:
                 names = out.setdefault(match.term, [])
                 names += [field for field in match.fields if field not in names]
+        if len(out) <= 1:
+            return out
         terms = () if self._plan is None else self._plan.terms
         place = {term: at for at, term in enumerate(terms)}
         return {term: out[term] for term in sorted(out, key=lambda t: place.get(t, len(place)))}

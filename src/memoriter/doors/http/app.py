@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memoriter.core.errors import MemoriterError, NoSuchMethod, NotFound
 from memoriter.core.lazy_dataclass import dataclass
@@ -56,8 +56,9 @@ def app(
 
     `link` is one that signs in to the page without a token.
     """
+    operations = rest.routes(server_state)
     routes: list[BaseRoute] = [
-        *rest.routes(server_state),  # first: the most requests are for these
+        *operations,  # first: the most requests are for these
         *_own_routes(server_state),
         *page.page_routes(server_state, link),
         *(route for each in mounts for route in _mount_routes(each)),
@@ -75,7 +76,7 @@ def app(
                     await stack.enter_async_context(each.lifespan())
             yield
 
-    inner = Starlette(
+    inner = _Application(
         routes=routes,
         lifespan=lifespan,
         exception_handlers={
@@ -86,7 +87,20 @@ def app(
     )
     # A wrong path is an error and not a redirect, on which clients may drop the body or the token.
     inner.router.redirect_slashes = False
+    inner.fixed = rest.fixed_paths(operations)
     return Guard(inner, server_state, host_policy, rest.question_paths())
+
+
+class _Application(Starlette):
+    """An application that searches no route for a fixed path: most requests have one."""
+
+    fixed: Mapping[tuple[str, str], ASGIApp]
+    """By method and path: what answers the request."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        direct = self.fixed.get((scope["method"], scope["path"])) if "method" in scope else None
+        await (direct or super().__call__)(scope, receive, send)
 
 
 def _mount_routes(each: Mounted) -> list[BaseRoute]:

@@ -18,8 +18,12 @@ LARGE: Final = 256 * 1024
 """From this many bytes on, a body counts as large."""
 EVERY_S: Final = 1.0
 """How often memory is given back at most."""
-_THRESHOLDS: Final = (700, 10, 100)
-"""When the three generations of objects are collected: the usual ones, but the last is 10."""
+_THRESHOLDS: Final = (20_000, 10, 10)
+"""When the three generations of objects are collected; the usual first number is 700.
+
+An answer makes more objects than that and its session keeps it, so each request would pay for a
+collection that finds nothing. Objects that have gone by then cost nothing.
+"""
 _BURST: Final = 10
 """After so many seconds with large bodies garbage is collected though more of them come."""
 _ARENAS: Final = 2

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, cast, get_args, get_origin
 from urllib.parse import unquote
 
 from starlette.datastructures import QueryParams
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from memoriter.core.errors import InputError
+from memoriter.core.errors import InputError, MemoriterError
 from memoriter.core.other_words import operation_meant, operation_of
 from memoriter.doors.hints import in_fields
 from memoriter.doors.http.guards import CREDENTIAL, HEADERS
+from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import DONE, ServerState
 from memoriter.doors.json_bodies import parse_body
 from memoriter.doors.operations import BY_NAME, OPERATIONS, Operation
+from memoriter.doors.public import public
 from memoriter.doors.sizes import RECEIPTS
 from memoriter.doors.tenant_session import TENANT
 
@@ -39,6 +41,16 @@ def routes(server_state: ServerState) -> list[Route]:
         Route(path, _Endpoint(server_state, paths[path]), methods=list(paths[path]))
         for path in sorted(paths, key=lambda path: path.count("{"))
     ]
+
+
+def fixed_paths(routes: Sequence[Route]) -> dict[tuple[str, str], ASGIApp]:
+    """By method and path: what answers a request whose path has no parameter."""
+    return {
+        (method, route.path): route.app
+        for route in routes
+        if "{" not in route.path
+        for method in route.methods or ()
+    }
 
 
 _NOUNS: Final = frozenset(
@@ -78,12 +90,23 @@ class _Endpoint:
         self._methods = methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; raises errors that a remote caller may see."""
+        """Answer one request, with the error if there is one."""
+        try:
+            reply = await self._reply(scope, receive)
+        except Exception as error:
+            failed = problem(error if isinstance(error, MemoriterError) else public(error))
+        else:
+            await _send(reply, send)
+            return
+        await failed(scope, receive, send)
+
+    async def _reply(self, scope: Scope, receive: Receive) -> bytes:
+        """The body of the reply; raises errors that a remote caller may see."""
         method = scope["method"]
         operation = self._methods[_URL_ONLY if method == "HEAD" else method]
         body: bytes = (await receive())["body"]  # the guard has read the whole body
         depth = self._server_state.limits.depth
-        reply = await self._server_state.answer(
+        return await self._server_state.answer(
             scope[CREDENTIAL],
             operation,
             # Parsed in the thread of the worker: a large body must not block the event loop.
@@ -92,9 +115,12 @@ class _Endpoint:
             headers=scope[HEADERS],
             spelled=operation.method == _URL_ONLY,
         )
-        length = (b"content-length", str(len(reply)).encode())
-        await send({"type": "http.response.start", "status": DONE, "headers": [length, _TYPE]})
-        await send({"type": "http.response.body", "body": reply})
+
+
+async def _send(reply: bytes, send: Send) -> None:
+    length = (b"content-length", str(len(reply)).encode())
+    await send({"type": "http.response.start", "status": DONE, "headers": [length, _TYPE]})
+    await send({"type": "http.response.body", "body": reply})
 
 
 def question_paths() -> frozenset[str]:
@@ -113,7 +139,7 @@ def request_fields(operation: Operation, scope: Scope, body: bytes, depth: int) 
 
     Raises InputError if a field comes twice, or in the query of a request that has a body.
     """
-    fields = _path(scope["path_params"])
+    fields = _path(scope.get("path_params", {}))
     query = QueryParams(scope["query_string"]).multi_items() if scope["query_string"] else ()
     if operation.method == _URL_ONLY:
         if body:

@@ -24,6 +24,7 @@ from memoriter.core.errors import Forbidden, InputError, Unavailable
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.headers import LOOPBACK, HostPolicy
+from memoriter.doors.http.joined_writes import JoinedWrites
 from memoriter.doors.http.limits import Limits
 
 
@@ -337,6 +338,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Count the connection, and start the timeout for the first request."""
         super().connection_made(transport)
+        self.transport = JoinedWrites(transport)
         self._address = self.client[0] if self.client else ""
         self._wait()
         self.open_connections.add(self, self._address)

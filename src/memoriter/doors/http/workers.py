@@ -18,7 +18,7 @@ import threading
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
 from memoriter.core.errors import TooMany, Unavailable
@@ -113,7 +113,9 @@ class WorkerPool:
         self._limits = limits
         self._sleep = sleep
         self._set_turn, self._turn = set_turn, 0.0
-        self._threads = ThreadPoolExecutor(limits.threads, "memoriter-http")
+        self._threads: list[threading.Thread] = []
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        """Jobs for which there is a free thread; None ends a thread."""
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
         self._running: Counter[str] = Counter()
         self._large: set[str] = set()
@@ -173,7 +175,10 @@ class WorkerPool:
         with self._ends:
             self._closed = True
             self._ends.wait_for(lambda: not self._waiting)
-        self._threads.shutdown(wait=True)
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
 
     def _admit(self, job: _Job) -> None:
         """Put a job into the queue of its tenant; raises TooMany or Unavailable."""
@@ -211,7 +216,11 @@ class WorkerPool:
             if job.large:
                 self._large.add(tenant)
             self._take_turns(SHORT_TURN_S if self._others(tenant) else TURN_S)
-            self._threads.submit(self._do, job)
+            if len(self._threads) < sum(self._running.values()):
+                name = f"memoriter-http_{len(self._threads)}"
+                self._threads.append(threading.Thread(target=self._work, name=name, daemon=True))
+                self._threads[-1].start()
+            self._jobs.put(job)
 
     def _next(self, tenant: str) -> _Job | None:
         """The job of a tenant that may start now; small ones pass a large one that has to wait."""
@@ -245,6 +254,12 @@ class WorkerPool:
     def _is_heaviest(self, tenant: str, others: set[str]) -> bool:
         most = max(BUSY_S, *(self.uses.used(other) for other in others))
         return self.uses.used(tenant) > most
+
+    def _work(self) -> None:
+        """Run jobs, in a thread of the pool, until it is closed."""
+        while (job := self._jobs.get()) is not None:
+            self._do(job)
+            del job  # it must not be kept until the next one comes
 
     def _do(self, job: _Job) -> None:
         """Run a job in a thread of the pool."""
