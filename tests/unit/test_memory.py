@@ -365,8 +365,8 @@ def test_questions_of_one_view_keep_their_own_scope_and_options(memory: Memory) 
     ours.remember("port 22", id="ours")
     theirs.remember("port 443", id="theirs")
     memory.remember("port 80", id="old", archived=True)
-    texts = [ours, theirs, memory, ours]
-    assert [sorted(hit.id for hit in each.recall("port")) for each in texts] == [
+    scopes = [ours, theirs, memory, ours]
+    assert [sorted(hit.id for hit in each.recall("port")) for each in scopes] == [
         ["ours"],
         ["theirs"],
         ["ours", "theirs"],
