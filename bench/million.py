@@ -9,6 +9,7 @@ may drop them at any time.
 from __future__ import annotations
 
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -24,6 +25,7 @@ from tools.bench_data import MISSING, bench_data
 import memoriter
 from bench.peers import real_texts
 from bench.tools import Options, folder, table
+from memoriter.kernel.library import VARIABLE
 
 _BATCH = 20_000
 _WORDS = 23
@@ -41,6 +43,7 @@ def run(options: Options) -> None:
         with folder() as place:
             loaded = _child("load", place, source, size)
             served = _child("serve", place, source, size)
+            by_numpy = _child("serve", place, source, size, kernel="numpy")
             files = [each for each in place.rglob("*") if each.is_file()]
             disk = sum(each.stat().st_size for each in files)
         rows = [
@@ -49,6 +52,7 @@ def run(options: Options) -> None:
             ("disk: log, index and reserve, bytes a record", f"{disk / size:,.0f}"),
             ("a fresh process, open and first recall, CPU", f"{served['first']:.2f} s"),
             ("recall, median CPU", f"{served['recall']:.1f} ms"),
+            ("recall without the native kernel, median CPU", f"{by_numpy['recall']:.1f} ms"),
             ("a misspelt question, recipe `lexical`, median CPU", f"{served['misspelt']:.1f} ms"),
             ("serving, anonymous memory", f"{served['memory'] / 1e6:,.0f} MB"),
         ]
@@ -56,9 +60,12 @@ def run(options: Options) -> None:
         print()
 
 
-def _child(what: str, place: Path, source: Path, size: int) -> dict[str, float]:
+def _child(
+    what: str, place: Path, source: Path, size: int, kernel: str = "auto"
+) -> dict[str, float]:
     call = [sys.executable, "-m", "bench.million", what, str(place), str(source), str(size)]
-    done = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
+    chosen = {**os.environ, VARIABLE: kernel}
+    done = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True, env=chosen)  # noqa: S603  # our own
     return json.loads(done.stdout)
 
 
