@@ -32,6 +32,7 @@ from memoriter.rank.bm25 import Bm25Params, bm25_contribution
 from memoriter.rank.codes import FARTHEST, Probe, codes_of
 from memoriter.rank.grid import exact_cosines, snap, unit
 from memoriter.rank.units import units
+from memoriter.testing.fakes import HandClock, ToyEmbedder
 from memoriter.text.chunk import chunks
 from memoriter.text.copies import end_marks, end_marks_of
 from memoriter.text.time_words import has_time_words, texts_with_times
@@ -544,3 +545,24 @@ def test_the_lanes_agree_with_plain_python_without_the_kernel_too() -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout[-2000:]
+
+
+def test_several_embedders_behind_a_filter_have_the_same_receipt(
+    chosen: pytest.MonkeyPatch, fast: Library
+) -> None:
+    del fast
+    memory = memoriter.open(embedder=["static", ToyEmbedder()], clock=HandClock())
+    for at, text in enumerate(("red tea in berlin", "my sister likes bread", "garden wedding")):
+        memory.remember(text, id=f"r{at}", session="s1")
+    memory.remember_many([{"text": f"filler number {n}", "id": f"f{n}"} for n in range(40)])
+    digests: set[str] = set()
+    for name in ("numpy", "native"):
+        chosen.setenv(VARIABLE, name)
+        kernel_choice.cache_clear()
+        options: dict[str, Any] = {
+            "session": "s1",
+            "now": "2030-01-01",
+            "overrides": {"lanes.meaning.pool": 1},
+        }
+        digests.add(memory.recall("garden tea", 3, **options).receipt.digest)
+    assert len(digests) == 1

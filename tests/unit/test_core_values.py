@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import memoriter
 from memoriter.core.canonical import canonical, checksum, digest
 from memoriter.core.clock import SystemClock, SystemEntropy, uuid7
 from memoriter.core.errors import BadQuery, BadRecord, Corrupt, InvariantError, MemoriterError
@@ -171,3 +172,13 @@ def test_a_record_that_was_read_equals_one_that_was_made() -> None:
     assert decode(encode("a", made), 1, 0, 2).metadata is not read.metadata
     with pytest.raises(FrozenInstanceError):
         read.text = "c"  # type: ignore[misc]
+
+
+def test_a_record_names_the_field_that_another_word_means() -> None:
+    memory = memoriter.open(embedder=None)
+    memory.remember("port 22", id="a")
+    record = memory.get("a")
+    words = {"content": "text", "body": "text", "memory_id": "id", "date": "created"}
+    for word, meant in words.items():
+        with pytest.raises(AttributeError, match=f"use {meant}"):
+            getattr(record, word)

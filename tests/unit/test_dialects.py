@@ -17,9 +17,9 @@ from memoriter.systems.jeffs_brain import dialect as jeffs_brain
 from memoriter.text import stops
 from memoriter.text.analyzers import analyzer
 from memoriter.text.default import DefaultAnalyzer
-from memoriter.text.dialects import Options, dialect_names, read_query
+from memoriter.text.dialects import Options, bare, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
-from memoriter.text.dialects.parts import LEAVES
+from memoriter.text.dialects.parts import LEAVES, leaf
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import (
     And,
@@ -657,3 +657,15 @@ def test_what_is_no_mnestic_expression_is_any_of_its_words(
 def test_any_analyzer_will_do() -> None:
     analyzer: Analyzer = PLAIN
     assert read_query("bare", "a b", analyzer).tree == Or((Term("a"), Term("b")))
+
+
+def test_a_word_of_many_tokens_is_not_kept() -> None:
+    han = "".join(chr(0x4E00 + n % 2_000) for n in range(5_000))
+    before = bare._cached.cache_info().currsize  # pyright: ignore[reportPrivateUsage]  # what is kept
+    memory = memoriter.open(embedder=None)
+    memory.remember(han[:40])
+    memory.recall(han, recipe="memoriter")
+    assert bare._cached.cache_info().currsize == before  # pyright: ignore[reportPrivateUsage]
+    made = leaf(analyzer("memoriter"), han)
+    assert made is not None
+    assert made.tokens == ()

@@ -97,3 +97,11 @@ def test_the_lightest_words_of_a_question_are_left_out_together() -> None:
     why = memory.why_not(memory.recall(question, recipe=light), every[1].id)
     assert why.change == {"overrides": {"lanes.kin.ignore": 0.0}}
     assert "hardly about" in why.reason
+
+
+def test_an_option_without_effect_changes_no_fingerprint() -> None:
+    plain = {**ALONE, "lanes": {"kin": {**KIN, "ignore": 0.0}}}
+    memory = memoriter.open()
+    memory.remember("My sister had her wedding in June")
+    before, after = (memory.recall("married", recipe=each) for each in (ALONE, plain))
+    assert before.plan.recipe.fingerprint == after.plan.recipe.fingerprint

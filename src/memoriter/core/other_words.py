@@ -72,7 +72,8 @@ def no_such_attribute(of: object, name: str) -> AttributeError:
 def _attribute_meant_of(of: object, name: str) -> str:
     """The attribute of an object that a name means; empty if unknown."""
     # `count` and `index` of a sequence are never meant: who misspells them finds another word.
-    names = [each for each in dir(type(of)) if not each.startswith("_")]
+    every = sorted({*dir(type(of)), *getattr(of, "__dict__", ())})
+    names = [each for each in every if not each.startswith("_")]
     names = [each for each in names if each not in {"count", "index"}]
     meant = attribute_meant(name)
     if meant in names:

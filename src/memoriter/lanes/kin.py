@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import accumulate
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal, NamedTuple, cast
+from typing import Any, ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,14 @@ class KinLane(Lane):
         ge=0.0,
         le=0.5,
     )
+
+    def dumped(self, *, complete: bool) -> dict[str, Any]:
+        """The options as plain data, without an `ignore` that has no effect.
+
+        Fingerprints and receipts of recipes from before this option stay as they are.
+        """
+        data = super().dumped(complete=complete)
+        return {key: value for key, value in data.items() if (key, value) != ("ignore", 0.0)}
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if there is a word table and the query has words of it."""
@@ -186,7 +194,7 @@ class KinLane(Lane):
             if getattr(self, name) != value and place_of(wider, ctx, row) is None:
                 options[name] = value
         if list(options) == ["ignore"]:
-            reason = f"it has no word but {best.label}, which the question is hardly about"
+            reason = f"the question is hardly about the nearest word that it has: {best.label}"
         return Miss(reason, with_pool(self.pool, place, options))
 
     def _words(self, ctx: Context) -> list[QueryWord]:
@@ -233,6 +241,8 @@ def _heavy(weighed: Sequence[float], ignore: float) -> list[int]:
     >>> _heavy([0.01, 0.5, 0.02, 0.47], 0.02), _heavy([0.01, 0.5, 0.02, 0.47], 0.05)
     ([1, 2, 3], [1, 3])
     """
+    if not ignore:
+        return list(range(len(weighed)))
     most = ignore * math.fsum(weighed)
     light = sorted(weighed)
     least = next((w for n, w in enumerate(light) if math.fsum(light[: n + 1]) > most), 0.0)

@@ -192,7 +192,13 @@ class VectorLane(Lane):
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.view, _masks(ctx, each), query)
         rows, cosines, scan = near.best(self.pool, self._floor, self.exact_up_to)
-        return _SpaceHits(each.name, *self._above(rows, cosines), weight, scan)
+        hits = _SpaceHits(each.name, *self._above(rows, cosines), weight, scan)
+        if len(ctx.spaces) == 1:
+            return hits
+        # Evidence shows every space that found a row, and how many rows come beside the pool
+        # depends on the kernel.
+        order = ctx.best(hits.values, hits.rows, self.pool)
+        return hits.of(hits.rows[order], hits.cosines[order])
 
     def _above(self, rows: Rows, cosines: Scores) -> tuple[Rows, Scores]:
         """The rows whose cosine reaches the floor."""

@@ -74,7 +74,7 @@ class _Lane:
         """Each distinct word of the query: norm times idf, as a share of the whole."""
         asked = list(dict.fromkeys(tokens(text)))
         weighed = {token: self._norm(token) * self._idf(token) for token in asked}
-        light = self.spec["ignore"] * math.fsum(weighed.values())
+        light = self.spec.get("ignore", 0.0) * math.fsum(weighed.values())
         kept = {
             token: one
             for token, one in weighed.items()

@@ -218,8 +218,9 @@ class WorkerPool:
             self._take_turns(SHORT_TURN_S if self._others(tenant) else TURN_S)
             if len(self._threads) < sum(self._running.values()):
                 name = f"memoriter-http_{len(self._threads)}"
-                self._threads.append(threading.Thread(target=self._work, name=name, daemon=True))
-                self._threads[-1].start()
+                thread = threading.Thread(target=self._work, name=name, daemon=True)
+                thread.start()
+                self._threads.append(thread)
             self._jobs.put(job)
 
     def _next(self, tenant: str) -> _Job | None:

@@ -33,6 +33,8 @@ _FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "a
 _COLUMN: Final = rf"(?P<names>{'|'.join(_FIELDS)}):(?=[^\s:)])(?!//)"
 _FILTER: Final = lazy_pattern(rf"(?<![^\s(]){_COLUMN}")
 _WORDS: Final = lazy_pattern(r"[^\W_]+")
+_CACHED_LONGEST: Final = 64
+"""A longer word rarely comes again; one of Han characters alone has tens of thousands of tokens."""
 
 GRAMMAR: Final = Grammar(
     neighbours="OR",
@@ -158,8 +160,12 @@ def _content_words(text: str, analyzer: Analyzer, options: Options) -> ParsedQue
     return ParsedQuery(any_of([_word(analyzer, word) for word in kept]), note=cut)
 
 
-@lru_cache(maxsize=4_096)  # questions share most of their words
 def _word(analyzer: Analyzer, word: str) -> Leaf | None:
+    return (_cached if len(word) <= _CACHED_LONGEST else leaf)(analyzer, word)
+
+
+@lru_cache(maxsize=4_096)  # questions share most of their words
+def _cached(analyzer: Analyzer, word: str) -> Leaf | None:
     return leaf(analyzer, word)
 
 

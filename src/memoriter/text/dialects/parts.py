@@ -8,6 +8,8 @@ from typing import Final, TypeVar
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import And, Leaf, Node, Or, ParsedQuery, Term, Without
 
+_KEPT: Final = 64
+"""A leaf of more tokens does not keep them."""
 LEAVES: Final = 1_024
 """The most leaves of a tree: of a longer text only the first words are searched for."""
 
@@ -53,7 +55,9 @@ def leaf(
     """The text as one leaf; None if the analyzer finds no word in it."""
     # A leaf without tokens would match nothing and make every AND around it fail.
     tokens = analyzer.tokens(text, prefix=prefix)
-    return Leaf(text, prefix, fields, boost, tuple(tokens)) if tokens else None
+    if not tokens:
+        return None
+    return Leaf(text, prefix, fields, boost, tuple(tokens) if len(tokens) <= _KEPT else ())
 
 
 def bare_words(analyzer: Analyzer, text: str, note: str | None = None) -> ParsedQuery:
