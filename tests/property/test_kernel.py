@@ -552,17 +552,19 @@ def test_several_embedders_behind_a_filter_have_the_same_receipt(
 ) -> None:
     del fast
     memory = memoriter.open(embedder=["static", ToyEmbedder()], clock=HandClock())
-    for at, text in enumerate(("red tea in berlin", "my sister likes bread", "garden wedding")):
+    texts = (
+        "red tea in berlin", "the dog moved to paris", "my sister likes bread", "prod server port",
+        "a meeting about the budget", "garden wedding in may", "coffee oven recipe", "cat vet",
+    )  # fmt: skip
+    for at, text in enumerate(texts):
         memory.remember(text, id=f"r{at}", session="s1")
     memory.remember_many([{"text": f"filler number {n}", "id": f"f{n}"} for n in range(40)])
-    digests: set[str] = set()
+    memory.maintain()
+    pools = {"lanes.meaning.pool": 2}
+    options: dict[str, Any] = {"session": "s1", "now": "2030-01-01", "overrides": pools}
+    digests: list[str] = []
     for name in ("numpy", "native"):
         chosen.setenv(VARIABLE, name)
         kernel_choice.cache_clear()
-        options: dict[str, Any] = {
-            "session": "s1",
-            "now": "2030-01-01",
-            "overrides": {"lanes.meaning.pool": 1},
-        }
-        digests.add(memory.recall("garden tea", 3, **options).receipt.digest)
-    assert len(digests) == 1
+        digests.append(memory.recall("garden wedding", 8, **options).receipt.digest)
+    assert digests[0] == digests[1]
