@@ -95,7 +95,8 @@ def soak(tmp_path: Path, warm: int, goes_on: Callable[[int], bool]) -> tuple[Hel
 
 def check(before: Held, after: Held, megabytes: float) -> None:
     assert after.megabytes - before.megabytes < megabytes, (before, after)
-    assert after.handles - before.handles <= 6, (before, after)
+    # A worker that gets its first job opens the store; a leak would be one handle a round.
+    assert after.handles - before.handles <= 16, (before, after)
     assert after.threads - before.threads <= 4, (before, after)
 
 
