@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Iterable
 from itertools import product
 
@@ -17,7 +18,7 @@ from memoriter.systems.jeffs_brain import dialect as jeffs_brain
 from memoriter.text import stops
 from memoriter.text.analyzers import analyzer
 from memoriter.text.default import DefaultAnalyzer
-from memoriter.text.dialects import Options, bare, dialect_names, read_query
+from memoriter.text.dialects import Options, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
 from memoriter.text.dialects.parts import LEAVES, leaf
 from memoriter.text.port import Analyzer
@@ -660,12 +661,15 @@ def test_any_analyzer_will_do() -> None:
 
 
 def test_a_word_of_many_tokens_is_not_kept() -> None:
-    han = "".join(chr(0x4E00 + n % 2_000) for n in range(5_000))
-    before = bare._cached.cache_info().currsize  # pyright: ignore[reportPrivateUsage]  # what is kept
-    memory = memoriter.open(embedder=None)
-    memory.remember(han[:40])
-    memory.recall(han, recipe="memoriter")
-    assert bare._cached.cache_info().currsize == before  # pyright: ignore[reportPrivateUsage]
+    han = "".join(chr(0x4E00 + n % 2_000) for n in range(10_000))
     made = leaf(analyzer("memoriter"), han)
     assert made is not None
     assert made.tokens == ()
+    options = Options(stop="latin")
+    tracemalloc.start()
+    try:
+        for n in range(5):
+            read_query("bare", f"{han}{n}", analyzer("memoriter"), options)
+        assert tracemalloc.get_traced_memory()[0] < 2_000_000
+    finally:
+        tracemalloc.stop()
