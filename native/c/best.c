@@ -24,8 +24,7 @@ CLONES static void maxima(const double *restrict values, int64_t size, int64_t r
     }
 }
 
-/* The `count`-th largest value; reorders the values. */
-static double nth_largest(double *values, int64_t size, int64_t count)
+double nth_largest(double *values, int64_t size, int64_t count)
 {
     int64_t low = 0, high = size - 1, want = count - 1;
     while (low < high) {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KERNEL_ABI 4
+#define KERNEL_ABI 5
 #define API __attribute__((visibility("default")))
 
 /* The best instruction set of the machine is chosen when the library is loaded. */
@@ -50,6 +50,9 @@ void best_of(Best *best, const double *scores, const uint8_t *mask, const int64_
 
 /* Drops what is below the pool, and frees the memory; returns how many rows are left. */
 int64_t best_end(Best *best);
+
+/* The `count`-th largest value; reorders the values. */
+double nth_largest(double *values, int64_t size, int64_t count);
 
 /* NULL for a mask that has every row. */
 const uint8_t *real_mask(const uint8_t *mask, int64_t rows);

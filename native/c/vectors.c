@@ -1,115 +1,11 @@
-/* Scans of vectors. Both only propose: exact dot products decide afterwards. */
+/* The exact scan: vectors as bytes give bounds, exact dot products decide. */
 #include "kernel.h"
 
 #include <math.h>
+#include <stdlib.h>
 #ifdef CLONED
 #include <immintrin.h>
 #endif
-
-/* Rough distances by codes: Hamming distance to both planes, the first twice. `signs` is laid out as
- * (words, vectors). Twin: Probe.rough in rank/codes.py. */
-static inline __attribute__((always_inline)) void rough(
-    const uint64_t *restrict signs, int64_t words, int64_t vectors, int64_t stride,
-    const uint64_t *restrict planes, uint16_t *restrict out)
-{
-    enum { SOME = 2048, LINE = 8 };
-    uint64_t sums[SOME];
-    for (int64_t start = 0; start < vectors; start += SOME) {
-        int64_t size = vectors - start < SOME ? vectors - start : SOME;
-        for (int64_t i = 0; i < size; i++) sums[i] = 0;
-        for (int64_t w = 0; w < words; w++) {
-            const uint64_t *row = signs + w * stride + start;
-            /* What is read next is elsewhere, which the machine cannot guess. */
-            const uint64_t *next = w + 1 < words ? row + stride : signs + start + SOME;
-            int64_t left = w + 1 < words ? size : vectors - start - SOME;
-            uint64_t one = planes[w], two = planes[words + w];
-            for (int64_t from = 0; from < size; from += 8 * LINE) {
-                int64_t to = size - from < 8 * LINE ? size : from + 8 * LINE;
-                for (int64_t i = from; i < to && i < left; i += LINE) __builtin_prefetch(next + i);
-                for (int64_t i = from; i < to; i++)
-                    sums[i] += 2 * (uint64_t)__builtin_popcountll(row[i] ^ one)
-                               + (uint64_t)__builtin_popcountll(row[i] ^ two);
-            }
-        }
-        for (int64_t i = 0; i < size; i++) out[start + i] = (uint16_t)sums[i];
-    }
-}
-
-#define ROUGH(name, how)                                                                          \
-    how static void name(const uint64_t *signs, int64_t words, int64_t vectors, int64_t stride,   \
-                         const uint64_t *planes, uint16_t *out)                                   \
-    {                                                                                             \
-        rough(signs, words, vectors, stride, planes, out);                                        \
-    }
-
-ROUGH(rough_plain, )
-#ifdef CLONED
-ROUGH(rough_counting, __attribute__((target("popcnt"))))
-ROUGH(rough_wide, __attribute__((target("avx512f,avx512vl,avx512bw,avx512vpopcntdq"))))
-#endif
-
-API int64_t kernel_rough(
-    const uint64_t *signs, int64_t words, int64_t vectors, int64_t stride, const uint64_t *planes,
-    uint16_t *out)
-{
-#ifdef CLONED
-    if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vl"))
-        rough_wide(signs, words, vectors, stride, planes, out);
-    else if (__builtin_cpu_supports("popcnt"))
-        rough_counting(signs, words, vectors, stride, planes, out);
-    else
-#endif
-        rough_plain(signs, words, vectors, stride, planes, out);
-    return 0;
-}
-
-/* The vectors of a segment by the codes of their steps, laid out as (vectors, words). */
-typedef struct {
-    const uint64_t *steps;
-    int64_t vectors;
-} Coded;
-
-enum { RUN = 32, AHEAD = 16 };
-
-static inline __attribute__((always_inline)) uint16_t least(const uint16_t *values)
-{
-    uint16_t out = values[0];
-    for (int i = 1; i < RUN; i++) out = values[i] < out ? values[i] : out;
-    return out;
-}
-
-/* Writes to `at` the vectors within a rough distance, numbered over all segments, and to `fine` their
- * fine distances: twice the rough one, and that of the steps. Twin: _within in
- * lanes/nearest.py. */
-CLONES API int64_t kernel_within(
-    const Coded *segments, int64_t count, int64_t words, const uint64_t *planes, const uint16_t *distances,
-    int64_t most, int64_t *at, uint16_t *fine)
-{
-    int64_t found = 0, start = 0;
-    for (int64_t s = 0; s < count; s++) {
-        int64_t first = found, end = start + segments[s].vectors;
-        for (int64_t from = start; from < end; from += RUN) {
-            int64_t to = end - from < RUN ? end : from + RUN;
-            if (to - from == RUN && least(distances + from) > most) continue;
-            for (int64_t i = from; i < to; i++) {
-                at[found] = i;
-                found += distances[i] <= most;
-            }
-        }
-        const uint64_t *steps = segments[s].steps;
-        for (int64_t n = first; n < found; n++) {
-            if (n + AHEAD < found) __builtin_prefetch(steps + (at[n + AHEAD] - start) * words);
-            const uint64_t *own = steps + (at[n] - start) * words;
-            uint64_t sum = 0;
-            for (int64_t w = 0; w < words; w++)
-                sum += 2 * (uint64_t)__builtin_popcountll(own[w] ^ planes[w])
-                       + (uint64_t)__builtin_popcountll(own[w] ^ planes[words + w]);
-            fine[n] = (uint16_t)(2 * (uint64_t)distances[at[n]] + sum);
-        }
-        start = end;
-    }
-    return found;
-}
 
 /* Vectors as bytes: codes[i] = rint(v[i] / scale), scale = largest / 127; `rests` are upper bounds of
  * the lengths of what the codes leave out. */
@@ -137,19 +33,8 @@ CLONES API int64_t kernel_bytes(
     return 0;
 }
 
-/* A scan of vectors as bytes. With v = codes + e and q = steps + f, as real vectors, the estimate
- * codes · steps differs from v · q by e · q + codes · f, at most |e| |q| + (|v| + |e|) |f|. */
-typedef struct {
-    const int8_t *codes;
-    const float *scales;
-    const float *rests; /* |e| of each vector */
-    int64_t vectors, dimension;
-    const int16_t *query;
-    double step, rest; /* of the query: its step, and |f| */
-    float *low, *high; /* what v · q is at least and at most */
-} Scan;
-
-/* <code, query> for one vector; whole numbers, so the order of the sum does not matter. */
+/* Vectors of a segment as bytes, and <code, query> of each: whole numbers, so the order of a sum does not
+ * matter. */
 static inline __attribute__((always_inline)) int32_t byte_dot(
     const int8_t *code, const int16_t *query, int64_t from, int64_t dimension)
 {
@@ -158,45 +43,36 @@ static inline __attribute__((always_inline)) int32_t byte_dot(
     return sum;
 }
 
-static inline __attribute__((always_inline)) void bound(const Scan *scan, int64_t n, int32_t sum)
+CLONES static void sums_plain(
+    const int8_t *codes, int64_t vectors, int64_t dimension, const int16_t *query, int32_t *out)
 {
-    double estimate = (double)scan->scales[n] * scan->step * (double)sum, rest = (double)scan->rests[n];
-    /* Lengths are 1 up to the grid; the bounds are rounded to float. */
-    double off = 1.001 * (rest + (1.0 + rest) * scan->rest) + 1e-6;
-    scan->low[n] = (float)(estimate - off);
-    scan->high[n] = (float)(estimate + off);
-}
-
-CLONES static void scan_plain(const Scan *scan)
-{
-    for (int64_t n = 0; n < scan->vectors; n++)
-        bound(scan, n, byte_dot(scan->codes + n * scan->dimension, scan->query, 0, scan->dimension));
+    for (int64_t n = 0; n < vectors; n++) out[n] = byte_dot(codes + n * dimension, query, 0, dimension);
 }
 
 #ifdef CLONED
 /* 32 products at a time; compilers multiply bytes by 16 bits as 32 bits each, at a third of the speed. */
-__attribute__((target("avx512f,avx512bw"))) static void scan_wide(const Scan *scan)
+__attribute__((target("avx512f,avx512bw"))) static void sums_wide(
+    const int8_t *codes, int64_t vectors, int64_t dimension, const int16_t *query, int32_t *out)
 {
-    int64_t dimension = scan->dimension, whole = dimension & ~(int64_t)31;
-    const int16_t *query = scan->query;
-    for (int64_t n = 0; n < scan->vectors; n++) {
-        const int8_t *code = scan->codes + n * dimension;
+    int64_t whole = dimension & ~(int64_t)31;
+    for (int64_t n = 0; n < vectors; n++) {
+        const int8_t *code = codes + n * dimension;
         __m512i sums = _mm512_setzero_si512();
         for (int64_t i = 0; i < whole; i += 32) {
             if (!(i & 63)) __builtin_prefetch(code + i + 4096);
             __m512i wide = _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(code + i)));
             sums = _mm512_add_epi32(sums, _mm512_madd_epi16(wide, _mm512_loadu_si512(query + i)));
         }
-        bound(scan, n, _mm512_reduce_add_epi32(sums) + byte_dot(code, query, whole, dimension));
+        out[n] = _mm512_reduce_add_epi32(sums) + byte_dot(code, query, whole, dimension);
     }
 }
 
-__attribute__((target("avx2"))) static void scan_half(const Scan *scan)
+__attribute__((target("avx2"))) static void sums_half(
+    const int8_t *codes, int64_t vectors, int64_t dimension, const int16_t *query, int32_t *out)
 {
-    int64_t dimension = scan->dimension, whole = dimension & ~(int64_t)15;
-    const int16_t *query = scan->query;
-    for (int64_t n = 0; n < scan->vectors; n++) {
-        const int8_t *code = scan->codes + n * dimension;
+    int64_t whole = dimension & ~(int64_t)15;
+    for (int64_t n = 0; n < vectors; n++) {
+        const int8_t *code = codes + n * dimension;
         __m256i sums = _mm256_setzero_si256();
         for (int64_t i = 0; i < whole; i += 16) {
             __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(code + i)));
@@ -206,10 +82,21 @@ __attribute__((target("avx2"))) static void scan_half(const Scan *scan)
         int32_t lanes[8], sum = byte_dot(code, query, whole, dimension);
         _mm256_storeu_si256((__m256i *)lanes, sums);
         for (int j = 0; j < 8; j++) sum += lanes[j];
-        bound(scan, n, sum);
+        out[n] = sum;
     }
 }
 #endif
+
+static void byte_dots(
+    const int8_t *codes, int64_t vectors, int64_t dimension, const int16_t *query, int32_t *out)
+{
+#ifdef CLONED
+    if (__builtin_cpu_supports("avx512bw")) sums_wide(codes, vectors, dimension, query, out);
+    else if (__builtin_cpu_supports("avx2")) sums_half(codes, vectors, dimension, query, out);
+    else
+#endif
+        sums_plain(codes, vectors, dimension, query, out);
+}
 
 /* The vectors of a segment as bytes. */
 typedef struct {
@@ -219,8 +106,14 @@ typedef struct {
 } ByteVectors;
 
 /* A query in whole steps, of which its largest element has LEVELS: sums of products with bytes stay below
- * 2^31. Returns the step; writes to `rest` an upper bound of the length of what the steps leave out. */
-static double in_steps(const float *query, int64_t dimension, int16_t *steps, double *rest)
+ * 2^31. */
+typedef struct {
+    int16_t *steps;
+    double step;
+    double rest; /* an upper bound of the length of what the steps leave out */
+} Stepped;
+
+static Stepped in_steps(const float *query, int64_t dimension, int16_t *steps)
 {
     enum { LEVELS = 2047 };
     double largest = 0.0, left = 0.0;
@@ -235,8 +128,28 @@ static double in_steps(const float *query, int64_t dimension, int16_t *steps, do
         left += off * off;
     }
     /* A little more, for the rounding of the sum. */
-    *rest = 1.000001 * sqrt(left);
-    return step;
+    return (Stepped){steps, step, 1.000001 * sqrt(left)};
+}
+
+enum { SOME = 1024 }; /* vectors that are compared at a time */
+
+/* What the dot products of SOME vectors at most, from `start` on, are at least and at most. With
+ * v = codes + e and q = steps + f, as real vectors, the estimate codes · steps differs from v · q by
+ * e · q + codes · f, at most |e| |q| + (|v| + |e|) |f|. */
+CLONES static void bounds(
+    const ByteVectors *in, int64_t start, int64_t size, int64_t dimension, const Stepped *query,
+    float *restrict low, float *restrict high)
+{
+    int32_t sums[SOME];
+    byte_dots(in->codes + start * dimension, size, dimension, query->steps, sums);
+    const float *scales = in->scales + start, *rests = in->rests + start;
+    for (int64_t n = 0; n < size; n++) {
+        double estimate = (double)scales[n] * query->step * (double)sums[n], rest = (double)rests[n];
+        /* Lengths are 1 up to the grid; the bounds are rounded to float. */
+        double off = 1.001 * (rest + (1.0 + rest) * query->rest) + 1e-6;
+        low[n] = (float)(estimate - off);
+        high[n] = (float)(estimate + off);
+    }
 }
 
 /* Bounds of the cosines of all vectors with a query, one segment behind the other. `steps` is room for as
@@ -245,18 +158,15 @@ API int64_t kernel_scan_bytes(
     const ByteVectors *segments, int64_t count, int64_t dimension, const float *query, int16_t *steps,
     float *low, float *high)
 {
-    double rest, step = in_steps(query, dimension, steps, &rest);
+    Stepped stepped = in_steps(query, dimension, steps);
     for (int64_t s = 0; s < count; s++) {
-        ByteVectors own = segments[s];
-        Scan scan = {own.codes, own.scales, own.rests, own.vectors, dimension, steps, step, rest, low, high};
-#ifdef CLONED
-        if (__builtin_cpu_supports("avx512bw")) scan_wide(&scan);
-        else if (__builtin_cpu_supports("avx2")) scan_half(&scan);
-        else
-#endif
-            scan_plain(&scan);
-        low += own.vectors;
-        high += own.vectors;
+        const ByteVectors *own = segments + s;
+        for (int64_t start = 0; start < own->vectors; start += SOME) {
+            int64_t size = own->vectors - start < SOME ? own->vectors - start : SOME;
+            bounds(own, start, size, dimension, &stepped, low, high);
+            low += size;
+            high += size;
+        }
     }
     return 0;
 }
@@ -268,29 +178,140 @@ typedef struct {
     int64_t count;
 } Vectors;
 
-/* The dot products of a query with some vectors, on the grid, one segment behind the other. Elements are
- * multiples of 2^-23, so the sums are exact in any order. Twin: exact_cosines in rank/grid.py. */
-CLONES API int64_t kernel_dots(
+/* The dot product of a query with a vector, on the grid. Elements are multiples of 2^-23, so the sum is
+ * exact in any order. Twin: exact_cosines in rank/grid.py. */
+static inline __attribute__((always_inline)) double dot(const float *v, const double *query, int64_t dimension)
+{
+    double sums[8] = {0}, sum = 0.0;
+    int64_t i = 0;
+    for (; i + 8 <= dimension; i += 8)
+        for (int j = 0; j < 8; j++) sums[j] += (double)v[i + j] * query[i + j];
+    for (; i < dimension; i++) sums[0] += (double)v[i] * query[i];
+    for (int j = 0; j < 8; j++) sum += sums[j];
+    return rint(sum * GRID) * STEP;
+}
+
+/* The dot products of a query with some vectors of a matrix. */
+CLONES static void dots(
+    const float *matrix, const int64_t *at, int64_t count, int64_t dimension, const double *query,
+    double *out)
+{
+    for (int64_t n = 0; n < count; n++) {
+        if (n + 2 < count)
+            for (int64_t i = 0; i < dimension; i += 16)
+                __builtin_prefetch(matrix + at[n + 2] * dimension + i);
+        out[n] = dot(matrix + at[n] * dimension, query, dimension);
+    }
+}
+
+/* The same for several segments, one behind the other. */
+API int64_t kernel_dots(
     const Vectors *segments, int64_t count, int64_t dimension, const double *query, double *out)
 {
     for (int64_t s = 0; s < count; s++) {
-        const float *matrix = segments[s].matrix;
-        const int64_t *at = segments[s].at;
-        int64_t size = segments[s].count;
-        for (int64_t n = 0; n < size; n++) {
-            const float *v = matrix + at[n] * dimension;
-            if (n + 2 < size)
-                for (int64_t i = 0; i < dimension; i += 16)
-                    __builtin_prefetch(matrix + at[n + 2] * dimension + i);
-            double sums[8] = {0};
-            int64_t i = 0;
-            for (; i + 8 <= dimension; i += 8)
-                for (int j = 0; j < 8; j++) sums[j] += (double)v[i + j] * query[i + j];
-            for (; i < dimension; i++) sums[0] += (double)v[i] * query[i];
-            double sum = 0.0;
-            for (int j = 0; j < 8; j++) sum += sums[j];
-            *out++ = rint(sum * GRID) * STEP;
-        }
+        dots(segments[s].matrix, segments[s].at, segments[s].count, dimension, query, out);
+        out += segments[s].count;
     }
     return 0;
+}
+
+/* A segment in a search for the nearest vectors; each row has one. */
+typedef struct {
+    ByteVectors bytes;
+    const float *matrix;
+    const int64_t *numbers; /* of the rows */
+    const uint8_t *mask;    /* the rows that may be found */
+} NearestPart;
+
+typedef struct {
+    const NearestPart *parts;
+    int64_t count, dimension;
+    const float *query;
+    int64_t pool;
+    double floor;    /* the cosine that a row needs at least */
+    int64_t *rows;   /* room for all rows */
+    double *cosines; /* likewise */
+} NearestGiven;
+
+/* The vectors that may belong to the pool: those whose cosine can reach what `pool` vectors surely do. */
+typedef struct {
+    int64_t *at; /* in their segment */
+    double *low, *high, *room;
+    int64_t count, pool, full;
+    double floor;
+} Near;
+
+/* Drops the vectors that cannot reach the pool. Those dropped before are below the floor, so they are not
+ * missed among the lows. */
+static void narrow(Near *near, int64_t *ends, int64_t segments)
+{
+    if (near->count > near->pool) {
+        for (int64_t n = 0; n < near->count; n++) near->room[n] = near->low[n];
+        double floor = nth_largest(near->room, near->count, near->pool);
+        near->floor = floor > near->floor ? floor : near->floor;
+    }
+    int64_t kept = 0, first = 0;
+    for (int64_t s = 0; s < segments; s++) {
+        for (int64_t n = first; n < ends[s]; n++) {
+            near->at[kept] = near->at[n];
+            near->low[kept] = near->low[n];
+            near->high[kept] = near->high[n];
+            kept += near->high[n] >= near->floor;
+        }
+        first = ends[s];
+        ends[s] = kept;
+    }
+    near->count = kept;
+    near->full = 2 * (kept > near->pool ? kept : near->pool) + SOME;
+}
+
+/* Adds the vectors of segment `s` that may belong to the pool; `ends` is where those of each one end. */
+static void add_near(
+    Near *near, const NearestPart *part, int64_t dimension, const Stepped *query, int64_t *ends, int64_t s)
+{
+    float low[SOME], high[SOME];
+    const uint8_t *mask = real_mask(part->mask, part->bytes.vectors);
+    for (int64_t start = 0; start < part->bytes.vectors; start += SOME) {
+        int64_t size = part->bytes.vectors - start < SOME ? part->bytes.vectors - start : SOME;
+        bounds(&part->bytes, start, size, dimension, query, low, high);
+        for (int64_t n = 0; n < size; n++) {
+            if ((double)high[n] < near->floor || (mask && !mask[start + n])) continue;
+            near->at[near->count] = start + n;
+            near->low[near->count] = (double)low[n];
+            near->high[near->count++] = (double)high[n];
+        }
+        ends[s] = near->count;
+        if (near->count >= near->full) narrow(near, ends, s + 1);
+    }
+    ends[s] = near->count;
+}
+
+/* The rows that may belong to the `pool` nearest, with their exact cosines; returns their number. */
+API int64_t kernel_nearest(const void *all_given)
+{
+    const NearestGiven *given = all_given;
+    int64_t dimension = given->dimension, all = 0;
+    for (int64_t s = 0; s < given->count; s++) all += given->parts[s].bytes.vectors;
+    int16_t *steps = malloc((size_t)(dimension + 1) * sizeof(int16_t));
+    double *query = malloc((size_t)(dimension + 1) * sizeof(double));
+    double *room = malloc((size_t)(2 * all + 1) * sizeof(double));
+    int64_t *ends = malloc((size_t)(given->count + 1) * sizeof(int64_t));
+    int64_t found = -1;
+    if (steps && query && room && ends) {
+        Stepped stepped = in_steps(given->query, dimension, steps);
+        for (int64_t i = 0; i < dimension; i++) query[i] = (double)given->query[i];
+        Near near = {given->rows, given->cosines, room, room + all, 0, given->pool, 2 * given->pool + SOME,
+                     given->floor};
+        for (int64_t s = 0; s < given->count; s++)
+            add_near(&near, given->parts + s, dimension, &stepped, ends, s);
+        narrow(&near, ends, given->count);
+        for (int64_t s = 0, first = 0; s < given->count; first = ends[s++]) {
+            const NearestPart *part = given->parts + s;
+            dots(part->matrix, near.at + first, ends[s] - first, dimension, query, near.low + first);
+            for (int64_t n = first; n < ends[s]; n++) near.at[n] = part->numbers[near.at[n]];
+        }
+        found = near.count;
+    }
+    free(steps), free(query), free(room), free(ends);
+    return found;
 }

@@ -177,30 +177,38 @@ static int64_t search_segment(
     return readable;
 }
 
-/* `tokens` are the words similar to those of the query, `word[n]` is the query word that tokens[n]
- * belongs to, in ascending order, and the most similar come first. A window counts each query word
- * once, by the first of them that it has. Writes the score of each row, segment by segment, -0.0 for
- * none; the numbers and scores of those that may belong to the best `pool`; and in `spread` how many rows are
- * readable, the sum of their scores and that of their squares. Returns how many may belong. */
-API int64_t kernel_windows(
-    const Searched *segments, int64_t count, const uint16_t *tokens, const int32_t *word,
-    const double *share, int64_t lists, int64_t pool, double *scores, int64_t *out_rows,
-    double *out_scores, double *spread)
+typedef struct {
+    const Searched *segments;
+    int64_t count;
+    Near near;
+    int64_t pool;
+    double *every;  /* the score of each row, segment by segment; -0.0 for none */
+    int64_t *rows;  /* room for all rows */
+    double *scores; /* likewise */
+    double *spread; /* how many rows are readable, the sum of their scores and that of their squares */
+} WindowsGiven;
+
+/* `near.tokens` are the words similar to those of the query, `near.word[n]` is the query word that
+ * near.tokens[n] belongs to, in ascending order, and the most similar come first. A window counts each
+ * query word once, by the first of them that it has. Writes what `WindowsGiven` says; returns how many
+ * rows may belong to the best `pool`. */
+API int64_t kernel_windows(const void *all_given)
 {
-    int64_t all = 0, done = 0, readable = 0;
-    for (int64_t n = 0; n < count; n++) all += segments[n].windows.rows;
+    const WindowsGiven *given = all_given;
+    int64_t all = 0, done = 0, readable = 0, lists = given->near.lists;
+    for (int64_t n = 0; n < given->count; n++) all += given->segments[n].windows.rows;
     Best best;
-    Near near = {tokens, word, share, lists};
-    int failed = best_begin(&best, out_rows, out_scores, pool, all);
+    double *spread = given->spread;
+    int failed = best_begin(&best, given->rows, given->scores, given->pool, all);
     uint64_t *cells = malloc(NEAR_BLOCK * sizeof(uint64_t));
     int64_t *spans = malloc((size_t)(2 * lists + 1) * sizeof(int64_t));
     spread[1] = spread[2] = 0.0;
-    for (int64_t n = 0; n < count && !failed && cells && spans; n++) {
-        Searched each = segments[n];
+    for (int64_t n = 0; n < given->count && !failed && cells && spans; n++) {
+        Searched each = given->segments[n];
         each.mask = real_mask(each.mask, each.windows.rows);
         each.readable = real_mask(each.readable, each.windows.rows);
         readable += search_segment(
-            &each, &near, cells, spans, spans + lists, &best, scores + done, spread + 1);
+            &each, &given->near, cells, spans, spans + lists, &best, given->every + done, spread + 1);
         done += each.windows.rows;
     }
     spread[0] = (double)readable;

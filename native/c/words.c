@@ -220,26 +220,34 @@ static int64_t most_lists(const Part *parts, int64_t count)
     return most;
 }
 
+typedef struct {
+    const Part *parts;
+    int64_t count;
+    const List *lists;
+    Weights weights;
+    int64_t pool;
+    int64_t *rows; /* room for all rows */
+    double *scores; /* likewise */
+} WordsGiven;
+
 /* The rows that may belong to the best `pool`, with their scores; returns their number. */
-API int64_t kernel_words_best(
-    const Part *parts, int64_t count, const List *lists, const double *fields, int64_t step,
-    const Leaf *leaves, const double *means, double k1, double b, int64_t pool, int64_t *out_rows, double *out_scores)
+API int64_t kernel_words_best(const void *all_given)
 {
-    Weights weights = {fields, step, leaves, means, k1, b};
+    const WordsGiven *given = all_given;
     int64_t all = 0;
-    for (int64_t n = 0; n < count; n++) all += parts[n].rows;
+    for (int64_t n = 0; n < given->count; n++) all += given->parts[n].rows;
     Best best;
-    int failed = best_begin(&best, out_rows, out_scores, pool, all);
-    int64_t *at = malloc((size_t)(2 * most_lists(parts, count) + 1) * sizeof(int64_t));
+    int failed = best_begin(&best, given->rows, given->scores, given->pool, all);
+    int64_t *at = malloc((size_t)(2 * most_lists(given->parts, given->count) + 1) * sizeof(int64_t));
     failed |= !at;
-    for (int64_t n = 0; n < count && !failed; n++) {
-        const Part *part = parts + n;
-        const List *own = lists + part->first;
+    for (int64_t n = 0; n < given->count && !failed; n++) {
+        const Part *part = given->parts + n;
+        const List *own = given->lists + part->first;
         int64_t size = 0;
         for (int64_t i = 0; i < part->count; i++) size += own[i].size;
         const uint8_t *mask = real_mask(part->mask, part->rows);
         int few = mask && FEW * selected(mask, part->rows) < size;
-        (few ? look_up : race)(part, own, &weights, at, &best);
+        (few ? look_up : race)(part, own, &given->weights, at, &best);
     }
     free(at);
     int64_t kept = best_end(&best);

@@ -157,7 +157,7 @@ def test_words_are_added_as_numpy_adds_them(fast: Library, seed: int, rows: int,
     scores = words.scores()
     for mask in masks(words.random, rows):
         lists = words.lists
-        rows_met, values = lists.best(fast, (mask[: words.cut], mask[words.cut :]), pool)
+        rows_met, values = lists.best((mask[: words.cut], mask[words.cut :]), pool).now()
         assert np.unique(rows_met).size == rows_met.size
         kept = dict(zip((rows_met // 5).tolist(), values.tolist(), strict=True))
         assert kept == best_by_numpy(scores, mask, pool)
@@ -234,7 +234,7 @@ def test_windows_count_each_query_word_once_by_its_nearest(
     for mask in masks(random, rows):
         # The same segment twice, of which other rows are searched and counted.
         both = [calls.SearchedWindows(index, *two) for two in ((mask, ~mask), (~mask, mask))]
-        made = calls.search_windows(fast, both, near, 10)
+        made = calls.search_windows(both, near, 10).now()
         assert np.array_equal(made.every, every)
         counted = np.concatenate([expected[~mask], expected[mask]])
         squares = float(snap(counted * counted).sum())
@@ -271,6 +271,50 @@ def test_a_cosine_is_within_its_bounds_from_bytes(fast: Library, seed: int, dime
         assert (low <= exact).all()
         assert (exact <= high).all()
         assert (high - low).max() < 0.2
+
+
+@given(SEEDS, st.sampled_from((64, 100)), st.sampled_from((1, 7, 400, 4000)))
+def test_the_nearest_vectors_are_those_of_all_dot_products(
+    fast: Library, seed: int, dimension: int, pool: int
+) -> None:
+    random = np.random.default_rng(seed)
+    matrix = vectors(random, 3000, dimension)
+    matrix[100:140] = matrix[60:100]  # ties
+    rows = np.sort(random.choice(10_000, 3000, replace=False))
+    mask = random.random(3000) < random.choice([0.05, 0.9, 1.0])
+    segments = [
+        of_vectors.NearestPart(
+            of_vectors.byte_vectors(matrix[part]), matrix[part], rows[part], mask[part]
+        )
+        for part in parts(random, 3000)
+    ]
+    exact = snap(exact_cosines(matrix, matrix[70]))
+    for floor in (-2.0, float(np.sort(exact)[-30])):
+        found, cosines = of_vectors.nearest_vectors(segments, matrix[70], pool, floor).now()
+        may = np.isin(rows, found)
+        assert np.array_equal(np.sort(found), rows[may])  # each once
+        assert np.array_equal(cosines[np.argsort(found)], exact[may])
+        assert mask[may].all()
+        # None is missing: every other selected row is below the floor or below the whole pool.
+        left = exact[mask & ~may]
+        best = np.sort(exact[may])[::-1]
+        least = max(floor, best[pool - 1]) if best.size >= pool else floor
+        assert not left.size or left.max() < least
+
+
+def test_jobs_run_in_one_call_and_each_has_its_own_result(fast: Library) -> None:
+    random = np.random.default_rng(1)
+    matrix = vectors(random, 500, 64)
+    segment = of_vectors.NearestPart(
+        of_vectors.byte_vectors(matrix), matrix, np.arange(500), np.ones(500, np.bool_)
+    )
+    alone = [of_vectors.nearest_vectors([segment], query, 5, -2.0).now() for query in matrix[:3]]
+    started = [of_vectors.nearest_vectors([segment], query, 5, -2.0) for query in matrix[:3]]
+    fast.run([job for each in started for job in each.jobs])
+    for (rows, cosines), each in zip(alone, started, strict=True):
+        assert np.array_equal(rows, each.finish()[0])
+        assert np.array_equal(cosines, each.finish()[1])
+    assert all(job.ms > 0.0 for each in started for job in each.jobs)
 
 
 @given(SEEDS, st.sampled_from((64, 100, 256, 1024)), st.sampled_from((1, 5, 2048, 3000)))

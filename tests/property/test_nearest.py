@@ -60,7 +60,7 @@ def test_100_000_vectors_stand_as_brute_force_has_them(share: int) -> None:
     masks = [wanted[a:b] for a, b in pairwise(starts)]
     rows = np.arange(1, 100_001)
     for query in [*units(random.standard_normal((3, 64))), matrix[4_800]]:
-        picked, scores, scan = Nearest(view, masks, query).best(POOL, -1.0, 300_000)
+        picked, scores, scan = Nearest(view, masks, query).best(POOL, -1.0, 300_000).now()
         order = top(scores, picked, POOL)
         values = list(zip(picked[order].tolist(), scores[order].tolist(), strict=True))
         assert scan == "exact"

@@ -56,7 +56,7 @@ def best(
     view: View, query: Vectors, exact_up_to: int = 0, masks: Sequence[Mask] | None = None
 ) -> tuple[list[int], list[float], Scan]:
     near = Nearest(view, view.visible if masks is None else masks, query)
-    rows, scores, scan = near.best(POOL, -1.0, exact_up_to)
+    rows, scores, scan = near.best(POOL, -1.0, exact_up_to).now()
     order = np.lexsort((rows, -scores))[:POOL]
     return rows[order].tolist(), scores[order].tolist(), scan
 
@@ -66,8 +66,8 @@ def best(
 def test_of_few_vectors_all_of_the_best_are_found(count: int, pool: int) -> None:
     view, (query,) = reading_of(drawn(count)), drawn(1, seed=3)
     for floor in (-np.inf, -1.0, 0.9):
-        rows, scores, _ = Nearest(view, view.visible, query).best(pool, floor, 0)
-        near = Nearest(view, view.visible, query).best(pool, floor, 2**31)
+        rows, scores, _ = Nearest(view, view.visible, query).best(pool, floor, 0).now()
+        near = Nearest(view, view.visible, query).best(pool, floor, 2**31).now()
         kept = sorted(scores[scores >= floor].tolist())[-pool:]
         exact = sorted(near[1][near[1] >= floor].tolist())[-pool:]
         assert len(set(kept) & set(exact)) >= 0.9 * len(exact)

@@ -40,6 +40,16 @@ def test_places_of_a_part_are_those_that_a_search_finds(own: list[int]) -> None:
         assert located(kept, part) == located(RowPlaces(np.array(own)), part.copy())
 
 
+@pytest.mark.parametrize("apart", [1, 3, 20])
+def test_many_rows_are_found_by_a_table_as_by_a_search(apart: int) -> None:
+    random = np.random.default_rng(apart)
+    own = 100 + np.sort(random.choice(apart * 5_000, 5_000, replace=False))
+    rows = random.integers(0, 200 + apart * 5_000, 3_000)
+    at, here = RowPlaces(own).of(rows)
+    assert np.array_equal(here, np.isin(rows, own))
+    assert np.array_equal(own[at], rows[here])
+
+
 def test_the_registry_is_read_again_only_after_an_entry_that_may_be_its_own() -> None:
     asked: list[int] = []
 

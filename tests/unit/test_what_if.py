@@ -85,16 +85,15 @@ def test_a_changed_weight_runs_no_lane(stored: Memory, monkeypatch: pytest.Monke
     result = stored.recall(QUESTION, 5)
     ran: list[str] = []
     for lane in (Bm25Lane, VectorLane):
-        rank = lane.rank
+        start = lane.start
 
-        def counted(self: Any, ctx: Any, rank: Any = rank) -> Any:
-            if (
-                ctx.running.scores_further
-            ):  # the search of the lane, not a question about single rows
+        def counted(self: Any, ctx: Any, start: Any = start) -> Any:
+            # The search of the lane, not a question about single rows.
+            if ctx.running.scores_further:
                 ran.append(ctx.label)
-            return rank(self, ctx)
+            return start(self, ctx)
 
-        monkeypatch.setattr(lane, "rank", counted)
+        monkeypatch.setattr(lane, "start", counted)
     result.what_if({"pass.0.fuse.weights.meaning": 2.0})
     assert ran == []
     result.what_if({"lanes.words.k1": 2.0})

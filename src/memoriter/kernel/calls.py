@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.kernel.library import Library, address
+from memoriter.kernel.jobs import Started
+from memoriter.kernel.library import Job, Library, address
 
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -154,14 +155,15 @@ class WordLists:
         fields = (address(weights.fields), step, leaves.buffer_info()[0], address(weights.means))
         self._given = (table.buffer_info()[0], *fields, weights.k1, weights.b)
 
-    def best(self, fast: Library, masks: Sequence[Bits], pool: int) -> tuple[Numbers, Doubles]:
+    def best(self, masks: Sequence[Bits], pool: int) -> Started[tuple[Numbers, Doubles]]:
         """(rows inside the masks that may belong to the best `pool`, scores), in no order."""
         parts = self._with_masks(map(address, masks))
         rows, scores = np.empty(self._rows, np.int64), np.empty(self._rows)
         out = (pool, address(rows), address(scores))
         given = (parts.buffer_info()[0], len(masks), *self._given, *out)
-        count = fast.call("words_best", given, 8 * self._size + self._rows)
-        return rows[:count].copy(), scores[:count].copy()
+        held = (self, parts, masks, rows, scores)
+        job = Job("words_best", given, 8 * self._size + self._rows, held)
+        return Started(lambda: (rows[: job.done].copy(), scores[: job.done].copy()), (job,))
 
     def of(self, fast: Library, rows: Numbers) -> Doubles:
         """The scores of some rows, ascending; NaN where no leaf matches."""
@@ -234,8 +236,8 @@ class WindowSearch(NamedTuple):
 
 
 def search_windows(
-    fast: Library, segments: Sequence[SearchedWindows], words: NearWords, pool: int
-) -> WindowSearch:
+    segments: Sequence[SearchedWindows], words: NearWords, pool: int
+) -> Started[WindowSearch]:
     """The score of the best window of each row; the rows above 0 that may belong to the pool."""
     table = np.array(
         [(*each.windows.given, address(each.mask), address(each.readable)) for each in segments],
@@ -246,10 +248,15 @@ def search_windows(
     spread = np.zeros(3)
     out = (address(every), address(rows), address(scores), address(spread))
     given = (address(table), len(segments), *words.given, pool, *out)
-    count = fast.call("windows", given, _WINDOW_WORK * total)
-    number, sums, squares = spread.tolist()
-    best = rows[:count].copy(), scores[:count].copy()
-    return WindowSearch(every, *best, (int(number), sums, squares))
+    held = (segments, words, table, every, rows, scores, spread)
+    job = Job("windows", given, _WINDOW_WORK * total, held)
+
+    def found() -> WindowSearch:
+        number, sums, squares = spread.tolist()
+        best = rows[: job.done].copy(), scores[: job.done].copy()
+        return WindowSearch(every, *best, (int(number), sums, squares))
+
+    return Started(found, (job,))
 
 
 def token_sums(

@@ -11,8 +11,11 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import struct
+from array import array
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,19 +28,17 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "MEMORITER_KERNEL"
 CHOICES: Final = ("auto", "numpy", "native")
-ABI: Final = 4
+ABI: Final = 5
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _BYTE: Final = ctypes.c_char
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 _WORDS: Final = (_POINTER, _COUNT, *[_POINTER] * 2, _COUNT, *[_POINTER] * 2, _REAL, _REAL)
 """Segments, their number, posting lists, weights of fields, their step, leaves, means, k1, b."""
 _CALLS: Final = {
-    "words_best": (*_WORDS, _COUNT, _POINTER, _POINTER),
     "words_of": (*_WORDS, _POINTER, _COUNT, _POINTER),
     "find": (_POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "union": (*[_POINTER] * 3, _COUNT, *[_POINTER] * 3),
     "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
-    "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
     "holders": (*[_POINTER] * 3, _COUNT, _POINTER),
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
@@ -49,8 +50,16 @@ _CALLS: Final = {
     "sums": (_POINTER, _POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "units": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
     "scan_bytes": (_POINTER, _COUNT, _COUNT, *[_POINTER] * 4),
+    "run": (_POINTER, _COUNT),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
+_JOBS: Final = {
+    "words_best": (*_WORDS, _COUNT, _POINTER, _POINTER),
+    "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
+    "nearest": (_POINTER, _COUNT, _COUNT, _POINTER, _COUNT, _REAL, _POINTER, _POINTER),
+}
+"""Functions that run as jobs, several in one call; each is given all its arguments in one place."""
+_LETTERS: Final = {_POINTER: "q", _COUNT: "q", _REAL: "d"}
 _LONG: Final = 1_000_000
 """Numbers that a call reads: with more, it takes longer than some tenths of a millisecond."""
 
@@ -65,6 +74,7 @@ class Library:
         fits = self.abi == ABI
         self._releasing = _functions(loaded) if fits else {}
         self._keeping = _functions(ctypes.PyDLL(str(path))) if fits else {}
+        self._jobs = _job_functions(loaded) if fits else {}
 
     def call(self, name: str, given: Sequence[int | float | bytes | None], work: int) -> int:
         """Call a function; raises MemoryError if it has no memory for its work.
@@ -75,9 +85,46 @@ class Library:
             done = self._keeping[name](*given)
         else:
             done = TURNS.beside(partial(self._releasing[name], *given))
-        if done < 0:
-            raise MemoryError(f"the native kernel could not get enough memory for {name}")
-        return done
+        return _sound(name, done)
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        """Run jobs one after the other, in one call; their results are then known."""
+        packed = [struct.pack(self._jobs[each.name][1], *each.given) for each in jobs]
+        held = [ctypes.create_string_buffer(each, len(each)) for each in packed]
+        pairs = zip(jobs, held, strict=True)
+        rows = [(self._jobs[job.name][0], ctypes.addressof(given), 0, 0) for job, given in pairs]
+        table = array("q", chain.from_iterable(rows))
+        self.call("run", (table.buffer_info()[0], len(rows)), sum(each.work for each in jobs))
+        for job, done, took in zip(jobs, table[2::4], table[3::4], strict=True):
+            job.done, job.ms = _sound(job.name, done), took / 1e6
+
+
+class Job:
+    """A call of the library that is made with others (`Library.run`), and then its result."""
+
+    def __init__(self, name: str, given: Sequence[int | float], work: int, held: object) -> None:
+        """`held` is what must outlive the call; `work` as for `Library.call`."""
+        self.name, self.given, self.work, self._held = name, given, work, held
+        self.done = 0
+        """What the function returned."""
+        self.ms = 0.0
+        """How long it took, for people."""
+
+
+def _sound(name: str, done: int) -> int:
+    """What a function returned; raises MemoryError if it had no memory."""
+    if done < 0:
+        raise MemoryError(f"the native kernel could not get enough memory for {name}")
+    return done
+
+
+def _job_functions(loaded: ctypes.CDLL) -> dict[str, tuple[int, str]]:
+    """By name, the address of a function that runs as a job, and the format of what it is given."""
+    out: dict[str, tuple[int, str]] = {}
+    for name, takes in _JOBS.items():
+        at = ctypes.cast(getattr(loaded, f"kernel_{name}"), _POINTER).value or 0
+        out[name] = (at, "@" + "".join(_LETTERS[each] for each in takes))
+    return out
 
 
 def _functions(loaded: ctypes.CDLL) -> dict[str, Callable[..., int]]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
-from memoriter.kernel.library import Library, address, native_library
+from memoriter.kernel.jobs import Started
+from memoriter.kernel.library import Job, Library, address, native_library
 
 
 def rough_distances(
@@ -106,3 +108,37 @@ def scan_bytes(
     given = (table.buffer_info()[0], len(segments), dimension, address(query), *out)
     fast.call("scan_bytes", given, total * dimension // 8)
     return low, high
+
+
+class NearestPart(NamedTuple):
+    """A segment of which each row has one vector."""
+
+    bytes: ByteVectors
+    matrix: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    mask: NDArray[np.bool_]
+    """The rows that may be found."""
+
+
+def nearest_vectors(
+    parts: Sequence[NearestPart], query: NDArray[np.float32], pool: int, floor: float
+) -> Started[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """(rows inside the masks that may belong to the `pool` nearest, exact cosines), in no order.
+
+    None of them belongs whose cosine is below the floor; some below it may be there.
+    """
+    held = [
+        (each.bytes, *map(np.ascontiguousarray, (each.matrix, each.rows, each.mask)))
+        for each in parts
+    ]
+    table = array("q", [n for own, *rest in held for n in (*own.given, *map(address, rest))])
+    total, query = sum(each.bytes.size for each in parts), np.ascontiguousarray(query, np.float32)
+    rows, cosines = np.empty(total, np.int64), np.empty(total)
+    given = (table.buffer_info()[0], len(held), query.size, address(query), pool, floor)
+    job = Job(
+        "nearest",
+        (*given, address(rows), address(cosines)),
+        total * query.size // 8,
+        (held, table, query, rows, cosines),
+    )
+    return Started(lambda: (rows[: job.done].copy(), cosines[: job.done].copy()), (job,))

@@ -21,12 +21,13 @@ from memoriter.core.validation import After, Bounds
 from memoriter.index.field_stats import Among, Named, field_stats_of
 from memoriter.index.selection import Selection
 from memoriter.index.term_lists import look_up
+from memoriter.kernel.jobs import Started
 from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer, kept_scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import BoundTree, best_rows, positive_leaves, scores_of
-from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped, WordMatch
+from memoriter.lanes.port import Context, KernelLane, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Bm25Params, IdfForm, idf
 from memoriter.rank.grid import snap_one
@@ -49,7 +50,7 @@ _NOTHING_FOUND: Final = Attempt(0, "initial", "", 0)
 Fraction = Annotated[float, Bounds(ge=0.0, le=1.0)]
 
 
-class Bm25Lane(Lane):
+class Bm25Lane(KernelLane):
     """BM25: the score is the sum over query leaves and record fields."""
 
     about: ClassVar[str] = "records that share words with the query (BM25)"
@@ -195,7 +196,7 @@ class Bm25Lane(Lane):
             ctx.memo[key] = read_query(self.dialect, text, ctx.wording.analyzer, options)
         return cast("ParsedQuery", ctx.memo[key])
 
-    def rank(self, ctx: Context) -> Ranking:
+    def start(self, ctx: Context) -> Started[Ranking]:
         """Records that match the query, or the first looser rung that finds some; best first."""
         search = _Search(self, ctx)
         look_up([segment.term_lists for segment in ctx.view.segments], ctx.terms)
@@ -282,13 +283,13 @@ class _Search:
             self._trees[text] = None if tree is None else binder.bound(tree)
         return self._trees[text]
 
-    def _search(self, text: str) -> _Hits:
+    def _search(self, text: str) -> Started[_Hits]:
         """The best rows for one query text."""
         bound = self._bound(text)
         if bound is None:
-            return _NO_HITS
+            return Started(lambda: _NO_HITS)
         masks = self._ctx.selection.masks
-        return self._ordered(best_rows(self._scorer, bound, masks, self._lane.pool))
+        return best_rows(self._scorer, bound, masks, self._lane.pool).then(self._ordered)
 
     def _ordered(self, hits: _Hits) -> _Hits:
         rows, scores = hits
@@ -331,12 +332,15 @@ class _Search:
 
     # -- the ladder: what is tried if nothing matches ----------------------------------------------
 
-    def climb(self, text: str, *, loosely: bool) -> Ranking:
+    def climb(self, text: str, *, loosely: bool) -> Started[Ranking]:
         """The ranking for a query; if it is empty and `loosely`, that of the first rung with hits.
 
         Every attempt is recorded. No rung runs after the first one with hits.
         """
-        hits = self._search(text)
+        return self._search(text).then(lambda hits: self._climbed(text, hits, loosely=loosely))
+
+    def _climbed(self, text: str, hits: _Hits, *, loosely: bool) -> Ranking:
+        """The ranking, by what the query as it was asked found."""
         attempts = [Attempt(0, "initial", text, hits[0].size)]
         if loosely and not hits[0].size and self._ctx.selection.count:
             for attempt, rows_met in self._looser(text):
@@ -357,7 +361,7 @@ class _Search:
         """The looser queries of the dialect, then misspelt words; each with what it finds."""
         looser = dialect(self._lane.dialect).looser
         for rung, name, query in () if looser is None else looser(text, self._df):
-            hits = _NO_HITS if query is None else self._search(query)
+            hits = _NO_HITS if query is None else self._search(query).now()
             yield Attempt(rung, name, query, hits[0].size), hits
         if words := content_words(text):
             masks = self._ctx.selection.masks

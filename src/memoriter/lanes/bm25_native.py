@@ -11,6 +11,7 @@ import numpy as np
 
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.kernel.calls import FIELD_NUMBERS, LeafWeights, WordLists
+from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import Library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 
@@ -32,9 +33,9 @@ class NativeBm25:
         lists = [scorer.stats.lists(leaf.pattern) for leaf in leaves]
         self._words = WordLists(weights, scorer.stats.rows_for_kernel, lists)
 
-    def best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
+    def best(self, masks: Sequence[Mask], pool: int) -> Started[tuple[Rows, Scores]]:
         """(rows, scores) inside the masks, in no order: at least all that belong to the pool."""
-        return self._words.best(self._library, masks, pool)
+        return self._words.best(masks, pool)
 
     def of(self, rows: Rows) -> Scores:
         """The score of each of these rows, which ascend; NaN where it does not match."""

@@ -25,9 +25,16 @@ from memoriter.core.ranking import SHARE, Ranking, Rows, Scores
 from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
-from memoriter.lanes.kin_scan import KinScan, KinScores, QueryWord, SegmentWindows
+from memoriter.kernel.jobs import Started
+from memoriter.lanes.kin_scan import (
+    KinScan,
+    KinScores,
+    QueryWord,
+    SegmentWindows,
+    kin_scores,
+)
 from memoriter.lanes.missed import EVERY, lane_with_options, place_of, run_lane, with_pool
-from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped, WordMatch
+from memoriter.lanes.port import Context, KernelLane, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import idf
 from memoriter.rank.grid import STEP, snap
@@ -47,7 +54,7 @@ class _Memo(NamedTuple):
     """The scores of all rows; None if only a pool was scanned."""
 
 
-class KinLane(Lane):
+class KinLane(KernelLane):
     """Σ over query words of weight · cosine to the most similar word of a window."""
 
     about: ClassVar[str] = "records whose words are similar to those of the query"
@@ -113,23 +120,27 @@ class KinLane(Lane):
             options["ignore"] = self.ignore
         return {"words": list(map(kin.word, tokens)), **options, "pool": self.pool}
 
-    def rank(self, ctx: Context) -> Ranking:
+    def start(self, ctx: Context) -> Started[Ranking]:
         """Records with a word similar to one of the query's, by their best window."""
-        words, every = self._words(ctx), None
-        if ctx.running.scores_further:
-            selection = ctx.selection
-            every = KinScores(ctx.view, words, selection.masks, selection.readable, self.pool)
-            rows, scores = every.best
-        else:
-            rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
-            rows, scores = rows[scores > 0.0], scores[scores > 0.0]
+        words, selection = self._words(ctx), ctx.selection
+        if not ctx.running.scores_further:
+            return Started(lambda: self._scanned(ctx, words))
+        every = kin_scores(ctx.view, words, selection.masks, selection.readable, self.pool)
+        return every.then(lambda made: self._ranked(ctx, _Memo(words, made), *made.best))
+
+    def _scanned(self, ctx: Context, words: list[QueryWord]) -> Ranking:
+        """The ranking if only the pool is asked for."""
+        rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
+        return self._ranked(ctx, _Memo(words, None), rows[scores > 0.0], scores[scores > 0.0])
+
+    def _ranked(self, ctx: Context, memo: _Memo, rows: Rows, scores: Scores) -> Ranking:
         order = ctx.best(scores, rows, self.pool)
         return Ranking(
             rows[order],
             scores[order],
             coverage=SHARE,
-            spread=None if every is None else every.spread,
-            memo=_Memo(words, every),
+            spread=None if memo.every is None else memo.every.spread,
+            memo=memo,
             is_ordered=True,
         )
 
@@ -138,7 +149,7 @@ class KinLane(Lane):
         every, masks = cast("_Memo", ranking.memo).every, ctx.view.visible
         if every is None:
             words = cast("_Memo", ranking.memo).words
-            every = KinScores(ctx.view, words, masks, masks, self.pool)
+            every = kin_scores(ctx.view, words, masks, masks, self.pool).now()
         scores = every.of(rows)
         scores[scores <= 0.0] = np.nan
         return scores

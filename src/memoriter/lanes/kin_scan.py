@@ -20,7 +20,8 @@ from memoriter.core.ranking import Mask, Rows, Scores, Spread
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
 from memoriter.index.windows import Windows
-from memoriter.kernel.calls import NearWords, SearchedWindows, search_windows
+from memoriter.kernel.calls import NearWords, SearchedWindows, WindowSearch, search_windows
+from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import native_library
 from memoriter.rank.grid import STEP, sum_of_squares
 from memoriter.rank.top import reached_by
@@ -102,54 +103,14 @@ class KinScores:
     """
 
     def __init__(
-        self,
-        view: View,
-        words: Sequence[QueryWord],
-        masks: Sequence[Mask],
-        readable: Sequence[Mask],
-        pool: int,
+        self, view: View, scores: Sequence[Scores], best: tuple[Rows, Scores], spread: Spread
     ) -> None:
-        self._segments = view.segments
-        fast = native_library()
-        if fast is None:
-            self._scores = [_row_scores(segment, words) for segment in view.segments]
-            self.best = self._best(masks, pool)
-            """(rows, scores) above 0 inside the masks, in no order: at least the pool."""
-            self.spread = self._spread(readable)
-            """How the readable rows are scored."""
-            return
-        parts = zip(view.segments, masks, readable, strict=True)
-        searched = [SearchedWindows(each.windows.for_kernel, *both) for each, *both in parts]
-        search = search_windows(fast, searched, _near_words(words), pool)
-        self.best = search.rows, search.scores
-        self.spread = Spread(*search.spread)
-        ends = list(accumulate(len(each) for each in view.segments))
-        self._scores = [search.every[a:b] for a, b in pairwise((0, *ends))]
-
-    def _best(self, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
-        every = [
-            (segment, values if mask.all() else values * mask)
-            for segment, values, mask in zip(self._segments, self._scores, masks, strict=True)
-        ]
-        # A score that `pool` rows of one segment reach is a lower bound of what the pool needs.
-        reached = [reached_by(values, pool) for _, values in every if values.size > pool]
-        least = max([STEP, *reached])
-        met = [(segment.rows, values, np.flatnonzero(values >= least)) for segment, values in every]
-        return (
-            np.concatenate([np.zeros(0, np.int64), *(rows[at] for rows, _, at in met)]),
-            np.concatenate([np.zeros(0), *(values[at] for _, values, at in met)]),
-        )
-
-    def _spread(self, masks: Sequence[Mask]) -> Spread:
-        inside = [
-            values if mask.all() else values[mask]
-            for values, mask in zip(self._scores, masks, strict=True)
-        ]
-        return Spread(
-            sum(values.size for values in inside),
-            math.fsum(float(values.sum()) for values in inside),
-            math.fsum(sum_of_squares(values) for values in inside),
-        )
+        """`scores` are those of each segment's rows."""
+        self._segments, self._scores = view.segments, scores
+        self.best = best
+        """(rows, scores) above 0 inside the masks, in no order: at least the pool."""
+        self.spread = spread
+        """How the readable rows are scored."""
 
     def of(self, rows: Rows) -> Scores:
         """The score of each of these rows; 0 if it has none."""
@@ -162,6 +123,69 @@ class KinScores:
             places, here = segment.places(rows)
             out[here] = values[places]
         return out
+
+
+def kin_scores(
+    view: View,
+    words: Sequence[QueryWord],
+    masks: Sequence[Mask],
+    readable: Sequence[Mask],
+    pool: int,
+) -> Started[KinScores]:
+    """The scores of all rows, the best inside `masks`, the spread inside `readable`."""
+    if native_library() is None:
+        return Started(lambda: _numpy_scores(view, words, masks, readable, pool))
+    parts = zip(view.segments, masks, readable, strict=True)
+    searched = [SearchedWindows(each.windows.for_kernel, *both) for each, *both in parts]
+    ends = list(accumulate(len(each) for each in view.segments))
+
+    def made(search: WindowSearch) -> KinScores:
+        every = [search.every[a:b] for a, b in pairwise((0, *ends))]
+        return KinScores(view, every, (search.rows, search.scores), Spread(*search.spread))
+
+    return search_windows(searched, _near_words(words), pool).then(made)
+
+
+def _numpy_scores(
+    view: View,
+    words: Sequence[QueryWord],
+    masks: Sequence[Mask],
+    readable: Sequence[Mask],
+    pool: int,
+) -> KinScores:
+    scores = [_row_scores(segment, words) for segment in view.segments]
+    best = _best(view.segments, scores, masks, pool)
+    return KinScores(view, scores, best, _spread(scores, readable))
+
+
+def _best(
+    segments: Sequence[Segment], scores: Sequence[Scores], masks: Sequence[Mask], pool: int
+) -> tuple[Rows, Scores]:
+    """(rows, scores) above 0 inside the masks: at least the pool."""
+    every = [
+        (segment, values if mask.all() else values * mask)
+        for segment, values, mask in zip(segments, scores, masks, strict=True)
+    ]
+    # A score that `pool` rows of one segment reach is a lower bound of what the pool needs.
+    reached = [reached_by(values, pool) for _, values in every if values.size > pool]
+    least = max([STEP, *reached])
+    met = [(segment.rows, values, np.flatnonzero(values >= least)) for segment, values in every]
+    return (
+        np.concatenate([np.zeros(0, np.int64), *(rows[at] for rows, _, at in met)]),
+        np.concatenate([np.zeros(0), *(values[at] for _, values, at in met)]),
+    )
+
+
+def _spread(scores: Sequence[Scores], masks: Sequence[Mask]) -> Spread:
+    """How the rows inside the masks are scored."""
+    inside = [
+        values if mask.all() else values[mask] for values, mask in zip(scores, masks, strict=True)
+    ]
+    return Spread(
+        sum(values.size for values in inside),
+        math.fsum(float(values.sum()) for values in inside),
+        math.fsum(sum_of_squares(values) for values in inside),
+    )
 
 
 def _row_scores(segment: Segment, words: Sequence[QueryWord]) -> Scores:

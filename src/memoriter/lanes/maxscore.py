@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Mask, Rows, Scores, scores_at
 from memoriter.index.term_lists import Postings
+from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import native_library
 from memoriter.lanes.bm25_native import NativeBm25
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
@@ -67,15 +68,15 @@ def positive_leaves(tree: BoundTree) -> tuple[BoundLeaf, ...]:
 
 def best_rows(
     scorer: Scorer, tree: BoundTree, masks: Sequence[Mask], pool: int
-) -> tuple[Rows, Scores]:
+) -> Started[tuple[Rows, Scores]]:
     """(rows, scores) inside the masks, in no order: at least all rows that belong to the pool."""
     native = native_bm25(scorer, tree)
     if native is not None:
         return native.best(masks, pool)
     leaves = _plain_leaves(scorer, tree)
     if leaves is None:
-        return _all(scorer, tree, masks)
-    return _MaxScore(scorer, leaves, masks, pool).run()
+        return Started(lambda: _all(scorer, tree, masks))
+    return Started(lambda: _MaxScore(scorer, leaves, masks, pool).run())
 
 
 def native_bm25(scorer: Scorer, tree: BoundTree) -> NativeBm25 | None:

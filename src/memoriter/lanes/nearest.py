@@ -10,7 +10,7 @@ how vectors are spread over segments.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,15 @@ from memoriter.index.view_vectors import (
     selected_vectors,
     vectors_of,
 )
+from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import native_library
-from memoriter.kernel.vectors import exact_dots, scan_bytes, within_distance
+from memoriter.kernel.vectors import (
+    NearestPart,
+    exact_dots,
+    nearest_vectors,
+    scan_bytes,
+    within_distance,
+)
 from memoriter.rank.codes import FARTHEST, NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import exact_cosines, scan_margin, snap
 from memoriter.rank.top import reached_by
@@ -56,6 +63,14 @@ _Distances = NDArray[np.uint16]
 Scan = Literal["exact", "approximate"]
 
 
+class Found(NamedTuple):
+    """Rows in no order, exact cosines, and how they were searched."""
+
+    rows: Rows
+    cosines: Scores
+    scan: Scan
+
+
 def scan_of(view: View, masks: Sequence[Mask], exact_up_to: int) -> Scan:
     """Whether the vectors inside some masks are searched exactly or approximately."""
     return _scan_of(selected_vectors(view, masks), exact_up_to)
@@ -77,14 +92,28 @@ class Nearest:
         self._query = query
         self._held = selected_vectors(view, masks)
 
-    def best(self, pool: int, floor: float, exact_up_to: int) -> tuple[Rows, Scores, Scan]:
-        """(rows, cosines, kind of scan): at least the best `pool` rows above the floor."""
-        scan = _scan_of(self._held, exact_up_to)
-        chosen = self._by_codes(pool, floor) if scan == "approximate" else None
+    def best(self, pool: int, floor: float, exact_up_to: int) -> Started[Found]:
+        """At least the best `pool` rows above the floor."""
+        if _scan_of(self._held, exact_up_to) == "approximate":
+            return Started(lambda: self._approximate(pool, floor))
+        held = self._held
+        if native_library() is None or not (held.is_plain and self._by_bytes(pool)):
+            return Started(lambda: self._exact(pool, floor))
+        parts = [
+            NearestPart(each.segment.byte_vectors, each.matrix, each.segment.rows, each.seen)
+            for each in held.parts
+        ]
+        found = nearest_vectors(parts, self._query, pool, max(floor, _LOWEST))
+        return found.then(lambda made: Found(*made, "exact"))
+
+    def _exact(self, pool: int, floor: float) -> Found:
+        return Found(*self._decided(self._by_scan(pool, floor)), "exact")
+
+    def _approximate(self, pool: int, floor: float) -> Found:
+        chosen = self._by_codes(pool, floor)
         if chosen is None:
-            scan, chosen = "exact", self._by_scan(pool, floor)
-        rows, scores = self._decided(chosen)
-        return rows, scores, scan
+            return self._exact(pool, floor)
+        return Found(*self._decided(chosen), "approximate")
 
     def _decided(self, chosen: Places) -> tuple[Rows, Scores]:
         """(rows, the exact cosine of each row's best vector among the chosen ones)."""
@@ -96,10 +125,21 @@ class Nearest:
         docs, scores = _best_part(self._held.docs(chosen), scores)
         return rows_at(self._view, docs), scores
 
+    def _few(self, pool: int) -> bool:
+        """Whether so few vectors are selected that each is looked up."""
+        return self._held.count <= pool or _FEW * self._held.count < self._held.size
+
+    def _by_bytes(self, pool: int) -> bool:
+        """Whether the native kernel reads all vectors as bytes first.
+
+        They are a quarter to read, and their wider bounds let a few more vectors through.
+        """
+        return self._held.size >= _BYTES_FROM and not self._few(pool)
+
     def _by_scan(self, pool: int, floor: float) -> Places:
         """The vectors whose cosine may reach pool and floor, as far as a scan can tell."""
         held = self._held
-        if held.count <= pool or _FEW * held.count < held.size:
+        if self._few(pool):
             return self._narrowed(held.places, pool, floor)
         low, high, slack = self._bounds()
         low[held.unseen] = high[held.unseen] = -np.inf
@@ -107,11 +147,7 @@ class Nearest:
         return (high >= least - slack).nonzero()[0]
 
     def _bounds(self) -> tuple[_Cosines, _Cosines, float]:
-        """(low, high, slack): each cosine is between its low and high, give or take half the slack.
-
-        From bytes where that is quicker: they are a quarter to read, and their wider bounds let a
-        few more vectors through.
-        """
+        """(low, high, slack): each cosine is between both, give or take half the slack."""
         held, fast = self._held, native_library()
         if fast is not None and held.size >= _BYTES_FROM:
             vectors = [each.segment.byte_vectors for each in held.parts]

@@ -8,7 +8,7 @@ is approximate (`lanes.nearest`), and the plan says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, cast
 
@@ -22,14 +22,15 @@ from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, among, un
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
+from memoriter.kernel.jobs import Started, all_of
 from memoriter.lanes.missed import lane_with_options, score_of, with_pool
-from memoriter.lanes.nearest import Nearest, Scan, cosines_of, scan_of
+from memoriter.lanes.nearest import Found, Nearest, Scan, cosines_of, scan_of
 from memoriter.lanes.port import (
     EVERY,
     Context,
     FloatVector,
     InSpace,
-    Lane,
+    KernelLane,
     LaneFigures,
     Miss,
     Ready,
@@ -39,7 +40,7 @@ from memoriter.lanes.spec import option
 from memoriter.rank.grid import snap, snap_one
 
 
-class VectorLane(Lane):
+class VectorLane(KernelLane):
     """Cosine between the query's vector and each record's."""
 
     about: ClassVar[str] = "records whose vector is near that of the query (cosine)"
@@ -126,9 +127,12 @@ class VectorLane(Lane):
     def _weight(self, view: View) -> float:
         return self.stale if view.behind else self.fresh
 
-    def rank(self, ctx: Context) -> Ranking:
+    def start(self, ctx: Context) -> Started[Ranking]:
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
+        return all_of(hits).then(partial(self._ranked, ctx))
+
+    def _ranked(self, ctx: Context, hits: list[_SpaceHits]) -> Ranking:
         approximate = any(each.scan == "approximate" for each in hits)
         shows: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
         if any(each.is_zero for each in hits):
@@ -186,13 +190,19 @@ class VectorLane(Lane):
         # Rounding can put an exact opposite just below -1, so -1 means no floor at all.
         return self.min_cosine if self.min_cosine > -1.0 else -np.inf
 
-    def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
+    def _near(self, ctx: Context, each: InSpace) -> Started[_SpaceHits]:
         query, weight = cast("FloatVector", each.vector), self._weight(each.view)
         if not query.any():
-            return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
+            nothing = (np.zeros(0, np.int64), np.zeros(0))
+            return Started(lambda: _SpaceHits(each.name, *nothing, weight, is_zero=True))
         near = Nearest(each.view, _masks(ctx, each), query)
-        rows, cosines, scan = near.best(self.pool, self._floor, self.exact_up_to)
-        hits = _SpaceHits(each.name, *self._above(rows, cosines), weight, scan)
+        found = near.best(self.pool, self._floor, self.exact_up_to)
+        return found.then(lambda made: self._hits(ctx, each, made))
+
+    def _hits(self, ctx: Context, each: InSpace, found: Found) -> _SpaceHits:
+        """The hits of a space that count."""
+        above, weight = self._above(found.rows, found.cosines), self._weight(each.view)
+        hits = _SpaceHits(each.name, *above, weight, found.scan)
         if len(ctx.spaces) == 1:
             return hits
         # Evidence shows every space that found a row, and how many rows come beside the pool

@@ -16,6 +16,7 @@ import numpy as np
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Attempt, Ranking, Rows
 from memoriter.core.slate import FIRST, Slate
+from memoriter.kernel.jobs import Started, all_of
 from memoriter.lanes.port import Context, Seeded, Skipped
 from memoriter.pipeline.candidates import Candidates, complete
 from memoriter.pipeline.first_pass import Scored, first_pass
@@ -48,8 +49,14 @@ class Stopwatch:
 
     def lap(self, name: str) -> None:
         """Add the time since the last lap to this name."""
-        now = time.perf_counter()
-        self.laps[name] = self.laps.get(name, 0.0) + _MS * (now - self._last)
+        self.lap_of({name: 1.0})
+
+    def lap_of(self, shares: Mapping[str, float]) -> None:
+        """Add the time since the last lap to some names, by the share of each."""
+        now, whole = time.perf_counter(), sum(shares.values())
+        for name, share in shares.items():
+            own = share / whole if whole else 0.0
+            self.laps[name] = self.laps.get(name, 0.0) + own * _MS * (now - self._last)
         self._last = now
 
 
@@ -215,6 +222,7 @@ def run_lanes(
     running = plan.running
     completes = plan.recipe.passes[0].complete
     for wave in plan.recipe.waves:
+        started: dict[str, Started[Ranking]] = {}
         for label in wave:
             lane = plan.recipe.lanes[label]
             if label not in running:
@@ -226,9 +234,24 @@ def run_lanes(
                 if not seeds[label].size:
                     continue
             reused = _reusable_ranking(plan, before, label, seeds)
-            ranked[label] = reused or lane.rank(ctx.at(label, seeds, scores_further=completes))
+            if reused is not None:
+                ranked[label] = reused
+            else:
+                started[label] = lane.start(ctx.at(label, seeds, scores_further=completes))
             watch.lap(label)
+        _finish_lanes(started, ranked, watch)
     return {label: ranked[label] for label in running if label in ranked}, seeds
+
+
+def _finish_lanes(
+    started: Mapping[str, Started[Ranking]], ranked: dict[str, Ranking], watch: Stopwatch
+) -> None:
+    """Run the jobs of some lanes in one call of the kernel, then add the ranking of each lane."""
+    if all_of(started.values()).run():
+        watch.lap_of({name: sum(job.ms for job in each.jobs) for name, each in started.items()})
+    for label, each in started.items():
+        ranked[label] = each.finish()
+        watch.lap(label)
 
 
 def _reusable_ranking(
