@@ -28,6 +28,7 @@ from memoriter.index.segment import GONE, Segment
 from memoriter.index.spaces import IndexSpaces
 from memoriter.index.text_reader import TextReader
 from memoriter.index.view import View
+from memoriter.kernel.turns import TURNS
 from memoriter.store.port import Delta, Head, Log, Manifest, SegmentRef
 from memoriter.store.rows import read_tomb
 from memoriter.store.segments import Segments
@@ -120,6 +121,9 @@ class TenantIndex:
             # Most searches find nothing new, and then no thread waits for another one.
             if (head.seq, head.published) == (current.seq, self._published):
                 return current
+        return TURNS.beside(lambda: self._view_at(seq))  # it may wait for a writer
+
+    def _view_at(self, seq: int | None) -> View:
         with self.lock:
             head = self._catch_up()
             if seq is None or seq == head.seq:

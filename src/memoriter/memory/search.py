@@ -56,9 +56,8 @@ def _unless_reranked(engine: Engine, result: Result, verb: str) -> Result:
 
 def run_recipe(engine: Engine, query: Query, recipe: Recipe) -> Result:
     """Run a query, whether its recipe uses the reranker or not."""
-    seen = _view_for(engine, query, recipe)  # before the turn: it may wait for a writer
     with TURNS.turn():
-        ctx = _bound(engine, query, recipe, seen)
+        ctx = bind_query(engine, query, recipe)
         if needs_vector(recipe, query.mode):
             ctx = engine.with_spaces(ctx, embed=True)
         return _result(engine, recipe, ctx)

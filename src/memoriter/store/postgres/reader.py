@@ -200,7 +200,7 @@ class PostgresReader:
     def head(self, tenant: str) -> Head:
         """The end of a tenant's log, checked against its last commit and link and what was seen."""
         before = self._seen.get(tenant, Head())
-        rows = self._read(tenant, (_HEAD_SINCE, (before.seq, tenant)))[0]
+        rows = TURNS.beside(lambda: self._read(tenant, (_HEAD_SINCE, (before.seq, tenant))))[0]
         head = checked_head(tenant, *rows[0][:-1]) if rows else Head()
         if head.seq < before.seq and self._sessions.read(tenant, (_STANDBY, ()))[0][0][0]:
             raise self._not_there_yet(tenant, before.seq)
