@@ -290,10 +290,10 @@ def test_the_nearest_vectors_are_those_of_all_dot_products(
     ]
     exact = snap(exact_cosines(matrix, matrix[70]))
     for floor in (-2.0, float(np.sort(exact)[-30])):
-        found, cosines = of_vectors.nearest_vectors(segments, matrix[70], pool, floor).now()
-        may = np.isin(rows, found)
-        assert np.array_equal(np.sort(found), rows[may])  # each once
-        assert np.array_equal(cosines[np.argsort(found)], exact[may])
+        near, cosines = of_vectors.nearest_vectors(segments, matrix[70], pool, floor).now()
+        may = np.isin(rows, near)
+        assert np.array_equal(np.sort(near), rows[may])  # each once
+        assert np.array_equal(cosines[np.argsort(near)], exact[may])
         assert mask[may].all()
         # None is missing: every other selected row is below the floor or below the whole pool.
         left = exact[mask & ~may]

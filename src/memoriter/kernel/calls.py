@@ -251,12 +251,12 @@ def search_windows(
     held = (segments, words, table, every, rows, scores, spread)
     job = Job("windows", given, _WINDOW_WORK * total, held)
 
-    def found() -> WindowSearch:
+    def windows_met() -> WindowSearch:
         number, sums, squares = spread.tolist()
         best = rows[: job.done].copy(), scores[: job.done].copy()
         return WindowSearch(every, *best, (int(number), sums, squares))
 
-    return Started(found, (job,))
+    return Started(windows_met, (job,))
 
 
 def token_sums(

@@ -43,7 +43,7 @@ class Started(Generic[T]):
         return self.finish()
 
 
-def all_of(started: Collection[Started[T]]) -> Started[list[T]]:
+def all_started(started: Collection[Started[T]]) -> Started[list[T]]:
     """All results."""
     jobs = tuple(job for each in started for job in each.jobs)
     return Started(lambda: [each.finish() for each in started], jobs)

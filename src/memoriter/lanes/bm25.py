@@ -26,8 +26,9 @@ from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_ter
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer, kept_scorer
 from memoriter.lanes.fuzzy import Fuzzy
+from memoriter.lanes.kernel_lane import KernelLane
 from memoriter.lanes.maxscore import BoundTree, best_rows, positive_leaves, scores_of
-from memoriter.lanes.port import Context, KernelLane, Miss, Ready, Skipped, WordMatch
+from memoriter.lanes.port import Context, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Bm25Params, IdfForm, idf
 from memoriter.rank.grid import snap_one
@@ -348,14 +349,9 @@ class _Search:
                 hits = rows_met
                 if attempt.hits:
                     break
+        coverage = self._coverage(_winner(attempts))
         # The search is kept: its evidence needs the bound tree of the winning rung.
-        return Ranking(
-            *hits,
-            tuple(attempts),
-            coverage=self._coverage(_winner(attempts)),
-            memo=self,
-            is_ordered=True,
-        )
+        return Ranking(*hits, tuple(attempts), coverage=coverage, memo=self, is_ordered=True)
 
     def _looser(self, text: str) -> Iterator[tuple[Attempt, _Hits]]:
         """The looser queries of the dialect, then misspelt words; each with what it finds."""

@@ -26,6 +26,7 @@ from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
 from memoriter.kernel.jobs import Started
+from memoriter.lanes.kernel_lane import KernelLane
 from memoriter.lanes.kin_scan import (
     KinScan,
     KinScores,
@@ -34,7 +35,7 @@ from memoriter.lanes.kin_scan import (
     kin_scores,
 )
 from memoriter.lanes.missed import EVERY, lane_with_options, place_of, run_lane, with_pool
-from memoriter.lanes.port import Context, KernelLane, Miss, Ready, Skipped, WordMatch
+from memoriter.lanes.port import Context, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import idf
 from memoriter.rank.grid import STEP, snap

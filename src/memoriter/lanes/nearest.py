@@ -63,7 +63,7 @@ _Distances = NDArray[np.uint16]
 Scan = Literal["exact", "approximate"]
 
 
-class Found(NamedTuple):
+class NearRows(NamedTuple):
     """Rows in no order, exact cosines, and how they were searched."""
 
     rows: Rows
@@ -92,7 +92,7 @@ class Nearest:
         self._query = query
         self._held = selected_vectors(view, masks)
 
-    def best(self, pool: int, floor: float, exact_up_to: int) -> Started[Found]:
+    def best(self, pool: int, floor: float, exact_up_to: int) -> Started[NearRows]:
         """At least the best `pool` rows above the floor."""
         if _scan_of(self._held, exact_up_to) == "approximate":
             return Started(lambda: self._approximate(pool, floor))
@@ -103,17 +103,17 @@ class Nearest:
             NearestPart(each.segment.byte_vectors, each.matrix, each.segment.rows, each.seen)
             for each in held.parts
         ]
-        found = nearest_vectors(parts, self._query, pool, max(floor, _LOWEST))
-        return found.then(lambda made: Found(*made, "exact"))
+        near_rows = nearest_vectors(parts, self._query, pool, max(floor, _LOWEST))
+        return near_rows.then(lambda made: NearRows(*made, "exact"))
 
-    def _exact(self, pool: int, floor: float) -> Found:
-        return Found(*self._decided(self._by_scan(pool, floor)), "exact")
+    def _exact(self, pool: int, floor: float) -> NearRows:
+        return NearRows(*self._decided(self._by_scan(pool, floor)), "exact")
 
-    def _approximate(self, pool: int, floor: float) -> Found:
+    def _approximate(self, pool: int, floor: float) -> NearRows:
         chosen = self._by_codes(pool, floor)
         if chosen is None:
             return self._exact(pool, floor)
-        return Found(*self._decided(chosen), "approximate")
+        return NearRows(*self._decided(chosen), "approximate")
 
     def _decided(self, chosen: Places) -> tuple[Rows, Scores]:
         """(rows, the exact cosine of each row's best vector among the chosen ones)."""

@@ -29,7 +29,6 @@ from memoriter.index.ids import replacing_ids
 from memoriter.index.read_once import Fetch
 from memoriter.index.selection import Selection
 from memoriter.index.view import ReplacedBy, ReplacingEdges, View
-from memoriter.kernel.jobs import Started
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.top import Keys, by_row, top
 from memoriter.text.port import Analyzer
@@ -309,10 +308,6 @@ class Lane(RecipePart, ABC):
     def rank(self, ctx: Context) -> Ranking:
         """Its rows, best first, at most `pool`. Scores must be on the grid; use `ctx.best`."""
 
-    def start(self, ctx: Context) -> Started[Ranking]:
-        """What `rank` returns, once the kernel's jobs of all lanes have run (`KernelLane`)."""
-        return Started(lambda: self.rank(ctx))
-
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
         """The score of each of these rows of the selection, ascending, as with an unlimited pool.
 
@@ -371,18 +366,6 @@ class Lane(RecipePart, ABC):
     def ties(self) -> tuple[str, ...]:
         """Attributes by which it orders equal scores itself: inputs of the receipt."""
         return ()
-
-
-class KernelLane(Lane):
-    """A lane whose search is a job of the native kernel, which runs with those of other lanes."""
-
-    @abstractmethod
-    def start(self, ctx: Context) -> Started[Ranking]:
-        """What `rank` says, in two steps."""
-
-    def rank(self, ctx: Context) -> Ranking:
-        """Its rows, best first, at most `pool`."""
-        return self.start(ctx).now()
 
 
 class Seeded(Lane):

@@ -22,15 +22,15 @@ from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, among, un
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
-from memoriter.kernel.jobs import Started, all_of
+from memoriter.kernel.jobs import Started, all_started
+from memoriter.lanes.kernel_lane import KernelLane
 from memoriter.lanes.missed import lane_with_options, score_of, with_pool
-from memoriter.lanes.nearest import Found, Nearest, Scan, cosines_of, scan_of
+from memoriter.lanes.nearest import Nearest, NearRows, Scan, cosines_of, scan_of
 from memoriter.lanes.port import (
     EVERY,
     Context,
     FloatVector,
     InSpace,
-    KernelLane,
     LaneFigures,
     Miss,
     Ready,
@@ -130,7 +130,7 @@ class VectorLane(KernelLane):
     def start(self, ctx: Context) -> Started[Ranking]:
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
-        return all_of(hits).then(partial(self._ranked, ctx))
+        return all_started(hits).then(partial(self._ranked, ctx))
 
     def _ranked(self, ctx: Context, hits: list[_SpaceHits]) -> Ranking:
         approximate = any(each.scan == "approximate" for each in hits)
@@ -196,13 +196,13 @@ class VectorLane(KernelLane):
             nothing = (np.zeros(0, np.int64), np.zeros(0))
             return Started(lambda: _SpaceHits(each.name, *nothing, weight, is_zero=True))
         near = Nearest(each.view, _masks(ctx, each), query)
-        found = near.best(self.pool, self._floor, self.exact_up_to)
-        return found.then(lambda made: self._hits(ctx, each, made))
+        near_rows = near.best(self.pool, self._floor, self.exact_up_to)
+        return near_rows.then(lambda made: self._hits(ctx, each, made))
 
-    def _hits(self, ctx: Context, each: InSpace, found: Found) -> _SpaceHits:
+    def _hits(self, ctx: Context, each: InSpace, near_rows: NearRows) -> _SpaceHits:
         """The hits of a space that count."""
-        above, weight = self._above(found.rows, found.cosines), self._weight(each.view)
-        hits = _SpaceHits(each.name, *above, weight, found.scan)
+        above, weight = self._above(near_rows.rows, near_rows.cosines), self._weight(each.view)
+        hits = _SpaceHits(each.name, *above, weight, near_rows.scan)
         if len(ctx.spaces) == 1:
             return hits
         # Evidence shows every space that found a row, and how many rows come beside the pool

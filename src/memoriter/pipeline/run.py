@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import field, replace
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Attempt, Ranking, Rows
 from memoriter.core.slate import FIRST, Slate
-from memoriter.kernel.jobs import Started, all_of
+from memoriter.kernel.jobs import Started, all_started
+from memoriter.lanes.kernel_lane import KernelLane
 from memoriter.lanes.port import Context, Seeded, Skipped
 from memoriter.pipeline.candidates import Candidates, complete
 from memoriter.pipeline.first_pass import Scored, first_pass
@@ -237,7 +239,9 @@ def run_lanes(
             if reused is not None:
                 ranked[label] = reused
             else:
-                started[label] = lane.start(ctx.at(label, seeds, scores_further=completes))
+                at = ctx.at(label, seeds, scores_further=completes)
+                kernel = isinstance(lane, KernelLane)
+                started[label] = lane.start(at) if kernel else Started(partial(lane.rank, at))
             watch.lap(label)
         _finish_lanes(started, ranked, watch)
     return {label: ranked[label] for label in running if label in ranked}, seeds
@@ -247,7 +251,7 @@ def _finish_lanes(
     started: Mapping[str, Started[Ranking]], ranked: dict[str, Ranking], watch: Stopwatch
 ) -> None:
     """Run the jobs of some lanes in one call of the kernel, then add the ranking of each lane."""
-    if all_of(started.values()).run():
+    if all_started(started.values()).run():
         watch.lap_of({name: sum(job.ms for job in each.jobs) for name, each in started.items()})
     for label, each in started.items():
         ranked[label] = each.finish()
