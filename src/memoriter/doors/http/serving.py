@@ -116,6 +116,11 @@ class ListeningSocket(socket.socket):
         self._most = min(limits.connections + limits.strangers, max(files - _OTHER_FILES, 1))
         return self
 
+    def listen(self, backlog: int = 0, /) -> None:
+        """Listen with a long queue, whatever asyncio asks for (see `_IN_A_ROW`)."""
+        del backlog
+        super().listen(_QUEUE)
+
     def accept(self) -> tuple[socket.socket, Any]:
         """The next connection; raises ConnectionAbortedError, which asyncio expects, if closed."""
         accepted, place = super().accept()
@@ -148,6 +153,13 @@ def _strangers(of: dict[Connection, bool]) -> Iterator[Connection]:
 PORT: Final = 8321
 _LARGEST_PORT: Final = 65_535
 _HEADER_BYTES: Final = 64 * 1024
+_QUEUE: Final = 2048
+"""How many new connections the system holds until they are accepted."""
+_IN_A_ROW: Final = 1
+"""How many asyncio accepts in a row: for each of them `OpenConnections` closes an idle one first.
+
+If many idle ones were accepted before, `ListeningSocket` would close a new one that asks.
+"""
 _OTHER_FILES: Final = 128
 """How many open files are left for the store and for standard streams."""
 _MANY_FILES: Final = 8192
@@ -272,6 +284,7 @@ def uvicorn_server(
         server_header=False,
         proxy_headers=False,
         limit_concurrency=limits.connections,
+        backlog=_IN_A_ROW,
         h11_max_incomplete_event_size=_HEADER_BYTES,
         timeout_keep_alive=int(limits.arrive_s),
         timeout_graceful_shutdown=int(limits.stop_s),
