@@ -2,14 +2,8 @@
  * interpreter's lock. */
 #include "kernel.h"
 
+#include <stdlib.h>
 #include <time.h>
-
-typedef struct {
-    int64_t (*run)(const void *given);
-    const void *given; /* what it is given, in the order of `_JOBS` in kernel/library.py */
-    int64_t done;      /* what it returns */
-    int64_t took;      /* nanoseconds, for people */
-} Job;
 
 static int64_t now(void)
 {
@@ -25,5 +19,35 @@ API int64_t kernel_run(Job *jobs, int64_t count)
         jobs[n].done = jobs[n].run(jobs[n].given);
         jobs[n].took = now() - began;
     }
+    return count;
+}
+
+typedef struct {
+    int64_t searches;
+    int64_t most; /* as many rows as `out` has room for */
+    int64_t *out;
+    Wanted found[]; /* by each search */
+} FoundGiven;
+
+static int by_number(const void *one, const void *other)
+{
+    int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
+    return (a > b) - (a < b);
+}
+
+/* The rows that searches before it found, ascending, each once; returns their number. None if together
+ * they may be more than `most`. */
+API int64_t kernel_found(const void *all_given)
+{
+    const FoundGiven *given = all_given;
+    int64_t all = 0, count = 0;
+    for (int64_t n = 0; n < given->searches; n++) {
+        int64_t own = *given->found[n].count;
+        if (own < 0 || own > given->most - all) return 0;
+        for (int64_t i = 0; i < own; i++) given->out[all++] = given->found[n].rows[i];
+    }
+    qsort(given->out, (size_t)all, sizeof *given->out, by_number);
+    for (int64_t n = 0; n < all; n++)
+        if (!n || given->out[n] != given->out[n - 1]) given->out[count++] = given->out[n];
     return count;
 }

@@ -57,4 +57,26 @@ double nth_largest(double *values, int64_t size, int64_t count);
 /* NULL for a mask that has every row. */
 const uint8_t *real_mask(const uint8_t *mask, int64_t rows);
 
+/* The first place at or after `from` whose number, of ascending ones, is at least `wanted`. */
+int64_t seek_row(const int64_t *numbers, int64_t from, int64_t rows, int64_t wanted);
+
+/* The rows that a job is about, by number ascending. Their count may be what a job before it returns. */
+typedef struct {
+    const int64_t *rows, *count;
+} Wanted;
+
+/* A call that is made with others. */
+typedef struct {
+    int64_t (*run)(const void *given);
+    const void *given; /* what it is given, in the order of `_JOBS` in kernel/library.py */
+    int64_t done;      /* what it returns */
+    int64_t took;      /* nanoseconds, for people */
+} Job;
+
+API int64_t kernel_run(Job *jobs, int64_t count);
+
+/* The lock of threads that take turns (turns.c); the caller gives it this much memory. */
+typedef struct Turn Turn;
+#define TURN_BYTES 128
+
 #endif

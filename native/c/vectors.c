@@ -315,3 +315,38 @@ API int64_t kernel_nearest(const void *all_given)
     free(steps), free(query), free(room), free(ends);
     return found;
 }
+
+typedef struct {
+    const NearestPart *parts;
+    int64_t count, dimension;
+    const float *query;
+    Wanted wanted;
+    double *cosines;
+} CosinesGiven;
+
+/* The exact cosines of some rows; NaN for one that has no vector. */
+API int64_t kernel_cosines(const void *all_given)
+{
+    const CosinesGiven *given = all_given;
+    const int64_t *rows = given->wanted.rows, many = *given->wanted.count, dimension = given->dimension;
+    double *query = malloc((size_t)(dimension + 1) * sizeof(double));
+    double *cosines = malloc((size_t)(many + 1) * sizeof(double));
+    int64_t *at = malloc((size_t)(many + 1) * sizeof(int64_t)), *here = malloc((size_t)(many + 1) * sizeof(int64_t));
+    int failed = !query || !cosines || !at || !here;
+    for (int64_t i = 0; i < many && !failed; i++) given->cosines[i] = NAN;
+    for (int64_t i = 0; i < dimension && !failed; i++) query[i] = (double)given->query[i];
+    for (int64_t s = 0; s < given->count && !failed; s++) {
+        const NearestPart *part = given->parts + s;
+        int64_t vectors = part->bytes.vectors, met = 0;
+        for (int64_t i = 0, place = 0; i < many && place < vectors; i++) {
+            place = seek_row(part->numbers, place, vectors, rows[i]);
+            if (place == vectors || part->numbers[place] != rows[i]) continue;
+            at[met] = place;
+            here[met++] = i;
+        }
+        dots(part->matrix, at, met, dimension, query, cosines);
+        for (int64_t n = 0; n < met; n++) given->cosines[here[n]] = cosines[n];
+    }
+    free(query), free(cosines), free(at), free(here);
+    return failed ? -1 : many;
+}

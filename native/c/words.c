@@ -133,7 +133,12 @@ static void add_chunk(
     }
 
 SEEK(seek, int32_t)
-SEEK(seek_row, int64_t)
+SEEK(seek_number, int64_t)
+
+int64_t seek_row(const int64_t *numbers, int64_t from, int64_t rows, int64_t wanted)
+{
+    return seek_number(numbers, from, rows, wanted);
+}
 
 /* Adds the rows of some postings to the pool, each once, and leaves their sums empty: -0.0. */
 static void take_rows(
@@ -254,44 +259,79 @@ API int64_t kernel_words_best(const void *all_given)
     return failed ? -1 : kept;
 }
 
-/* The scores of some rows, by number ascending; NaN for one that no leaf matches. */
-API int64_t kernel_words_of(
-    const Part *parts, int64_t count, const List *lists, const double *fields, int64_t step,
-    const Leaf *leaves, const double *means, double k1, double b, const int64_t *wanted, int64_t many, double *out)
+typedef struct {
+    const Part *parts;
+    int64_t count;
+    const List *lists;
+    Weights weights;
+    Wanted wanted;
+    double *out;
+} WordsOfGiven;
+
+/* The scores of some rows; NaN for one that no leaf matches. */
+API int64_t kernel_words_of(const void *all_given)
 {
-    Weights weights = {fields, step, leaves, means, k1, b};
-    int64_t *at = malloc((size_t)(most_lists(parts, count) + 1) * sizeof(int64_t));
+    const WordsOfGiven *given = all_given;
+    const int64_t *rows = given->wanted.rows, many = *given->wanted.count;
+    int64_t *at = malloc((size_t)(most_lists(given->parts, given->count) + 1) * sizeof(int64_t));
     if (!at) return -1;
-    for (int64_t i = 0; i < many; i++) out[i] = NAN;
-    for (int64_t n = 0; n < count; n++) {
-        const Part *part = parts + n;
+    for (int64_t i = 0; i < many; i++) given->out[i] = NAN;
+    for (int64_t n = 0; n < given->count; n++) {
+        const Part *part = given->parts + n;
         int64_t doc = 0;
         memset(at, 0, (size_t)part->count * sizeof(int64_t));
         for (int64_t i = 0; i < many && doc < part->rows; i++) {
-            doc = seek_row(part->numbers, doc, part->rows, wanted[i]);
-            if (doc < part->rows && part->numbers[doc] == wanted[i])
-                out[i] = score_of(part, lists + part->first, &weights, (int32_t)doc, at);
+            doc = seek_row(part->numbers, doc, part->rows, rows[i]);
+            if (doc < part->rows && part->numbers[doc] == rows[i])
+                given->out[i] = score_of(part, given->lists + part->first, &given->weights, (int32_t)doc, at);
         }
     }
     free(at);
     return many;
 }
 
-/* How often the words of all lists occur in one field of some rows, ascending. Twin: asked_share in
+/* The lists of one segment, and its rows. */
+typedef struct {
+    int64_t first, count; /* of its lists */
+    int64_t rows;
+    const int64_t *numbers; /* of the rows, ascending */
+} CountedPart;
+
+typedef struct {
+    const CountedPart *parts;
+    int64_t count;
+    const List *lists;
+    int64_t field;
+    Wanted wanted;
+    double *out;
+} CountsGiven;
+
+/* How often the words of all lists occur in one field of some rows. Twin: `_matched` in
  * pipeline/boosts/echo.py. */
-API int64_t kernel_counts(
-    const int32_t *const *docs, const uint8_t *const *fields, const int32_t *const *tfs,
-    const int64_t *sizes, int64_t count, int64_t field, const int32_t *wanted, int64_t many,
-    double *out)
+API int64_t kernel_counts(const void *all_given)
 {
-    for (int64_t i = 0; i < many; i++) out[i] = 0.0;
-    for (int64_t n = 0; n < count; n++) {
-        int64_t at = 0;
-        for (int64_t i = 0; i < many && at < sizes[n]; i++) {
-            at = seek(docs[n], at, sizes[n], wanted[i]);
-            for (; at < sizes[n] && docs[n][at] == wanted[i]; at++)
-                if (fields[n][at] == field) out[i] += (double)tfs[n][at];
+    const CountsGiven *given = all_given;
+    const int64_t *rows = given->wanted.rows, many = *given->wanted.count;
+    int32_t *docs = malloc((size_t)(many + 1) * sizeof(int32_t));
+    if (!docs) return -1;
+    for (int64_t i = 0; i < many; i++) given->out[i] = 0.0;
+    for (int64_t s = 0; s < given->count; s++) {
+        const CountedPart *part = given->parts + s;
+        for (int64_t i = 0, doc = 0; i < many; i++) {
+            doc = seek_row(part->numbers, doc, part->rows, rows[i]);
+            docs[i] = doc < part->rows && part->numbers[doc] == rows[i] ? (int32_t)doc : -1;
+        }
+        for (int64_t n = part->first; n < part->first + part->count; n++) {
+            const List *list = given->lists + n;
+            int64_t at = 0;
+            for (int64_t i = 0; i < many && at < list->size; i++) {
+                if (docs[i] < 0) continue;
+                at = seek(list->docs, at, list->size, docs[i]);
+                for (; at < list->size && list->docs[at] == docs[i]; at++)
+                    if (list->fields[at] == given->field) given->out[i] += (double)list->tfs[at];
+            }
         }
     }
+    free(docs);
     return many;
 }

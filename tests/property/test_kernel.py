@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from memoriter.index.term_lists import Postings
 from memoriter.kernel import calls, terms
 from memoriter.kernel import library as kernel
 from memoriter.kernel import vectors as of_vectors
+from memoriter.kernel.found import FoundRows, Wanted
+from memoriter.kernel.jobs import all_started
 from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library
 from memoriter.kernel.split import numbered_words
 from memoriter.memory.facade import Memory
@@ -167,9 +170,28 @@ def test_words_are_added_as_numpy_adds_them(fast: Library, seed: int, rows: int,
 def test_single_rows_score_as_in_the_race(fast: Library, seed: int, rows: int) -> None:
     words = Words(seed, rows)
     some = np.flatnonzero(words.random.random(rows) < words.random.choice([0.01, 0.5, 1.0]))
-    made = words.lists.of(fast, np.sort(np.concatenate([words.numbers[some], [-1, 7, 5 * rows]])))
-    expected = words.scores()[some]
+    wanted = Wanted(np.sort(np.concatenate([words.numbers[some], [-1, 7, 5 * rows]])))
+    fast.run([words.lists.of(wanted)])
+    made, expected = wanted.values, words.scores()[some]
     assert np.array_equal(made[~np.isnan(made)], expected[~np.isnan(expected)])
+
+
+@given(SEEDS, st.sampled_from(SIZES[1:]))
+def test_words_in_one_field_are_counted_as_numpy_counts_them(
+    fast: Library, seed: int, rows: int
+) -> None:
+    words = Words(seed, rows)
+    expected = np.zeros(rows)
+    for each in words.postings:
+        own = each.fields == 1
+        np.add.at(expected, each.docs[own], each.tfs[own])
+    both = [([each.addresses for each in words.postings], words.numbers), ([], np.zeros(0, int))]
+    some = np.flatnonzero(words.random.random(rows) < words.random.choice([0.01, 0.5, 1.0]))
+    wanted = Wanted(np.sort(np.concatenate([words.numbers[some], [-1, 7, 5 * rows]])))
+    fast.run([calls.term_counts(both, 1, wanted)])
+    known = wanted.of(words.numbers[some], lambda others: np.full(others.size, np.nan))
+    assert np.array_equal(known, expected[some])
+    assert wanted.values.sum() == expected[some].sum()  # nothing for numbers that are no rows
 
 
 @given(st.sets(st.text(max_size=4), max_size=40), SEEDS)
@@ -290,7 +312,7 @@ def test_the_nearest_vectors_are_those_of_all_dot_products(
     ]
     exact = snap(exact_cosines(matrix, matrix[70]))
     for floor in (-2.0, float(np.sort(exact)[-30])):
-        near, cosines = of_vectors.nearest_vectors(segments, matrix[70], pool, floor).now()
+        near, cosines = of_vectors.NearestVectors(segments, matrix[70]).best(pool, floor).now()
         may = np.isin(rows, near)
         assert np.array_equal(np.sort(near), rows[may])  # each once
         assert np.array_equal(cosines[np.argsort(near)], exact[may])
@@ -308,13 +330,67 @@ def test_jobs_run_in_one_call_and_each_has_its_own_result(fast: Library) -> None
     segment = of_vectors.NearestPart(
         of_vectors.byte_vectors(matrix), matrix, np.arange(500), np.ones(500, np.bool_)
     )
-    alone = [of_vectors.nearest_vectors([segment], query, 5, -2.0).now() for query in matrix[:3]]
-    started = [of_vectors.nearest_vectors([segment], query, 5, -2.0) for query in matrix[:3]]
+    every = [of_vectors.NearestVectors([segment], query) for query in matrix[:3]]
+    alone = [each.best(5, -2.0).now() for each in every]
+    started = [each.best(5, -2.0) for each in every]
     fast.run([job for each in started for job in each.jobs])
     for (rows, cosines), each in zip(alone, started, strict=True):
         assert np.array_equal(rows, each.finish()[0])
         assert np.array_equal(cosines, each.finish()[1])
     assert all(job.ms > 0.0 for each in started for job in each.jobs)
+
+
+@pytest.mark.parametrize("pool", [3, 200, 3000])
+def test_what_searches_find_together_is_scored_in_the_same_call(fast: Library, pool: int) -> None:
+    random = np.random.default_rng(pool)
+    matrix, rows = vectors(random, 6000, 64), 2 * np.arange(6000)
+    cuts = (slice(0, 2500), slice(2500, 6000))
+    masks_ = (random.random(2500) < 0.9, random.random(3500) < 0.9)
+    segments = [
+        of_vectors.NearestPart(of_vectors.byte_vectors(matrix[cut]), matrix[cut], rows[cut], mask)
+        for cut, mask in zip(cuts, masks_, strict=True)
+    ]
+    one, other = (of_vectors.NearestVectors(segments, query) for query in matrix[:2])
+    about: list[Wanted] = []
+
+    def ask(search: of_vectors.NearestVectors, found: FoundRows) -> list[kernel.Job]:
+        about.append(found.wanted())
+        return [search.of(about[-1])]
+
+    searches = [each.best(pool, -2.0).asking(partial(ask, each)) for each in (one, other)]
+    (first, _), (second, _) = all_started(searches).now()
+    union_of_both = np.union1d(first, second)
+    unknown = np.union1d(union_of_both, [1, 2, 4, 6, 20_000])
+    for query, wanted in zip(matrix[:2], about, strict=True):
+        exact = snap(exact_cosines(matrix[union_of_both // 2], query))
+        if first.size + second.size > 4096:  # too many: each is asked afterwards
+            assert (
+                wanted.of(unknown, lambda others: others.astype(np.float64)).tolist()
+                == unknown.tolist()
+            )
+            continue
+        assert np.array_equal(wanted.of(union_of_both, _fails), exact)
+        both = wanted.of(unknown, lambda others: np.full(others.size, 7.0))
+        known = np.isin(unknown, union_of_both)
+        assert np.array_equal(both[known], exact)
+        assert set(both[~known]) <= {7.0}
+
+
+def _fails(others: np.ndarray) -> np.ndarray:
+    raise AssertionError(others)
+
+
+def test_a_row_without_a_vector_has_no_cosine(fast: Library) -> None:
+    matrix = vectors(np.random.default_rng(3), 40, 64)
+    rows = np.arange(0, 400, 10)
+    part = of_vectors.NearestPart(
+        of_vectors.byte_vectors(matrix), matrix, rows, np.zeros(40, np.bool_)
+    )
+    wanted = Wanted(np.array([-5, 0, 1, 200, 390, 391]))
+    fast.run([of_vectors.NearestVectors([part], matrix[0]).of(wanted)])
+    exact = snap(exact_cosines(matrix, matrix[0]))
+    expected = np.array([np.nan, exact[0], np.nan, exact[20], exact[39], np.nan])
+    assert np.array_equal(wanted.values, expected, equal_nan=True)
 
 
 @given(SEEDS, st.sampled_from((64, 100, 256, 1024)), st.sampled_from((1, 5, 2048, 3000)))

@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.kernel.found import Wanted
 from memoriter.kernel.jobs import Started
-from memoriter.kernel.library import Job, Library, address
+from memoriter.kernel.library import Job, Library, Search, address
 
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -116,17 +117,21 @@ class RowLengths:
 
 
 def term_counts(
-    fast: Library, postings: Sequence[ListAddresses], field: int, docs: NDArray[np.integer]
-) -> Doubles:
-    """How often the words of some lists occur in a field of some rows, by place ascending."""
-    count, wanted = len(postings), np.ascontiguousarray(docs, np.int32)
-    # All addresses of docs, then those of fields, then those of counts, then the sizes.
-    table = array("q", chain.from_iterable(zip(*(each[:4] for each in postings), strict=True)))
-    at, step, out = table.buffer_info()[0], count * table.itemsize, np.empty(wanted.size)
-    rows = (address(wanted), wanted.size, address(out))
-    lists = (at, at + step, at + 2 * step, at + 3 * step)
-    fast.call("counts", (*lists, count, field, *rows), 8 * wanted.size * count)
-    return out
+    segments: Sequence[tuple[Sequence[ListAddresses], Numbers]], field: int, wanted: Wanted
+) -> Job:
+    """How often the words of some lists occur in a field of the wanted rows.
+
+    `segments` are the lists of each segment, and the numbers of its rows.
+    """
+    table, parts = array("q"), array("q")
+    numbers = [np.ascontiguousarray(rows, np.int64) for _, rows in segments]
+    for (lists, _), own in zip(segments, numbers, strict=True):
+        parts.extend((len(table) // 5, len(lists), own.size, address(own)))
+        for docs, fields, tfs, size, _ in lists:
+            table.extend((docs, fields, tfs, size, 0))
+    given = (parts.buffer_info()[0], len(segments), table.buffer_info()[0], field)
+    held = (segments, numbers, table, parts, wanted)
+    return Job("counts", (*given, *wanted.given), 8 * wanted.size * len(table) // 5, held)
 
 
 class WordLists:
@@ -161,18 +166,15 @@ class WordLists:
         rows, scores = np.empty(self._rows, np.int64), np.empty(self._rows)
         out = (pool, address(rows), address(scores))
         given = (parts.buffer_info()[0], len(masks), *self._given, *out)
-        held = (self, parts, masks, rows, scores)
-        job = Job("words_best", given, 8 * self._size + self._rows, held)
+        held = (self, parts, masks, scores)
+        job = Search("words_best", given, 8 * self._size + self._rows, held, rows)
         return Started(lambda: (rows[: job.done].copy(), scores[: job.done].copy()), (job,))
 
-    def of(self, fast: Library, rows: Numbers) -> Doubles:
-        """The scores of some rows, ascending; NaN where no leaf matches."""
+    def of(self, wanted: Wanted) -> Job:
+        """The scores of the wanted rows; NaN where no leaf matches."""
         parts = self._with_masks(repeat(0, len(self._parts)))
-        wanted, out = np.ascontiguousarray(rows, np.int64), np.empty(rows.size)
-        given = (address(wanted), wanted.size, address(out))
-        given = (parts.buffer_info()[0], len(self._parts), *self._given, *given)
-        fast.call("words_of", given, 8 * wanted.size)
-        return out
+        given = (parts.buffer_info()[0], len(self._parts), *self._given, *wanted.given)
+        return Job("words_of", given, 8 * wanted.size, (self, parts, wanted))
 
     def _with_masks(self, masks: Iterable[int]) -> array[int]:
         """The segments, each with the address of its mask."""
@@ -248,8 +250,8 @@ def search_windows(
     spread = np.zeros(3)
     out = (address(every), address(rows), address(scores), address(spread))
     given = (address(table), len(segments), *words.given, pool, *out)
-    held = (segments, words, table, every, rows, scores, spread)
-    job = Job("windows", given, _WINDOW_WORK * total, held)
+    held = (segments, words, table, every, scores, spread)
+    job = Search("windows", given, _WINDOW_WORK * total, held, rows)
 
     def windows_met() -> WindowSearch:
         number, sums, squares = spread.tolist()

@@ -1,20 +1,24 @@
 """Work in two steps, so that the kernel's part of several searches is one call.
 
 A lane prepares its search, the native kernel runs the jobs of all lanes in one call, without the
-interpreter's lock, and each lane makes a ranking of its result. Without the kernel there are no
-jobs, and the second step does all.
+interpreter's lock, and each lane makes a ranking of its result. Behind the searches come jobs about
+all rows that they found. Without the kernel there are no jobs, and the second step does all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Generic, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Generic, TypeAlias, TypeVar
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.kernel.library import Job, native_library
+from memoriter.kernel.found import FoundRows
+from memoriter.kernel.library import Job, Search, native_library
 
 T = TypeVar("T")
 U = TypeVar("U")
+AboutFound: TypeAlias = Callable[[FoundRows], Sequence[Job]]
+"""Makes jobs about the rows that several searches find; whoever made it keeps their results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +28,32 @@ class Started(Generic[T]):
     finish: Callable[[], T]
     """Makes the result, after the jobs."""
     jobs: tuple[Job, ...] = ()
+    about_found: tuple[AboutFound, ...] = ()
+    """What else is computed if several searches run in one call."""
 
     def then(self, more: Callable[[T], U]) -> Started[U]:
         """What follows from the result."""
         finish = self.finish
-        return Started(lambda: more(finish()), self.jobs)
+        return Started(lambda: more(finish()), self.jobs, self.about_found)
+
+    def asking(self, *about_found: AboutFound) -> Started[T]:
+        """The same with more jobs about what all searches find."""
+        return replace(self, about_found=(*self.about_found, *about_found))
 
     def run(self) -> bool:
         """Run the jobs in one call; whether there are any: only where the native kernel works."""
         fast = native_library() if self.jobs else None
         if fast is not None:
-            fast.run(self.jobs)
+            fast.run((*self.jobs, *self._further()))
         return fast is not None
+
+    def _further(self) -> list[Job]:
+        """The jobs about what several searches find."""
+        searches = [job for job in self.jobs if isinstance(job, Search)]
+        if not (searches[1:] and self.about_found):
+            return []
+        found = FoundRows(searches)
+        return [found.job, *(job for each in self.about_found for job in each(found))]
 
     def now(self) -> T:
         """Run the jobs and make the result."""
@@ -46,4 +64,5 @@ class Started(Generic[T]):
 def all_started(started: Collection[Started[T]]) -> Started[list[T]]:
     """All results."""
     jobs = tuple(job for each in started for job in each.jobs)
-    return Started(lambda: [each.finish() for each in started], jobs)
+    about_found = tuple(about for each in started for about in each.about_found)
+    return Started(lambda: [each.finish() for each in started], jobs, about_found)

@@ -13,14 +13,14 @@ import importlib
 import os
 import struct
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memoriter.core.errors import InputError, InvariantError, Unsupported
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.kernel.turn_lock import TURN_CALLS, NativeLock
 from memoriter.kernel.turns import TURNS
 
 if TYPE_CHECKING:
@@ -35,10 +35,8 @@ _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 _WORDS: Final = (_POINTER, _COUNT, *[_POINTER] * 2, _COUNT, *[_POINTER] * 2, _REAL, _REAL)
 """Segments, their number, posting lists, weights of fields, their step, leaves, means, k1, b."""
 _CALLS: Final = {
-    "words_of": (*_WORDS, _POINTER, _COUNT, _POINTER),
     "find": (_POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "union": (*[_POINTER] * 3, _COUNT, *[_POINTER] * 3),
-    "counts": (*[_POINTER] * 4, _COUNT, _COUNT, _POINTER, _COUNT, _POINTER),
     "holders": (*[_POINTER] * 3, _COUNT, _POINTER),
     "rough": (_POINTER, _COUNT, _COUNT, _COUNT, _POINTER, _POINTER),
     "bytes": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
@@ -53,13 +51,25 @@ _CALLS: Final = {
     "run": (_POINTER, _COUNT),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
+_WANTED: Final = (_POINTER,) * 3
+"""Rows, where their number is, room for a value of each: `Wanted.given`."""
 _JOBS: Final = {
     "words_best": (*_WORDS, _COUNT, _POINTER, _POINTER),
     "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
     "nearest": (_POINTER, _COUNT, _COUNT, _POINTER, _COUNT, _REAL, _POINTER, _POINTER),
+    "found": (_COUNT, _COUNT, _POINTER),
+    "words_of": (*_WORDS, *_WANTED),
+    "cosines": (_POINTER, _COUNT, _COUNT, _POINTER, *_WANTED),
+    "counts": (_POINTER, _COUNT, _POINTER, _COUNT, *_WANTED),
 }
-"""Functions that run as jobs, several in one call; each is given all its arguments in one place."""
+"""Functions that run as jobs, several in one call; each is given all its arguments in one place.
+
+`found` is given pairs of addresses more, one for each search.
+"""
 _LETTERS: Final = {_POINTER: "q", _COUNT: "q", _REAL: "d"}
+_JOB_BYTES: Final = 32
+_RESULT: Final = 16
+"""A job in memory, `Job` in kernel.h, and where its result is."""
 _LONG: Final = 1_000_000
 """Numbers that a call reads: with more, it takes longer than some tenths of a millisecond."""
 
@@ -72,8 +82,11 @@ class Library:
         loaded.kernel_abi.restype = _COUNT
         self.abi = int(loaded.kernel_abi())
         fits = self.abi == ABI
-        self._releasing = _functions(loaded) if fits else {}
-        self._keeping = _functions(ctypes.PyDLL(str(path))) if fits else {}
+        # Systems other than Linux have no lock of the kernel.
+        self._has_lock = hasattr(loaded, "kernel_turn_begin")
+        calls = {**_CALLS, **(TURN_CALLS if self._has_lock else {})}
+        self._releasing = _functions(loaded, calls) if fits else {}
+        self._keeping = _functions(ctypes.PyDLL(str(path)), calls) if fits else {}
         self._jobs = _job_functions(loaded) if fits else {}
 
     def call(self, name: str, given: Sequence[int | float | bytes | None], work: int) -> int:
@@ -87,28 +100,63 @@ class Library:
             done = TURNS.beside(partial(self._releasing[name], *given))
         return _sound(name, done)
 
+    def turn_lock(self) -> NativeLock | None:
+        """A new lock for threads that take turns; None if this system has none."""
+        return NativeLock(self._releasing, self._keeping) if self._has_lock else None
+
     def run(self, jobs: Sequence[Job]) -> None:
         """Run jobs one after the other, in one call; their results are then known."""
-        packed = [struct.pack(self._jobs[each.name][1], *each.given) for each in jobs]
-        held = [ctypes.create_string_buffer(each, len(each)) for each in packed]
-        pairs = zip(jobs, held, strict=True)
-        rows = [(self._jobs[job.name][0], ctypes.addressof(given), 0, 0) for job, given in pairs]
-        table = array("q", chain.from_iterable(rows))
-        self.call("run", (table.buffer_info()[0], len(rows)), sum(each.work for each in jobs))
+        table = array("q", bytes(_JOB_BYTES * len(jobs)))
+        at = table.buffer_info()[0]
+        # Where each job's result will be: jobs behind it read it there.
+        results = {job: at + _JOB_BYTES * n + _RESULT for n, job in enumerate(jobs)}
+        held: list[object] = []
+        for n, job in enumerate(jobs):
+            function, letters = self._jobs[job.name]
+            given = [results[each] if isinstance(each, Job) else each for each in job.given]
+            packed = struct.pack(letters + "q" * (len(given) - len(letters) + 1), *given)
+            own = ctypes.create_string_buffer(packed, len(packed))
+            held.append(own)
+            table[4 * n], table[4 * n + 1] = function, ctypes.addressof(own)
+        if sum(each.work for each in jobs) < _LONG:
+            self._keeping["run"](at, len(jobs))
+        else:
+            TURNS.run_jobs(self._releasing["run"], at, len(jobs))
         for job, done, took in zip(jobs, table[2::4], table[3::4], strict=True):
             job.done, job.ms = _sound(job.name, done), took / 1e6
+            job.given = job.held = ()  # who keeps its result keeps no more
 
 
 class Job:
-    """A call of the library that is made with others (`Library.run`), and then its result."""
+    """A call of the library that is made with others (`Library.run`), and then its result.
 
-    def __init__(self, name: str, given: Sequence[int | float], work: int, held: object) -> None:
+    As an argument of a job behind it, it stands for the address of its result.
+    """
+
+    def __init__(
+        self, name: str, given: Sequence[int | float | Job], work: int, held: object
+    ) -> None:
         """`held` is what must outlive the call; `work` as for `Library.call`."""
-        self.name, self.given, self.work, self._held = name, given, work, held
+        self.name, self.given, self.work, self.held = name, given, work, held
         self.done = 0
         """What the function returned."""
         self.ms = 0.0
         """How long it took, for people."""
+
+
+class Search(Job):
+    """A job that finds rows: as many of `finds` as it returns."""
+
+    def __init__(
+        self,
+        name: str,
+        given: Sequence[int | float],
+        work: int,
+        held: object,
+        finds: np.ndarray[Any, np.dtype[np.int64]],
+    ) -> None:
+        super().__init__(name, given, work, held)
+        self.finds = finds
 
 
 def _sound(name: str, done: int) -> int:
@@ -127,10 +175,12 @@ def _job_functions(loaded: ctypes.CDLL) -> dict[str, tuple[int, str]]:
     return out
 
 
-def _functions(loaded: ctypes.CDLL) -> dict[str, Callable[..., int]]:
+def _functions(
+    loaded: ctypes.CDLL, calls: Mapping[str, Sequence[Any]]
+) -> dict[str, Callable[..., int]]:
     """The functions of a loaded library by name."""
     out: dict[str, Callable[..., int]] = {}
-    for name, takes in _CALLS.items():
+    for name, takes in calls.items():
         call = getattr(loaded, f"kernel_{name}")
         call.argtypes, call.restype = takes, _COUNT
         out[name] = call

@@ -4,7 +4,8 @@ The interpreter's lock (GIL) lets one thread compute at a time anyway. But numpy
 hundreds of times in a search. If other threads wait for it, each release is a switch of threads,
 and a search takes up to twice its CPU time. So a thread that searches first waits for its turn, by
 a lock of our own, and numpy's releases find nobody waiting. It passes the turn on while it needs no
-interpreter: in a long kernel call, while a database or a model answers.
+interpreter: in a long kernel call, while a database or a model answers. The native kernel has a
+lock for this that also keeps the turns on one core (`turn_lock.py`).
 
 Nobody waits long: a thread that does not get its turn in time goes on without one, as if there were
 no turns. So a slow search does not stop others, and nothing can block for good.
@@ -19,13 +20,35 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from memoriter.kernel.turn_lock import NativeLock
+
+if TYPE_CHECKING:
+    from memoriter.kernel.library import Library
 
 WAIT_S: Final = 0.05
 """How long a thread waits for its turn, at most."""
 LOST_S: Final = 10.0
 """A turn that lasts longer is lost: an interrupt came just before the thread passed it on."""
 T = TypeVar("T")
+
+
+class TurnLock(Protocol):
+    """What turns need of a lock: who does not have it cannot release it."""
+
+    def acquire(self, *, timeout: float) -> bool:
+        """Whether this thread has the lock, after so many seconds at most."""
+        ...
+
+    def release(self) -> None:
+        """Release it; RuntimeError, or nothing, if another thread has it."""
+        ...
+
+
+def turn_lock(fast: Library | None) -> TurnLock:
+    """A new lock: of the native kernel, or one of Python where there is none."""
+    return (None if fast is None else fast.turn_lock()) or threading.RLock()
 
 
 class _Own(threading.local):
@@ -35,14 +58,20 @@ class _Own(threading.local):
     """Whether it waits for its turn: not any more, once it waited in vain in a search."""
     has_turn = False
     """Whether it is its turn; set before the lock is taken and cleared after it is released."""
+    lock: TurnLock
+    """The lock that it takes in this search."""
 
 
 class ThreadTurns:
     """The turns of the threads of a process."""
 
-    def __init__(self, wait_s: float = WAIT_S) -> None:
+    def __init__(
+        self, wait_s: float = WAIT_S, new_lock: Callable[[Library | None], TurnLock] = turn_lock
+    ) -> None:
         self._wait_s = wait_s
-        self._lock = threading.RLock()  # who does not have it cannot release it
+        self._new_lock = new_lock
+        self._locks: dict[Library | None, TurnLock] = {}
+        """By the library that works: tests and benchmarks change it."""
         self._began = 0.0
         self._own = _Own()
 
@@ -58,7 +87,7 @@ class ThreadTurns:
             yield
             return
         try:
-            self._own.waits = True
+            self._begin()
             self._take()
             yield
         finally:
@@ -74,23 +103,47 @@ class ThreadTurns:
         finally:
             self._take()
 
+    def run_jobs(self, run: Callable[[int, int], object], jobs: int, count: int) -> None:
+        """Run jobs of the native kernel, `run(jobs, count)`, while others have their turns."""
+        own = self._own
+        if own.has_turn and isinstance(own.lock, NativeLock):
+            own.has_turn = own.waits = own.lock.run_beside(jobs, count, self._wait_s)
+            self._note()
+        else:
+            self.beside(lambda: run(jobs, count))
+
+    def _begin(self) -> None:
+        """Begin a search of this thread."""
+        from memoriter.kernel.library import native_library  # noqa: PLC0415  # it imports this module
+
+        fast = native_library()
+        lock = self._locks.get(fast)
+        if lock is None:
+            lock = self._locks.setdefault(fast, self._new_lock(fast))
+        self._own.lock, self._own.waits = lock, True
+
     def _take(self) -> None:
         own = self._own
         if not own.waits:
             return
         own.has_turn = True
-        own.has_turn = own.waits = self._lock.acquire(timeout=self._wait_s)
+        own.has_turn = own.waits = own.lock.acquire(timeout=self._wait_s)
+        self._note()
+
+    def _note(self) -> None:
+        """What follows from whether this thread has the turn that it waited for."""
         now = time.monotonic()
-        if own.has_turn:
+        if self._own.has_turn:
             self._began = now
         elif now - self._began > LOST_S:
-            self._lock = threading.RLock()
+            self._locks.clear()
 
     def _pass_on(self) -> None:
-        if self._own.has_turn:
+        own = self._own
+        if own.has_turn:
             with contextlib.suppress(RuntimeError):  # an interrupt came before it was taken
-                self._lock.release()
-            self._own.has_turn = False
+                own.lock.release()
+            own.has_turn = False
 
 
 class NoTurns(ThreadTurns):

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
+from memoriter.kernel.found import Wanted
 from memoriter.kernel.jobs import Started
-from memoriter.kernel.library import Job, Library, address, native_library
+from memoriter.kernel.library import Job, Library, Search, address, native_library
 
 
 def rough_distances(
@@ -120,25 +121,33 @@ class NearestPart(NamedTuple):
     """The rows that may be found."""
 
 
-def nearest_vectors(
-    parts: Sequence[NearestPart], query: NDArray[np.float32], pool: int, floor: float
-) -> Started[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """(rows inside the masks that may belong to the `pool` nearest, exact cosines), in no order.
+class NearestVectors:
+    """A query against the vectors of some segments."""
 
-    None of them belongs whose cosine is below the floor; some below it may be there.
-    """
-    held = [
-        (each.bytes, *map(np.ascontiguousarray, (each.matrix, each.rows, each.mask)))
-        for each in parts
-    ]
-    table = array("q", [n for own, *rest in held for n in (*own.given, *map(address, rest))])
-    total, query = sum(each.bytes.size for each in parts), np.ascontiguousarray(query, np.float32)
-    rows, cosines = np.empty(total, np.int64), np.empty(total)
-    given = (table.buffer_info()[0], len(held), query.size, address(query), pool, floor)
-    job = Job(
-        "nearest",
-        (*given, address(rows), address(cosines)),
-        total * query.size // 8,
-        (held, table, query, rows, cosines),
-    )
-    return Started(lambda: (rows[: job.done].copy(), cosines[: job.done].copy()), (job,))
+    def __init__(self, parts: Sequence[NearestPart], query: NDArray[np.float32]) -> None:
+        held = [
+            (each.bytes, *map(np.ascontiguousarray, (each.matrix, each.rows, each.mask)))
+            for each in parts
+        ]
+        table = array("q", [n for own, *rest in held for n in (*own.given, *map(address, rest))])
+        self._query = query = np.ascontiguousarray(query, np.float32)
+        self._total, self._held = sum(each.bytes.size for each in parts), (held, table)
+        self._given = (table.buffer_info()[0], len(held), query.size, address(query))
+
+    def best(
+        self, pool: int, floor: float
+    ) -> Started[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """(rows inside the masks that may belong to the `pool` nearest, cosines), in no order.
+
+        None of them belongs whose cosine is below the floor; some below it may be there.
+        """
+        rows, cosines = np.empty(self._total, np.int64), np.empty(self._total)
+        given = (*self._given, pool, floor, address(rows), address(cosines))
+        work = self._total * self._query.size // 8
+        job = Search("nearest", given, work, (self, cosines), rows)
+        return Started(lambda: (rows[: job.done].copy(), cosines[: job.done].copy()), (job,))
+
+    def of(self, wanted: Wanted) -> Job:
+        """The exact cosines of the wanted rows, inside the masks or not; NaN without a vector."""
+        work = wanted.size * self._query.size
+        return Job("cosines", (*self._given, *wanted.given), work, (self, wanted))

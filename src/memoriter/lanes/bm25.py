@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, ClassVar, Final, Literal, cast
 
 import numpy as np
@@ -21,13 +21,21 @@ from memoriter.core.validation import After, Bounds
 from memoriter.index.field_stats import Among, Named, field_stats_of
 from memoriter.index.selection import Selection
 from memoriter.index.term_lists import look_up
+from memoriter.kernel.found import FoundRows, Wanted
 from memoriter.kernel.jobs import Started
+from memoriter.kernel.library import Job
 from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer, kept_scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.kernel_lane import KernelLane
-from memoriter.lanes.maxscore import BoundTree, best_rows, positive_leaves, scores_of
+from memoriter.lanes.maxscore import (
+    BoundTree,
+    best_rows,
+    native_bm25,
+    positive_leaves,
+    scores_of,
+)
 from memoriter.lanes.port import Context, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Bm25Params, IdfForm, idf
@@ -202,7 +210,8 @@ class Bm25Lane(KernelLane):
         search = _Search(self, ctx)
         look_up([segment.term_lists for segment in ctx.view.segments], ctx.terms)
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
-        return search.climb(ctx.query.text, loosely=loosely)
+        started = search.climb(ctx.query.text, loosely=loosely)
+        return started.asking(search.about_found) if ctx.running.scores_further else started
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
         """The scores of further rows, by the query or the rung that found the ranking."""
@@ -249,6 +258,7 @@ class _Search:
         self._ctx = ctx
         self._parsed: dict[str, ParsedQuery] = {}
         self._trees: dict[str, BoundTree | None] = {}
+        self._found: Wanted | None = None
 
     def parsed(self, text: str) -> ParsedQuery:
         """A text parsed by the lane's dialect; each text is parsed once."""
@@ -297,6 +307,15 @@ class _Search:
         order = self._ctx.best(scores, rows, self._lane.pool)
         return rows[order], scores[order]
 
+    def about_found(self, found: FoundRows) -> list[Job]:
+        """The scores of what other lanes find too, by the query as it was asked."""
+        bound = self._bound(self._ctx.query.text)
+        native = None if bound is None else native_bm25(self._scorer, bound)
+        if native is None:
+            return []
+        self._found = found.wanted()
+        return [native.about(self._found)]
+
     def score_rows(self, ranking: Ranking, selection: Selection, rows: Rows) -> Scores:
         """The scores of other rows, ascending, by the attempt that found `ranking`."""
         won = _winner(ranking.attempts)
@@ -307,7 +326,9 @@ class _Search:
         bound = self._bound(self._text(won))
         if bound is None:
             return np.full(rows.size, np.nan)
-        return scores_of(self._scorer, bound, rows)
+        if won.rung or self._found is None:
+            return scores_of(self._scorer, bound, rows)
+        return self._found.of(rows, partial(scores_of, self._scorer, bound))
 
     def _coverage(self, won: Attempt) -> Knots | None:
         """A score as a share of what all words of the query could score in one field of weight 1.

@@ -11,8 +11,9 @@ import numpy as np
 
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.kernel.calls import FIELD_NUMBERS, LeafWeights, WordLists
+from memoriter.kernel.found import Wanted
 from memoriter.kernel.jobs import Started
-from memoriter.kernel.library import Library
+from memoriter.kernel.library import Job, Library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 
 
@@ -39,4 +40,10 @@ class NativeBm25:
 
     def of(self, rows: Rows) -> Scores:
         """The score of each of these rows, which ascend; NaN where it does not match."""
-        return self._words.of(self._library, rows)
+        wanted = Wanted(rows)
+        self._library.run([self._words.of(wanted)])
+        return wanted.values
+
+    def about(self, wanted: Wanted) -> Job:
+        """The job that computes the scores of the wanted rows."""
+        return self._words.of(wanted)

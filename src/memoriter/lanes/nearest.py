@@ -25,12 +25,13 @@ from memoriter.index.view_vectors import (
     selected_vectors,
     vectors_of,
 )
+from memoriter.kernel.found import FoundRows, Wanted
 from memoriter.kernel.jobs import Started
-from memoriter.kernel.library import native_library
+from memoriter.kernel.library import Job, native_library
 from memoriter.kernel.vectors import (
     NearestPart,
+    NearestVectors,
     exact_dots,
-    nearest_vectors,
     scan_bytes,
     within_distance,
 )
@@ -91,6 +92,8 @@ class Nearest:
         self._view = view
         self._query = query
         self._held = selected_vectors(view, masks)
+        self.found: Wanted | None = None
+        """The cosines of what other searches find too, if the kernel computes them."""
 
     def best(self, pool: int, floor: float, exact_up_to: int) -> Started[NearRows]:
         """At least the best `pool` rows above the floor."""
@@ -103,8 +106,14 @@ class Nearest:
             NearestPart(each.segment.byte_vectors, each.matrix, each.segment.rows, each.seen)
             for each in held.parts
         ]
-        near_rows = nearest_vectors(parts, self._query, pool, max(floor, _LOWEST))
-        return near_rows.then(lambda made: NearRows(*made, "exact"))
+        vectors = NearestVectors(parts, self._query)
+
+        def about_found(found: FoundRows) -> list[Job]:
+            self.found = found.wanted()
+            return [vectors.of(self.found)]
+
+        near_rows = vectors.best(pool, max(floor, _LOWEST))
+        return near_rows.then(lambda made: NearRows(*made, "exact")).asking(about_found)
 
     def _exact(self, pool: int, floor: float) -> NearRows:
         return NearRows(*self._decided(self._by_scan(pool, floor)), "exact")

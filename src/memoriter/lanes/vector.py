@@ -8,6 +8,7 @@ is approximate (`lanes.nearest`), and the plan says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, cast
@@ -22,6 +23,7 @@ from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, among, un
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
+from memoriter.kernel.found import Wanted
 from memoriter.kernel.jobs import Started, all_started
 from memoriter.lanes.kernel_lane import KernelLane
 from memoriter.lanes.missed import lane_with_options, score_of, with_pool
@@ -130,7 +132,8 @@ class VectorLane(KernelLane):
     def start(self, ctx: Context) -> Started[Ranking]:
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
-        return all_started(hits).then(partial(self._ranked, ctx))
+        ranked = all_started(hits).then(partial(self._ranked, ctx))
+        return ranked if ctx.running.scores_further else replace(ranked, about_found=())
 
     def _ranked(self, ctx: Context, hits: list[_SpaceHits]) -> Ranking:
         approximate = any(each.scan == "approximate" for each in hits)
@@ -182,7 +185,13 @@ class VectorLane(KernelLane):
         """The cosines of some rows in a space."""
         if own.is_zero:
             return own
-        rows, cosines = cosines_of(each.view, rows, cast("FloatVector", each.vector))
+        query = cast("FloatVector", each.vector)
+        if own.found is None:
+            return own.of(*self._above(*cosines_of(each.view, rows, query)))
+        cosines = own.found.of(rows, lambda others: _cosine_of_each(each.view, others, query))
+        has_vector = ~np.isnan(cosines)
+        if not has_vector.all():
+            rows, cosines = rows[has_vector], cosines[has_vector]
         return own.of(*self._above(rows, cosines))
 
     @property
@@ -197,12 +206,14 @@ class VectorLane(KernelLane):
             return Started(lambda: _SpaceHits(each.name, *nothing, weight, is_zero=True))
         near = Nearest(each.view, _masks(ctx, each), query)
         near_rows = near.best(self.pool, self._floor, self.exact_up_to)
-        return near_rows.then(lambda made: self._hits(ctx, each, made))
+        return near_rows.then(lambda made: self._hits(ctx, each, made, near.found))
 
-    def _hits(self, ctx: Context, each: InSpace, near_rows: NearRows) -> _SpaceHits:
+    def _hits(
+        self, ctx: Context, each: InSpace, near_rows: NearRows, found: Wanted | None
+    ) -> _SpaceHits:
         """The hits of a space that count."""
         above, weight = self._above(near_rows.rows, near_rows.cosines), self._weight(each.view)
-        hits = _SpaceHits(each.name, *above, weight, near_rows.scan)
+        hits = _SpaceHits(each.name, *above, weight, near_rows.scan, found=found)
         if len(ctx.spaces) == 1:
             return hits
         # Evidence shows every space that found a row, and how many rows come beside the pool
@@ -313,6 +324,8 @@ class _SpaceHits:
     weight: float
     scan: Scan = "exact"
     is_zero: bool = False
+    found: Wanted | None = None
+    """The cosines of what other lanes found too."""
 
     @property
     def values(self) -> Scores:
@@ -327,6 +340,7 @@ class _SpaceHits:
             weight=self.weight,
             scan=self.scan,
             is_zero=self.is_zero,
+            found=self.found,
         )
 
     def joined(self, other: _SpaceHits) -> _SpaceHits:
@@ -350,6 +364,14 @@ class _SpaceHits:
             return leaf
         value = float(snap(self.weight * self.cosines[at : at + 1])[0])
         return Explanation(label, value, "product", (leaf, Explanation("freshness", self.weight)))
+
+
+def _cosine_of_each(view: View, rows: Rows, query: FloatVector) -> Scores:
+    """The exact cosine of each row's best vector; NaN for a row that has none."""
+    known, cosines = cosines_of(view, rows, query)
+    out = np.full(rows.size, np.nan)
+    out[rows.searchsorted(known)] = cosines
+    return out
 
 
 class _Memo(NamedTuple):

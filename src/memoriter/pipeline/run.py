@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Attempt, Ranking, Rows
 from memoriter.core.slate import FIRST, Slate
-from memoriter.kernel.jobs import Started, all_started
+from memoriter.kernel.jobs import AboutFound, Started, all_started
 from memoriter.lanes.kernel_lane import KernelLane
 from memoriter.lanes.port import Context, Seeded, Skipped
 from memoriter.pipeline.candidates import Candidates, complete
@@ -223,6 +223,8 @@ def run_lanes(
     watch = watch or Stopwatch()
     running = plan.running
     completes = plan.recipe.passes[0].complete
+    boosts = (plan.recipe.boosts[label] for label in (plan.boosting if completes else ()))
+    about_found = [about for boost in boosts for about in boost.about_found(ctx)]
     for wave in plan.recipe.waves:
         started: dict[str, Started[Ranking]] = {}
         for label in wave:
@@ -243,15 +245,18 @@ def run_lanes(
                 kernel = isinstance(lane, KernelLane)
                 started[label] = lane.start(at) if kernel else Started(partial(lane.rank, at))
             watch.lap(label)
-        _finish_lanes(started, ranked, watch)
+        _finish_lanes(started, ranked, watch, about_found)
     return {label: ranked[label] for label in running if label in ranked}, seeds
 
 
 def _finish_lanes(
-    started: Mapping[str, Started[Ranking]], ranked: dict[str, Ranking], watch: Stopwatch
+    started: Mapping[str, Started[Ranking]],
+    ranked: dict[str, Ranking],
+    watch: Stopwatch,
+    about_found: Sequence[AboutFound],
 ) -> None:
     """Run the jobs of some lanes in one call of the kernel, then add the ranking of each lane."""
-    if all_started(started.values()).run():
+    if all_started(started.values()).asking(*about_found).run():
         watch.lap_of({name: sum(job.ms for job in each.jobs) for name, each in started.items()})
     for label, each in started.items():
         ranked[label] = each.finish()

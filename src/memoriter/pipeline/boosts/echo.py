@@ -8,25 +8,29 @@ alone: any note about the wifi password has the words of "wifi password?".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Op, Slate
 from memoriter.index.reads import text_lengths
-from memoriter.index.term_lists import TermLists, look_up
+from memoriter.index.term_lists import look_up
 from memoriter.kernel.calls import term_counts
-from memoriter.kernel.library import native_library
+from memoriter.kernel.found import FoundRows, Wanted
+from memoriter.kernel.jobs import AboutFound
+from memoriter.kernel.library import Job, native_library
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.rank.grid import snap, snap_one
 
 _TEXT = "text"
+_COUNTS: Final = "words of the question in what was found"
+"""In the memo of a search."""
 
 
 class EchoBoost(Boost):
@@ -75,6 +79,15 @@ class EchoBoost(Boost):
         del best
         return 0.0
 
+    def about_found(self, ctx: Context) -> tuple[AboutFound, ...]:
+        """How many of their words are words of the question."""
+
+        def counted(found: FoundRows) -> list[Job]:
+            ctx.memo[_COUNTS] = wanted = found.wanted()
+            return [_counts(ctx, wanted)]
+
+        return (counted,)
+
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """The factor where a text repeats the question; the share of such words stands beside."""
         shares = asked_share(ctx, slate.rows)
@@ -93,27 +106,35 @@ def asked_share(ctx: Context, rows: Rows) -> Scores:
         shares = np.empty(rows.size)
         shares[order] = asked_share(ctx, rows[order])
         return shares
-    matched = np.zeros(rows.size)
-    field, terms = ctx.view.fields.index(_TEXT), ctx.terms
-    look_up([segment.term_lists for segment in ctx.view.segments], terms)
-    for segment in ctx.view.segments:
-        places, here = segment.places(rows)
-        if places.size:
-            matched[here] = _counts(segment.term_lists, terms, field, places)
+    known, count = cast("Wanted | None", ctx.memo.get(_COUNTS)), partial(_matched, ctx)
+    matched = count(rows) if known is None else known.of(rows, count)
     return snap(np.minimum(matched / text_lengths(ctx.view, rows), 1.0))
 
 
-def _counts(lists: TermLists, terms: Sequence[str], field: int, places: NDArray[np.intp]) -> Scores:
-    """How often some words occur in a field of these rows, ascending."""
-    fast = native_library()
+def _matched(ctx: Context, rows: Rows) -> Scores:
+    """How often words of the question occur in the text of these rows, ascending."""
+    fast, field = native_library(), ctx.view.fields.index(_TEXT)
     if fast is not None:
-        return term_counts(fast, lists.every_address(terms), field, places)
-    out = np.zeros(places.size)
-    for term in terms:
-        each = lists.postings(term)
-        if each is None:
-            continue
-        few = each.at(places)
-        own = few.fields == field
-        out[np.searchsorted(places, few.docs[own])] += few.tfs[own]  # a row has a field once
+        wanted = Wanted(rows)
+        fast.run([_counts(ctx, wanted)])
+        return wanted.values
+    out = np.zeros(rows.size)
+    for segment in ctx.view.segments:
+        places, here = segment.places(rows)
+        own = np.zeros(places.size)
+        for term in ctx.terms:
+            if (each := segment.term_lists.postings(term)) is None:
+                continue
+            few = each.at(places)
+            text = few.fields == field
+            own[np.searchsorted(places, few.docs[text])] += few.tfs[text]  # a row has it once
+        out[here] = own
     return out
+
+
+def _counts(ctx: Context, wanted: Wanted) -> Job:
+    """The same as a job of the native kernel."""
+    segments, terms = ctx.view.segments, ctx.terms
+    look_up([segment.term_lists for segment in segments], terms)
+    lists = [(segment.term_lists.every_address(terms), segment.rows) for segment in segments]
+    return term_counts(lists, ctx.view.fields.index(_TEXT), wanted)

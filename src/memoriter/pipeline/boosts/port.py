@@ -22,6 +22,7 @@ from memoriter.core.record import Record
 from memoriter.core.slate import Op, Slate
 from memoriter.core.validation import Bounds
 from memoriter.index.reads import chain_length, numbers, strings
+from memoriter.kernel.jobs import AboutFound
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.decay import priority
@@ -95,6 +96,11 @@ class Boost(RecipePart, ABC):
         """The most that it can add to any score if `best` is the highest; None if unknown."""
         del best
         return None
+
+    def about_found(self, ctx: Context) -> tuple[AboutFound, ...]:
+        """Jobs of the native kernel about what the lanes find; `boost` reads their results."""
+        del ctx
+        return ()
 
     @abstractmethod
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
