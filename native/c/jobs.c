@@ -2,6 +2,7 @@
  * interpreter's lock. */
 #include "kernel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -26,7 +27,7 @@ typedef struct {
     int64_t searches;
     int64_t most; /* as many rows as `out` has room for */
     int64_t *out;
-    Wanted found[]; /* by each search */
+    Found found[]; /* by each search */
 } FoundGiven;
 
 static int by_number(const void *one, const void *other)
@@ -50,4 +51,15 @@ API int64_t kernel_found(const void *all_given)
     for (int64_t n = 0; n < all; n++)
         if (!n || given->out[n] != given->out[n - 1]) given->out[count++] = given->out[n];
     return count;
+}
+
+void begin_values(const Wanted *wanted)
+{
+    int64_t many = *wanted->count;
+    const Found *known = &wanted->known;
+    for (int64_t i = 0; i < many; i++) wanted->values[i] = NAN;
+    for (int64_t n = 0; known->rows && n < *known->count; n++) {
+        int64_t at = seek_row(wanted->rows, 0, many, known->rows[n]);
+        if (at < many && wanted->rows[at] == known->rows[n]) wanted->values[at] = known->scores[n];
+    }
 }

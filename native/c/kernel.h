@@ -60,10 +60,21 @@ const uint8_t *real_mask(const uint8_t *mask, int64_t rows);
 /* The first place at or after `from` whose number, of ascending ones, is at least `wanted`. */
 int64_t seek_row(const int64_t *numbers, int64_t from, int64_t rows, int64_t wanted);
 
-/* The rows that a job is about, by number ascending. Their count may be what a job before it returns. */
+/* Rows that a search found; their count is what its job returns. */
 typedef struct {
     const int64_t *rows, *count;
+    const double *scores;
+} Found;
+
+/* The rows that a job is about, by number ascending, each once. */
+typedef struct {
+    const int64_t *rows, *count; /* the count may be what a job before it returns */
+    Found known;                 /* those that have a value; its rows may be NULL */
+    double *values;
 } Wanted;
+
+/* Sets the value of each row that is known, and NaN for all others. */
+void begin_values(const Wanted *wanted);
 
 /* A call that is made with others. */
 typedef struct {

@@ -286,6 +286,20 @@ static void add_near(
     ends[s] = near->count;
 }
 
+/* Keeps the rows whose exact cosine reaches that of the pool; returns their number. */
+static int64_t best_cosines(const NearestGiven *given, double *room, int64_t count)
+{
+    int64_t kept = 0;
+    for (int64_t n = 0; n < count; n++) room[n] = given->cosines[n];
+    double least = nth_largest(room, count, given->pool);
+    for (int64_t n = 0; n < count; n++) {
+        given->rows[kept] = given->rows[n];
+        given->cosines[kept] = given->cosines[n];
+        kept += given->cosines[n] >= least;
+    }
+    return kept;
+}
+
 /* The rows that may belong to the `pool` nearest, with their exact cosines; returns their number. */
 API int64_t kernel_nearest(const void *all_given)
 {
@@ -310,7 +324,7 @@ API int64_t kernel_nearest(const void *all_given)
             dots(part->matrix, near.at + first, ends[s] - first, dimension, query, near.low + first);
             for (int64_t n = first; n < ends[s]; n++) near.at[n] = part->numbers[near.at[n]];
         }
-        found = near.count;
+        found = near.count > given->pool ? best_cosines(given, room, near.count) : near.count;
     }
     free(steps), free(query), free(room), free(ends);
     return found;
@@ -321,7 +335,6 @@ typedef struct {
     int64_t count, dimension;
     const float *query;
     Wanted wanted;
-    double *cosines;
 } CosinesGiven;
 
 /* The exact cosines of some rows; NaN for one that has no vector. */
@@ -333,19 +346,21 @@ API int64_t kernel_cosines(const void *all_given)
     double *cosines = malloc((size_t)(many + 1) * sizeof(double));
     int64_t *at = malloc((size_t)(many + 1) * sizeof(int64_t)), *here = malloc((size_t)(many + 1) * sizeof(int64_t));
     int failed = !query || !cosines || !at || !here;
-    for (int64_t i = 0; i < many && !failed; i++) given->cosines[i] = NAN;
+    double *values = given->wanted.values;
+    if (!failed) begin_values(&given->wanted);
     for (int64_t i = 0; i < dimension && !failed; i++) query[i] = (double)given->query[i];
     for (int64_t s = 0; s < given->count && !failed; s++) {
         const NearestPart *part = given->parts + s;
         int64_t vectors = part->bytes.vectors, met = 0;
         for (int64_t i = 0, place = 0; i < many && place < vectors; i++) {
+            if (!isnan(values[i])) continue;
             place = seek_row(part->numbers, place, vectors, rows[i]);
             if (place == vectors || part->numbers[place] != rows[i]) continue;
             at[met] = place;
             here[met++] = i;
         }
         dots(part->matrix, at, met, dimension, query, cosines);
-        for (int64_t n = 0; n < met; n++) given->cosines[here[n]] = cosines[n];
+        for (int64_t n = 0; n < met; n++) values[here[n]] = cosines[n];
     }
     free(query), free(cosines), free(at), free(here);
     return failed ? -1 : many;

@@ -137,6 +137,10 @@ SEEK(seek_number, int64_t)
 
 int64_t seek_row(const int64_t *numbers, int64_t from, int64_t rows, int64_t wanted)
 {
+    if (from < rows && wanted >= numbers[from]) {
+        int64_t guess = from + (wanted - numbers[from]); /* right where no number is left out */
+        if (guess < rows && numbers[guess] == wanted) return guess;
+    }
     return seek_number(numbers, from, rows, wanted);
 }
 
@@ -265,7 +269,6 @@ typedef struct {
     const List *lists;
     Weights weights;
     Wanted wanted;
-    double *out;
 } WordsOfGiven;
 
 /* The scores of some rows; NaN for one that no leaf matches. */
@@ -275,15 +278,17 @@ API int64_t kernel_words_of(const void *all_given)
     const int64_t *rows = given->wanted.rows, many = *given->wanted.count;
     int64_t *at = malloc((size_t)(most_lists(given->parts, given->count) + 1) * sizeof(int64_t));
     if (!at) return -1;
-    for (int64_t i = 0; i < many; i++) given->out[i] = NAN;
+    double *values = given->wanted.values;
+    begin_values(&given->wanted);
     for (int64_t n = 0; n < given->count; n++) {
         const Part *part = given->parts + n;
         int64_t doc = 0;
         memset(at, 0, (size_t)part->count * sizeof(int64_t));
         for (int64_t i = 0; i < many && doc < part->rows; i++) {
+            if (!isnan(values[i])) continue;
             doc = seek_row(part->numbers, doc, part->rows, rows[i]);
             if (doc < part->rows && part->numbers[doc] == rows[i])
-                given->out[i] = score_of(part, given->lists + part->first, &given->weights, (int32_t)doc, at);
+                values[i] = score_of(part, given->lists + part->first, &given->weights, (int32_t)doc, at);
         }
     }
     free(at);
@@ -303,7 +308,6 @@ typedef struct {
     const List *lists;
     int64_t field;
     Wanted wanted;
-    double *out;
 } CountsGiven;
 
 /* How often the words of all lists occur in one field of some rows. Twin: `_matched` in
@@ -314,7 +318,8 @@ API int64_t kernel_counts(const void *all_given)
     const int64_t *rows = given->wanted.rows, many = *given->wanted.count;
     int32_t *docs = malloc((size_t)(many + 1) * sizeof(int32_t));
     if (!docs) return -1;
-    for (int64_t i = 0; i < many; i++) given->out[i] = 0.0;
+    double *values = given->wanted.values;
+    for (int64_t i = 0; i < many; i++) values[i] = 0.0;
     for (int64_t s = 0; s < given->count; s++) {
         const CountedPart *part = given->parts + s;
         for (int64_t i = 0, doc = 0; i < many; i++) {
@@ -328,7 +333,7 @@ API int64_t kernel_counts(const void *all_given)
                 if (docs[i] < 0) continue;
                 at = seek(list->docs, at, list->size, docs[i]);
                 for (; at < list->size && list->docs[at] == docs[i]; at++)
-                    if (list->fields[at] == given->field) given->out[i] += (double)list->tfs[at];
+                    if (list->fields[at] == given->field) values[i] += (double)list->tfs[at];
             }
         }
     }

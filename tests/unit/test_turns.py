@@ -195,6 +195,15 @@ def test_jobs_of_the_native_kernel_run_while_others_have_their_turns() -> None:
     assert seen == [("after", True), ("next", True)]
 
 
+def test_processes_that_share_cores_use_the_lock_of_python() -> None:
+    turns, called = ThreadTurns(LONG, native_lock), list[tuple[int, int]]()
+    turns.leave_cores()
+    with turns.turn():
+        turns.run_jobs(lambda *jobs: called.append(jobs), 3, 4)  # not by the lock of the kernel
+        assert turns.has_turn
+    assert called == [(3, 4)]
+
+
 def _no_call(jobs: int, count: int) -> None:
     raise AssertionError("the lock runs the jobs itself")
 

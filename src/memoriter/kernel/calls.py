@@ -166,8 +166,8 @@ class WordLists:
         rows, scores = np.empty(self._rows, np.int64), np.empty(self._rows)
         out = (pool, address(rows), address(scores))
         given = (parts.buffer_info()[0], len(masks), *self._given, *out)
-        held = (self, parts, masks, scores)
-        job = Search("words_best", given, 8 * self._size + self._rows, held, rows)
+        work, held = 8 * self._size + self._rows, (self, parts, masks)
+        job = Search("words_best", given, work, held, rows=rows, scores=scores)
         return Started(lambda: (rows[: job.done].copy(), scores[: job.done].copy()), (job,))
 
     def of(self, wanted: Wanted) -> Job:
@@ -250,8 +250,8 @@ def search_windows(
     spread = np.zeros(3)
     out = (address(every), address(rows), address(scores), address(spread))
     given = (address(table), len(segments), *words.given, pool, *out)
-    held = (segments, words, table, every, scores, spread)
-    job = Search("windows", given, _WINDOW_WORK * total, held, rows)
+    held = (segments, words, table, every, spread)
+    job = Search("windows", given, _WINDOW_WORK * total, held, rows=rows, scores=scores)
 
     def windows_met() -> WindowSearch:
         number, sums, squares = spread.tolist()

@@ -24,15 +24,21 @@ _MANY: Final = 512
 class Wanted:
     """The rows that a job is about, ascending: its arguments, and room for a value of each."""
 
-    def __init__(self, rows: NDArray[np.int64], count: Job | None = None) -> None:
-        """`count` is the job that fills `rows`, and returns how many there are; None: all."""
+    def __init__(
+        self, rows: NDArray[np.int64], count: Job | None = None, known: Search | None = None
+    ) -> None:
+        """`count` is the job that fills `rows`, and returns how many there are; None: all.
+
+        The rows that the search `known` finds have its scores as values.
+        """
         self._rows, self._count = np.ascontiguousarray(rows, np.int64), count
         self.size = rows.size if count is None else _MANY
         """About so many rows."""
         self._size = np.array([rows.size])
         self.values = np.empty(rows.size)
         given = address(self._size) if count is None else count
-        self.given = (address(self._rows), given, address(self.values))
+        own = (0, 0, 0) if known is None else known.found
+        self.given = (address(self._rows), given, *own, address(self.values))
 
     def of(
         self,
@@ -41,7 +47,7 @@ class Wanted:
     ) -> NDArray[np.float64]:
         """The values of some rows, after the job; `others` computes those that it was not about."""
         if self._count is not None:
-            count, self._count = self._count.done, None
+            count, self._count, self.given = self._count.done, None, ()
             self._rows, self.values = self._rows[:count].copy(), self.values[:count].copy()
         known = self._rows
         if not known.size:
@@ -58,10 +64,10 @@ class FoundRows:
 
     def __init__(self, searches: Sequence[Search]) -> None:
         self._rows = np.empty(_MOST, np.int64)
-        pairs = [each for job in searches for each in (address(job.finds), job)]
-        given = (len(searches), _MOST, address(self._rows), *pairs)
+        found = [each for search in searches for each in search.found]
+        given = (len(searches), _MOST, address(self._rows), *found)
         self.job = Job("found", given, _MOST, (self._rows, searches))
 
-    def wanted(self) -> Wanted:
-        """For a job about these rows."""
-        return Wanted(self._rows, self.job)
+    def wanted(self, known: Search | None = None) -> Wanted:
+        """For a job about these rows; those that the search `known` finds have its scores."""
+        return Wanted(self._rows, self.job, known)

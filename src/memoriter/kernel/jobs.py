@@ -31,6 +31,12 @@ class Started(Generic[T]):
     about_found: tuple[AboutFound, ...] = ()
     """What else is computed if several searches run in one call."""
 
+    @property
+    def search(self) -> Search | None:
+        """Its job, if it is one search."""
+        only = self.jobs[0] if len(self.jobs) == 1 else None
+        return only if isinstance(only, Search) else None
+
     def then(self, more: Callable[[T], U]) -> Started[U]:
         """What follows from the result."""
         finish = self.finish

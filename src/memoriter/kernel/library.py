@@ -51,8 +51,8 @@ _CALLS: Final = {
     "run": (_POINTER, _COUNT),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""
-_WANTED: Final = (_POINTER,) * 3
-"""Rows, where their number is, room for a value of each: `Wanted.given`."""
+_WANTED: Final = (_POINTER,) * 6
+"""`Wanted.given`."""
 _JOBS: Final = {
     "words_best": (*_WORDS, _COUNT, _POINTER, _POINTER),
     "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
@@ -64,7 +64,7 @@ _JOBS: Final = {
 }
 """Functions that run as jobs, several in one call; each is given all its arguments in one place.
 
-`found` is given pairs of addresses more, one for each search.
+`found` is given three addresses more for each search.
 """
 _LETTERS: Final = {_POINTER: "q", _COUNT: "q", _REAL: "d"}
 _JOB_BYTES: Final = 32
@@ -145,7 +145,7 @@ class Job:
 
 
 class Search(Job):
-    """A job that finds rows: as many of `finds` as it returns."""
+    """A job that finds rows, each once, with their scores: as many as it returns."""
 
     def __init__(
         self,
@@ -153,10 +153,17 @@ class Search(Job):
         given: Sequence[int | float],
         work: int,
         held: object,
-        finds: np.ndarray[Any, np.dtype[np.int64]],
+        *,
+        rows: np.ndarray[Any, np.dtype[np.int64]],
+        scores: np.ndarray[Any, np.dtype[np.float64]],
     ) -> None:
-        super().__init__(name, given, work, held)
-        self.finds = finds
+        super().__init__(name, given, work, (held, rows, scores))
+        self._rows, self._scores = address(rows), address(scores)
+
+    @property
+    def found(self) -> tuple[int, Job, int]:
+        """Where rows, their number and scores will be: arguments of jobs behind it."""
+        return self._rows, self, self._scores
 
 
 def _sound(name: str, done: int) -> int:

@@ -103,6 +103,14 @@ class ThreadTurns:
         finally:
             self._take()
 
+    def leave_cores(self) -> None:
+        """From now on, use no lock that keeps turns on one core.
+
+        For several processes that search on as many cores: each does best on a core of its own.
+        """
+        self._new_lock = lambda _: threading.RLock()
+        self._locks.clear()
+
     def run_jobs(self, run: Callable[[int, int], object], jobs: int, count: int) -> None:
         """Run jobs of the native kernel, `run(jobs, count)`, while others have their turns."""
         own = self._own

@@ -137,14 +137,14 @@ class NearestVectors:
     def best(
         self, pool: int, floor: float
     ) -> Started[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """(rows inside the masks that may belong to the `pool` nearest, cosines), in no order.
+        """(the `pool` nearest rows inside the masks, and ties; their cosines), in no order.
 
         None of them belongs whose cosine is below the floor; some below it may be there.
         """
         rows, cosines = np.empty(self._total, np.int64), np.empty(self._total)
         given = (*self._given, pool, floor, address(rows), address(cosines))
         work = self._total * self._query.size // 8
-        job = Search("nearest", given, work, (self, cosines), rows)
+        job = Search("nearest", given, work, self, rows=rows, scores=cosines)
         return Started(lambda: (rows[: job.done].copy(), cosines[: job.done].copy()), (job,))
 
     def of(self, wanted: Wanted) -> Job:

@@ -23,7 +23,7 @@ from memoriter.index.selection import Selection
 from memoriter.index.term_lists import look_up
 from memoriter.kernel.found import FoundRows, Wanted
 from memoriter.kernel.jobs import Started
-from memoriter.kernel.library import Job
+from memoriter.kernel.library import Job, Search
 from memoriter.lanes.bm25_evidence import TERM_WORDS, bm25_evidence, matched_term, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer, kept_scorer
@@ -211,7 +211,9 @@ class Bm25Lane(KernelLane):
         look_up([segment.term_lists for segment in ctx.view.segments], ctx.terms)
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         started = search.climb(ctx.query.text, loosely=loosely)
-        return started.asking(search.about_found) if ctx.running.scores_further else started
+        if not ctx.running.scores_further:
+            return started
+        return started.asking(partial(search.about_found, started.search))
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
         """The scores of further rows, by the query or the rung that found the ranking."""
@@ -307,13 +309,13 @@ class _Search:
         order = self._ctx.best(scores, rows, self._lane.pool)
         return rows[order], scores[order]
 
-    def about_found(self, found: FoundRows) -> list[Job]:
+    def about_found(self, own: Search | None, found: FoundRows) -> list[Job]:
         """The scores of what other lanes find too, by the query as it was asked."""
         bound = self._bound(self._ctx.query.text)
         native = None if bound is None else native_bm25(self._scorer, bound)
         if native is None:
             return []
-        self._found = found.wanted()
+        self._found = found.wanted(own)
         return [native.about(self._found)]
 
     def score_rows(self, ranking: Ranking, selection: Selection, rows: Rows) -> Scores:

@@ -107,12 +107,12 @@ class Nearest:
             for each in held.parts
         ]
         vectors = NearestVectors(parts, self._query)
+        near_rows = vectors.best(pool, max(floor, _LOWEST))
 
         def about_found(found: FoundRows) -> list[Job]:
-            self.found = found.wanted()
+            self.found = found.wanted(near_rows.search)
             return [vectors.of(self.found)]
 
-        near_rows = vectors.best(pool, max(floor, _LOWEST))
         return near_rows.then(lambda made: NearRows(*made, "exact")).asking(about_found)
 
     def _exact(self, pool: int, floor: float) -> NearRows:

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from memoriter.core.errors import InputError, Unsupported
 from memoriter.core.names import integer
+from memoriter.kernel.turns import TURNS
 
 MOST: Final = 64
 _ASK_S: Final = 10.0
@@ -97,6 +98,11 @@ def run_processes(count: int, work: Callable[[Siblings | None], None]) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
 class _Parent:
     """Starts the processes, starts one anew that ended by itself, and passes signals on."""
 
@@ -143,6 +149,8 @@ class _Parent:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and tells us
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.close(self._alive[1])
+            if 2 * self._count > _cores():
+                TURNS.leave_cores()
             threading.Thread(target=self._watch, daemon=True).start()
             self._work(Siblings(self._folder, number))
             code = 0
