@@ -10,15 +10,11 @@ import pytest
 
 from memoriter.kernel.library import native_library
 from memoriter.kernel.turn_lock import NativeLock
-from memoriter.kernel.turns import NoTurns, ThreadTurns, TurnLock
+from memoriter.kernel.turns import NoTurns, ThreadTurns, TurnLock, python_lock
 
 LONG = 60.0
 """Seconds that no thread of these tests really waits."""
 NewLock = Callable[[object], TurnLock]
-
-
-def python_lock(_: object = None) -> TurnLock:
-    return threading.RLock()
 
 
 def native_lock(_: object = None) -> NativeLock:
@@ -31,7 +27,7 @@ def native_lock(_: object = None) -> NativeLock:
 
 @pytest.fixture(params=[python_lock, native_lock], ids=["python", "native"])
 def new_lock(request: pytest.FixtureRequest) -> NewLock:
-    request.param()  # skips
+    request.param(None)  # skips
     return request.param
 
 

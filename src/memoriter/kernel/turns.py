@@ -48,7 +48,13 @@ class TurnLock(Protocol):
 
 def turn_lock(fast: Library | None) -> TurnLock:
     """A new lock: of the native kernel, or one of Python where there is none."""
-    return (None if fast is None else fast.turn_lock()) or threading.RLock()
+    return (None if fast is None else fast.turn_lock()) or python_lock(fast)
+
+
+def python_lock(fast: Library | None) -> TurnLock:
+    """A new lock of Python."""
+    del fast
+    return threading.RLock()
 
 
 class _Own(threading.local):
@@ -108,7 +114,7 @@ class ThreadTurns:
 
         For several processes that search on as many cores: each does best on a core of its own.
         """
-        self._new_lock = lambda _: threading.RLock()
+        self._new_lock = python_lock
         self._locks.clear()
 
     def run_jobs(self, run: Callable[[int, int], object], jobs: int, count: int) -> None:
