@@ -38,7 +38,7 @@ static int by_number(const void *one, const void *other)
 
 /* The rows that searches before it found, ascending, each once; returns their number. None if together
  * they may be more than `most`. */
-API int64_t kernel_found(const void *all_given)
+API int64_t kernel_found_rows(const void *all_given)
 {
     const FoundGiven *given = all_given;
     int64_t all = 0, count = 0;

@@ -5,8 +5,8 @@
  * wakes the next thread there, and leaves this core itself if it goes on with a kernel call; who takes
  * a turn that nobody has moves there.
  *
- * The system may move any thread afterwards: a thread is bound to a core only while it is woken or
- * moves, and then has the cores back that it had. Where binding is not allowed, only speed is lost.
+ * The system may move any thread afterwards: a thread is bound to a core only until it runs there, and
+ * then has the cores back that it had. Where binding is not allowed, only speed is lost.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -25,7 +25,7 @@ typedef struct Waiting {
     struct Waiting *next;
     _Atomic uint32_t woken;
     pid_t thread;
-    int bound; /* whether it was bound to a core to be woken there */
+    _Atomic int bound; /* whether it was bound to a core to be woken there */
     cpu_set_t cores;
 } Waiting;
 
@@ -116,6 +116,15 @@ static void enqueue(Turn *turn, Waiting *own)
     pthread_mutex_unlock(&turn->queue);
 }
 
+/* Gives this thread, which was bound to be woken and waits on, its cores back. */
+static void release(Turn *turn, Waiting *own)
+{
+    pthread_mutex_lock(&turn->queue); /* nobody binds it meanwhile */
+    unbind(&own->cores);
+    atomic_store(&own->bound, 0);
+    pthread_mutex_unlock(&turn->queue);
+}
+
 static void dequeue(Turn *turn, Waiting *own)
 {
     pthread_mutex_lock(&turn->queue);
@@ -151,6 +160,7 @@ API int64_t kernel_turn_take(Turn *turn, int64_t wait_ns)
     enqueue(turn, &own);
     int taken;
     while (!(taken = take_free(turn)) && left > 0) {
+        if (atomic_load(&own.bound)) release(turn, &own); /* it was woken, and another one was quicker */
         struct timespec wait = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
         syscall(SYS_futex, &own.woken, FUTEX_WAIT_PRIVATE, 0, &wait, NULL, 0);
         atomic_store(&own.woken, 0);

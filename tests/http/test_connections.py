@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 from tests.http.live import PATIENT, Live, heard, live, status_of
 
+from memoriter.doors.http.connections import OpenConnections
 from memoriter.doors.http.limits import Limits
-from memoriter.doors.http.serving import OpenConnections
 
 FEW = replace(PATIENT, connections=60, per_address=40, strangers=10)
 SHORT = replace(PATIENT, idle_s=0.5)

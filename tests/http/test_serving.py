@@ -29,7 +29,7 @@ import memoriter
 from memoriter.core.errors import Forbidden, InputError, Unavailable
 from memoriter.doors.cli.main import app as root
 from memoriter.doors.http.limits import Limits
-from memoriter.doors.http.serving import ServerConfig, bind_socket
+from memoriter.doors.http.serving import ServerConfig, bind_socket, uvicorn_server
 from memoriter.doors.tokens import Tokens
 
 ANSWERS: Final = 5000 if NIGHT else 120
@@ -200,6 +200,23 @@ def test_connections_far_beyond_the_limits_are_closed_before_any_handshake() -> 
         served.append(listening.accept()[0])  # there is room again
         for each in (*asking, *served):
             each.close()
+
+
+def test_the_server_uses_asyncio_and_a_long_queue_whatever_is_installed() -> None:
+    """uvloop would neither ask `ListeningSocket` for connections nor keep its queue."""
+    config = ServerConfig(port=0)
+    with contextlib.closing(bind_socket(config)) as listening:
+        server = uvicorn_server(_answers_nothing, config, lambda: None)
+        assert server.config.loop == "asyncio"
+        listening.listen(server.config.backlog)
+        place = ("127.0.0.1", listening.getsockname()[1])
+        with contextlib.ExitStack() as stack:
+            for _ in range(50):  # nobody accepts them, and all are connected
+                stack.enter_context(socket.create_connection(place, timeout=40))
+
+
+async def _answers_nothing(scope: object, receive: object, send: object) -> None:
+    raise AssertionError(scope, receive, send)
 
 
 def kept(path: Path, tenant: str = "default") -> set[str]:

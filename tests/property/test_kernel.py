@@ -26,7 +26,7 @@ from memoriter.index.term_lists import Postings
 from memoriter.kernel import calls, terms
 from memoriter.kernel import library as kernel
 from memoriter.kernel import vectors as of_vectors
-from memoriter.kernel.found import FoundRows, Wanted
+from memoriter.kernel.found_rows import FoundRows, Wanted
 from memoriter.kernel.jobs import all_started
 from memoriter.kernel.library import VARIABLE, Library, address, kernel_choice, native_library
 from memoriter.kernel.split import numbered_words
@@ -353,8 +353,8 @@ def test_what_searches_find_together_is_scored_in_the_same_call(fast: Library, p
     one, other = (of_vectors.NearestVectors(segments, query) for query in matrix[:2])
     about: list[Wanted] = []
 
-    def ask(search: of_vectors.NearestVectors, found: FoundRows) -> list[kernel.Job]:
-        about.append(found.wanted())
+    def ask(search: of_vectors.NearestVectors, found_rows: FoundRows) -> list[kernel.Job]:
+        about.append(found_rows.wanted())
         return [search.of(about[-1])]
 
     searches = [each.best(pool, -2.0).asking(partial(ask, each)) for each in (one, other)]

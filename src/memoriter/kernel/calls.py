@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.kernel.found import Wanted
+from memoriter.kernel.found_rows import Wanted
 from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import Job, Library, Search, address
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Generic, TypeAlias, TypeVar
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.kernel.found import FoundRows
+from memoriter.kernel.found_rows import FoundRows
 from memoriter.kernel.library import Job, Search, native_library
 
 T = TypeVar("T")
@@ -49,17 +49,17 @@ class Started(Generic[T]):
     def run(self) -> bool:
         """Run the jobs in one call; whether there are any: only where the native kernel works."""
         fast = native_library() if self.jobs else None
-        if fast is not None:
-            fast.run((*self.jobs, *self._further()))
-        return fast is not None
-
-    def _further(self) -> list[Job]:
-        """The jobs about what several searches find."""
+        if fast is None:
+            return False
         searches = [job for job in self.jobs if isinstance(job, Search)]
-        if not (searches[1:] and self.about_found):
-            return []
-        found = FoundRows(searches)
-        return [found.job, *(job for each in self.about_found for job in each(found))]
+        if len(searches) == 1 or not self.about_found:
+            fast.run(self.jobs)
+            return True
+        found_rows = FoundRows(searches)
+        about = [job for each in self.about_found for job in each(found_rows)]
+        fast.run((*self.jobs, found_rows.job, *about))
+        found_rows.trim()
+        return True
 
     def now(self) -> T:
         """Run the jobs and make the result."""

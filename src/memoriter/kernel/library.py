@@ -57,14 +57,14 @@ _JOBS: Final = {
     "words_best": (*_WORDS, _COUNT, _POINTER, _POINTER),
     "windows": (_POINTER, _COUNT, *[_POINTER] * 3, _COUNT, _COUNT, *[_POINTER] * 4),
     "nearest": (_POINTER, _COUNT, _COUNT, _POINTER, _COUNT, _REAL, _POINTER, _POINTER),
-    "found": (_COUNT, _COUNT, _POINTER),
+    "found_rows": (_COUNT, _COUNT, _POINTER),
     "words_of": (*_WORDS, *_WANTED),
     "cosines": (_POINTER, _COUNT, _COUNT, _POINTER, *_WANTED),
     "counts": (_POINTER, _COUNT, _POINTER, _COUNT, *_WANTED),
 }
 """Functions that run as jobs, several in one call; each is given all its arguments in one place.
 
-`found` is given three addresses more for each search.
+`found_rows` is given three addresses more for each search.
 """
 _LETTERS: Final = {_POINTER: "q", _COUNT: "q", _REAL: "d"}
 _JOB_BYTES: Final = 32
@@ -161,7 +161,7 @@ class Search(Job):
         self._rows, self._scores = address(rows), address(scores)
 
     @property
-    def found(self) -> tuple[int, Job, int]:
+    def outputs(self) -> tuple[int, Job, int]:
         """Where rows, their number and scores will be: arguments of jobs behind it."""
         return self._rows, self, self._scores
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
-from memoriter.kernel.found import Wanted
+from memoriter.kernel.found_rows import Wanted
 from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import Job, Library, Search, address, native_library
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.kernel.calls import FIELD_NUMBERS, LeafWeights, WordLists
-from memoriter.kernel.found import Wanted
+from memoriter.kernel.found_rows import Wanted
 from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import Job, Library
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer

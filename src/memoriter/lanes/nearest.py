@@ -25,7 +25,7 @@ from memoriter.index.view_vectors import (
     selected_vectors,
     vectors_of,
 )
-from memoriter.kernel.found import FoundRows, Wanted
+from memoriter.kernel.found_rows import FoundRows, Wanted
 from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import Job, native_library
 from memoriter.kernel.vectors import (
@@ -92,7 +92,7 @@ class Nearest:
         self._view = view
         self._query = query
         self._held = selected_vectors(view, masks)
-        self.found: Wanted | None = None
+        self.found_values: Wanted | None = None
         """The cosines of what other searches find too, if the kernel computes them."""
 
     def best(self, pool: int, floor: float, exact_up_to: int) -> Started[NearRows]:
@@ -109,9 +109,9 @@ class Nearest:
         vectors = NearestVectors(parts, self._query)
         near_rows = vectors.best(pool, max(floor, _LOWEST))
 
-        def about_found(found: FoundRows) -> list[Job]:
-            self.found = found.wanted(near_rows.search)
-            return [vectors.of(self.found)]
+        def about_found(found_rows: FoundRows) -> list[Job]:
+            self.found_values = found_rows.wanted(near_rows.search)
+            return [vectors.of(self.found_values)]
 
         return near_rows.then(lambda made: NearRows(*made, "exact")).asking(about_found)
 
@@ -285,16 +285,16 @@ def _cosines(some: Sequence[tuple[Segment, Places]], query: NDArray[np.float32])
     return np.concatenate([np.zeros(0), *made])
 
 
-def cosines_of(view: View, rows: Rows, query: NDArray[np.float32]) -> tuple[Rows, Scores]:
-    """(rows, exact cosines of the best vector) of those of these rows that have one."""
+def cosines_of(view: View, query: NDArray[np.float32], rows: Rows) -> Scores:
+    """The exact cosine of each row's best vector; NaN for a row that has none."""
     best = np.full(rows.size, -np.inf)
     for segment, at, nth in vectors_of(view, rows):
         cosines = _cosines([(segment, at)], query)
         if nth is None:  # each row has one vector, and all are here
-            return rows, cosines
+            return cosines
         np.maximum.at(best, nth, cosines)
-    known = np.flatnonzero(best > -np.inf)
-    return rows[known], best[known]
+    best[best == -np.inf] = np.nan
+    return best
 
 
 def _best_part(docs: Places, scores: NDArray[T]) -> tuple[Places, NDArray[T]]:

@@ -8,7 +8,6 @@ is approximate (`lanes.nearest`), and the plan says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, cast
@@ -23,7 +22,7 @@ from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores, among, un
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
-from memoriter.kernel.found import Wanted
+from memoriter.kernel.found_rows import Wanted
 from memoriter.kernel.jobs import Started, all_started
 from memoriter.lanes.kernel_lane import KernelLane
 from memoriter.lanes.missed import lane_with_options, score_of, with_pool
@@ -133,7 +132,7 @@ class VectorLane(KernelLane):
         """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
         ranked = all_started(hits).then(partial(self._ranked, ctx))
-        return ranked if ctx.running.scores_further else replace(ranked, about_found=())
+        return ranked if ctx.running.scores_further else Started(ranked.finish, ranked.jobs)
 
     def _ranked(self, ctx: Context, hits: list[_SpaceHits]) -> Ranking:
         approximate = any(each.scan == "approximate" for each in hits)
@@ -186,9 +185,8 @@ class VectorLane(KernelLane):
         if own.is_zero:
             return own
         query = cast("FloatVector", each.vector)
-        if own.found is None:
-            return own.of(*self._above(*cosines_of(each.view, rows, query)))
-        cosines = own.found.of(rows, lambda others: _cosine_of_each(each.view, others, query))
+        exact, known = partial(cosines_of, each.view, query), own.found_values
+        cosines = exact(rows) if known is None else known.of(rows, exact)
         has_vector = ~np.isnan(cosines)
         if not has_vector.all():
             rows, cosines = rows[has_vector], cosines[has_vector]
@@ -206,14 +204,14 @@ class VectorLane(KernelLane):
             return Started(lambda: _SpaceHits(each.name, *nothing, weight, is_zero=True))
         near = Nearest(each.view, _masks(ctx, each), query)
         near_rows = near.best(self.pool, self._floor, self.exact_up_to)
-        return near_rows.then(lambda made: self._hits(ctx, each, made, near.found))
+        return near_rows.then(lambda made: self._hits(ctx, each, made, near.found_values))
 
     def _hits(
-        self, ctx: Context, each: InSpace, near_rows: NearRows, found: Wanted | None
+        self, ctx: Context, each: InSpace, near_rows: NearRows, found_values: Wanted | None
     ) -> _SpaceHits:
         """The hits of a space that count."""
         above, weight = self._above(near_rows.rows, near_rows.cosines), self._weight(each.view)
-        hits = _SpaceHits(each.name, *above, weight, near_rows.scan, found=found)
+        hits = _SpaceHits(each.name, *above, weight, near_rows.scan, found_values=found_values)
         if len(ctx.spaces) == 1:
             return hits
         # Evidence shows every space that found a row, and how many rows come beside the pool
@@ -324,7 +322,7 @@ class _SpaceHits:
     weight: float
     scan: Scan = "exact"
     is_zero: bool = False
-    found: Wanted | None = None
+    found_values: Wanted | None = None
     """The cosines of what other lanes found too."""
 
     @property
@@ -340,7 +338,7 @@ class _SpaceHits:
             weight=self.weight,
             scan=self.scan,
             is_zero=self.is_zero,
-            found=self.found,
+            found_values=self.found_values,
         )
 
     def joined(self, other: _SpaceHits) -> _SpaceHits:
@@ -364,14 +362,6 @@ class _SpaceHits:
             return leaf
         value = float(snap(self.weight * self.cosines[at : at + 1])[0])
         return Explanation(label, value, "product", (leaf, Explanation("freshness", self.weight)))
-
-
-def _cosine_of_each(view: View, rows: Rows, query: FloatVector) -> Scores:
-    """The exact cosine of each row's best vector; NaN for a row that has none."""
-    known, cosines = cosines_of(view, rows, query)
-    out = np.full(rows.size, np.nan)
-    out[rows.searchsorted(known)] = cosines
-    return out
 
 
 class _Memo(NamedTuple):

@@ -20,7 +20,7 @@ from memoriter.core.slate import Op, Slate
 from memoriter.index.reads import text_lengths
 from memoriter.index.term_lists import look_up
 from memoriter.kernel.calls import term_counts
-from memoriter.kernel.found import FoundRows, Wanted
+from memoriter.kernel.found_rows import FoundRows, Wanted
 from memoriter.kernel.jobs import AboutFound
 from memoriter.kernel.library import Job, native_library
 from memoriter.lanes.port import Context, Ready, Skipped
@@ -82,8 +82,8 @@ class EchoBoost(Boost):
     def about_found(self, ctx: Context) -> tuple[AboutFound, ...]:
         """How many of their words are words of the question."""
 
-        def counted(found: FoundRows) -> list[Job]:
-            ctx.memo[_COUNTS] = wanted = found.wanted()
+        def counted(found_rows: FoundRows) -> list[Job]:
+            ctx.memo[_COUNTS] = wanted = found_rows.wanted()
             return [_counts(ctx, wanted)]
 
         return (counted,)

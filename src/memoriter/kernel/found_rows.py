@@ -31,14 +31,18 @@ class Wanted:
 
         The rows that the search `known` finds have its scores as values.
         """
-        self._rows, self._count = np.ascontiguousarray(rows, np.int64), count
+        self._rows = np.ascontiguousarray(rows, np.int64)
         self.size = rows.size if count is None else _MANY
         """About so many rows."""
         self._size = np.array([rows.size])
         self.values = np.empty(rows.size)
         given = address(self._size) if count is None else count
-        own = (0, 0, 0) if known is None else known.found
+        own = (0, 0, 0) if known is None else known.outputs
         self.given = (address(self._rows), given, *own, address(self.values))
+
+    def trim(self, rows: NDArray[np.int64]) -> None:
+        """These are the rows after all: drop the room for more, and what the job needed."""
+        self._rows, self.values, self.given = rows, self.values[: rows.size].copy(), ()
 
     def of(
         self,
@@ -46,9 +50,6 @@ class Wanted:
         others: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     ) -> NDArray[np.float64]:
         """The values of some rows, after the job; `others` computes those that it was not about."""
-        if self._count is not None:
-            count, self._count, self.given = self._count.done, None, ()
-            self._rows, self.values = self._rows[:count].copy(), self.values[:count].copy()
         known = self._rows
         if not known.size:
             return others(rows)
@@ -64,10 +65,19 @@ class FoundRows:
 
     def __init__(self, searches: Sequence[Search]) -> None:
         self._rows = np.empty(_MOST, np.int64)
-        found = [each for search in searches for each in search.found]
-        given = (len(searches), _MOST, address(self._rows), *found)
-        self.job = Job("found", given, _MOST, (self._rows, searches))
+        outputs = [each for search in searches for each in search.outputs]
+        given = (len(searches), _MOST, address(self._rows), *outputs)
+        self.job = Job("found_rows", given, _MOST, (self._rows, searches))
+        self._wanted: list[Wanted] = []
 
     def wanted(self, known: Search | None = None) -> Wanted:
         """For a job about these rows; those that the search `known` finds have its scores."""
-        return Wanted(self._rows, self.job, known)
+        made = Wanted(self._rows, self.job, known)
+        self._wanted.append(made)
+        return made
+
+    def trim(self) -> None:
+        """After the jobs: drop the room that they did not need."""
+        rows = self._rows[: self.job.done].copy()
+        for each in self._wanted:
+            each.trim(rows)
