@@ -15,16 +15,16 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.later import Later
 from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.validation import After, Bounds
-from memoriter.index.field_stats import Among, Named
+from memoriter.index.field_stats import Among, Named, field_stats_of
 from memoriter.index.term_lists import look_up
 from memoriter.kernel.jobs import Started
 from memoriter.lanes.bm25_evidence import TERM_WORDS, matched_term, term_text
-from memoriter.lanes.bm25_score import Form, ScoreForm
-from memoriter.lanes.bm25_search import Bm25Search
+from memoriter.lanes.bm25_score import Form, Formula, ScoreForm, Scorer, kept_scorer
+from memoriter.lanes.bm25_search import Bm25Search, SearchOptions
 from memoriter.lanes.kernel_lane import KernelLane
 from memoriter.lanes.port import Context, Miss, Ready, Skipped, WordMatch
 from memoriter.lanes.spec import option
-from memoriter.rank.bm25 import IdfForm
+from memoriter.rank.bm25 import Bm25Params, IdfForm
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
 from memoriter.text.tree import Or, ParsedQuery, ReadingStep, Term, excludes, tree_text
@@ -187,13 +187,36 @@ class Bm25Lane(KernelLane):
 
     def start(self, ctx: Context) -> Started[Ranking]:
         """Records that match the query, or the first looser rung that finds some; best first."""
-        search = Bm25Search(self, ctx)
+        parse = partial(self.parsed, ctx)
+        options = SearchOptions(self.dialect, self.pool, self.fuzzy)
+        search = Bm25Search(ctx, self._scorer(ctx), parse, options)
         look_up([segment.term_lists for segment in ctx.view.segments], ctx.terms)
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         started = search.climb(ctx.query.text, loosely=loosely)
         if not ctx.running.scores_further:
             return started
         return started.asking(partial(search.about_found, started.search))
+
+    def _scorer(self, ctx: Context) -> Scorer:
+        """The scorer of this lane in the view."""
+        reader = ctx.wording.analyzer
+
+        def new() -> Scorer:
+            weights = cast("dict[str, float]", self.fields)
+            stats = field_stats_of(ctx.view, tuple(weights), reader, self.records, self.agents)
+            formula = Formula(
+                form=self.form,
+                score=self.score,
+                idf=self.idf,
+                params=Bm25Params(self.k1, self.b),
+                weights=weights,
+                gate=cast("dict[str, float]", self.gate),
+                gate_from=self.gate_from,
+                least_mean=self.least_mean,
+            )
+            return Scorer(stats, formula)
+
+        return kept_scorer(ctx.view, self, reader.fingerprint, new)
 
     def score_rows(self, ctx: Context, ranking: Ranking, rows: Rows) -> Scores:
         """The scores of further rows, by the query or the rung that found the ranking."""

@@ -6,22 +6,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores, scores_at
-from memoriter.index.field_stats import field_stats_of
 from memoriter.index.selection import Selection
 from memoriter.kernel.found_rows import FoundRows, Wanted
 from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import Job, Search
 from memoriter.lanes.bm25_evidence import bm25_evidence
 from memoriter.lanes.bm25_query import Binder
-from memoriter.lanes.bm25_score import Formula, Scorer, kept_scorer
+from memoriter.lanes.bm25_score import Scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import (
     BoundTree,
@@ -31,14 +30,11 @@ from memoriter.lanes.maxscore import (
     scores_of,
 )
 from memoriter.lanes.port import Context
-from memoriter.rank.bm25 import Bm25Params, idf
+from memoriter.rank.bm25 import idf
 from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import dialect
 from memoriter.text.retry import content_words
 from memoriter.text.tree import ParsedQuery
-
-if TYPE_CHECKING:
-    from memoriter.lanes.bm25 import Bm25Lane
 
 _Hits = tuple[Rows, Scores]
 """Rows, best first, and their scores."""
@@ -46,12 +42,25 @@ _NO_HITS: Final[_Hits] = (np.zeros(0, np.int64), np.zeros(0))
 _NOTHING_FOUND: Final = Attempt(0, "initial", "", 0)
 
 
+class SearchOptions(NamedTuple):
+    """Options of the lane that its scorer does not have."""
+
+    dialect: str
+    pool: int
+    fuzzy: float
+
+
 class Bm25Search:
     """One query of the lane on one view, with its looser retries; parses each text once."""
 
-    def __init__(self, lane: Bm25Lane, ctx: Context) -> None:
-        self._lane = lane
-        self._ctx = ctx
+    def __init__(
+        self,
+        ctx: Context,
+        scorer: Scorer,
+        parse: Callable[[str], ParsedQuery],
+        options: SearchOptions,
+    ) -> None:
+        self._ctx, self._scorer, self._parse, self._options = ctx, scorer, parse, options
         self._parsed: dict[str, ParsedQuery] = {}
         self._trees: dict[str, BoundTree | None] = {}
         self._found_values: Wanted | None = None
@@ -59,30 +68,8 @@ class Bm25Search:
     def parsed(self, text: str) -> ParsedQuery:
         """A text parsed by the lane's dialect; each text is parsed once."""
         if text not in self._parsed:
-            self._parsed[text] = self._lane.parsed(self._ctx, text)
+            self._parsed[text] = self._parse(text)
         return self._parsed[text]
-
-    @cached_property
-    def _scorer(self) -> Scorer:
-        view, reader = self._ctx.view, self._ctx.wording.analyzer
-        return kept_scorer(view, self._lane, reader.fingerprint, self._new_scorer)
-
-    def _new_scorer(self) -> Scorer:
-        lane = self._lane
-        weights = cast("dict[str, float]", lane.fields)
-        reader = self._ctx.wording.analyzer
-        stats = field_stats_of(self._ctx.view, tuple(weights), reader, lane.records, lane.agents)
-        formula = Formula(
-            form=lane.form,
-            score=lane.score,
-            idf=lane.idf,
-            params=Bm25Params(lane.k1, lane.b),
-            weights=weights,
-            gate=cast("dict[str, float]", lane.gate),
-            gate_from=lane.gate_from,
-            least_mean=lane.least_mean,
-        )
-        return Scorer(stats, formula)
 
     def _bound(self, text: str) -> BoundTree | None:
         if text not in self._trees:
@@ -96,11 +83,11 @@ class Bm25Search:
         if bound is None:
             return Started(lambda: _NO_HITS)
         masks = self._ctx.selection.masks
-        return best_rows(self._scorer, bound, masks, self._lane.pool).then(self._ordered)
+        return best_rows(self._scorer, bound, masks, self._options.pool).then(self._ordered)
 
     def _ordered(self, hits: _Hits) -> _Hits:
         rows, scores = hits
-        order = self._ctx.best(scores, rows, self._lane.pool)
+        order = self._ctx.best(scores, rows, self._options.pool)
         return rows[order], scores[order]
 
     def about_found(self, own: Search | None, found_rows: FoundRows) -> list[Job]:
@@ -117,7 +104,9 @@ class Bm25Search:
         won = _winner(ranking.attempts)
         if won.near:
             masks = selection.only(self._ctx.view, rows).masks
-            near, scores, _ = self._fuzzy(masks).near((won.query or "").split(), self._lane.fuzzy)
+            near, scores, _ = self._fuzzy(masks).near(
+                (won.query or "").split(), self._options.fuzzy
+            )
             return scores_at(rows, near, scores)
         bound = self._bound(self._text(won))
         if bound is None:
@@ -133,17 +122,21 @@ class Bm25Search:
         counts with the idf of a word that no record has.
         After a fuzzy match, each of n words is worth 1 / n.
         """
-        if self._lane.score != "bm25":
+        if self._scorer.formula.score != "bm25":
             return None
         if won.near:
             return ((0.0, 0.0), (1.0, 1.0 / len((won.query or "").split())))
         # The query as asked, also if a looser one answered: what was left out was asked for too.
         bound = self._bound(self._ctx.query.text)
         leaves = () if bound is None else positive_leaves(bound)
-        unseen = idf(self._scorer.stats.total, 0, self._lane.idf)
+        unseen = idf(self._scorer.stats.total, 0, self._scorer.formula.idf)
         mass = math.fsum(each.times * each.boost * (each.idf or unseen) for each in leaves)
         # tf · (k1 + 1) / (tf + …) stays below k1 + 1, the limit of the saturation.
-        return ((0.0, 0.0), (snap_one(mass * (self._lane.k1 + 1.0)), 1.0)) if mass else None
+        return (
+            ((0.0, 0.0), (snap_one(mass * (self._scorer.formula.params.k1 + 1.0)), 1.0))
+            if mass
+            else None
+        )
 
     def _text(self, won: Attempt) -> str:
         return (won.query or "") if won.rung else self._ctx.query.text
@@ -172,13 +165,13 @@ class Bm25Search:
 
     def _looser(self, text: str) -> Iterator[tuple[Attempt, _Hits]]:
         """The looser queries of the dialect, then misspelt words; each with what it finds."""
-        looser = dialect(self._lane.dialect).looser
+        looser = dialect(self._options.dialect).looser
         for rung, name, query in () if looser is None else looser(text, self._df):
             hits = _NO_HITS if query is None else self._search(query).now()
             yield Attempt(rung, name, query, hits[0].size), hits
         if words := content_words(text):
             masks = self._ctx.selection.masks
-            rows, scores, near = self._fuzzy(masks).near(words, self._lane.fuzzy)
+            rows, scores, near = self._fuzzy(masks).near(words, self._options.fuzzy)
             hits = self._ordered((rows, scores))
             yield Attempt(5, "trigram_fuzzy", " ".join(words), hits[0].size, near), hits
 
