@@ -49,6 +49,16 @@ def altered(receipt: Receipt, path: str, value: object) -> dict[str, Any]:
     return dict(sealed(body).body)
 
 
+def test_a_question_that_names_a_speaker_replays_the_same() -> None:
+    """The name says whose memories are meant, and is not embedded."""
+    memory = memoriter.open(":memory:", maintenance="manual")
+    for n, name in enumerate(("Ann", "Bob", "Ann", "Bob")):
+        memory.remember(f"{name} took the cat to the vet {n}", source={"who": name})
+    again = memory.replay(memory.recall("what did Bob say about the cat?").receipt)
+    assert again.same
+    assert not again.differences
+
+
 def test_it_is_the_same_after_later_writes_edits_links_and_merges(tmp_path: Path) -> None:
     clock = HandClock()
     memory = filled(opened(tmp_path / "m.db", clock))

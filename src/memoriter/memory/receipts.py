@@ -71,18 +71,18 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
             hint=error.hint,
         ) from None
     check_vectors(case, receipt, ended.result)
-    wrong = ("outcomes.vector",) if _another_vector(case, ended.ctx.asked) else ()
+    wrong = ("outcomes.vector",) if _another_vector(case, ended.ctx.embedded) else ()
     return replay_of(receipt, ended.result, gone, forgotten, wrong)
 
 
-def _another_vector(case: Case, asked: str) -> bool:
+def _another_vector(case: Case, embedded: str) -> bool:
     """Whether the packaged table gives another query vector than the receipt says it gave."""
     if case.query.vector is not None or not isinstance(case.vector, np.ndarray) or read_failed():
         return False
     table = Static()
     if parse_space(case.generations.vectors).fingerprint != table.fingerprint:
         return False
-    (outcome,) = VectorSpace(table).embed([asked], "query")
+    (outcome,) = VectorSpace(table).embed([embedded], "query")
     return not isinstance(outcome, bytes) or outcome != case.vector.tobytes()
 
 
