@@ -123,7 +123,7 @@ def read_failed() -> bool:
     return _HOLDER.failed
 
 
-class _Pieces(dict[str, tuple[int, ...]]):
+class Pieces(dict[str, tuple[int, ...]]):
     """A cache: word → rows of its pieces."""
 
     def __missing__(self, word: str) -> tuple[int, ...]:
@@ -161,6 +161,11 @@ def static_words(text: str) -> list[str]:
     >>> static_words("Café du_Monde, 1962")
     ['cafe', 'du', 'monde', '1962']
     """
+    return _WORDS.findall(folded(text))
+
+
+def folded(text: str) -> str:
+    """A text in lower case, without accents."""
     lower = text.lower()
     if not lower.isascii():
         # NFKD sorts the combining marks of a character in quadratic time, so a text with a very
@@ -168,7 +173,7 @@ def static_words(text: str) -> list[str]:
         if _STRETCH.search(lower):
             lower = _unmarked(lower)
         lower = _unmarked(unicodedata.normalize("NFKD", lower))
-    return _WORDS.findall(lower)
+    return lower
 
 
 def _unmarked(text: str) -> str:
@@ -189,7 +194,7 @@ class Static:
     """It cannot hang, so `embed.call` needs no thread."""
 
     def __init__(self) -> None:
-        self._pieces = _Pieces()
+        self._pieces = Pieces()
         self._fingerprint = (
             "static-en/1:" + digest("static-en", canonical([SHA256, _RULES])).hex()[:16]
         )

@@ -283,3 +283,22 @@ def unit_rows(fast: Library, matrix: Doubles) -> tuple[NDArray[np.float32], Bits
     given = (address(matrix), *matrix.shape, address(out), address(done))
     fast.call("units", given, matrix.size)
     return out, done
+
+
+def transformed(
+    fast: Library,
+    weights: tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.float32]],
+    tables: tuple[NDArray[np.float32], NDArray[np.float32]],
+    texts: Sequence[Sequence[int]],
+) -> NDArray[np.int8]:
+    """The vectors, in bytes, of texts that are given as tokens: `embed.transformer` in C."""
+    words, layers, numbers = weights
+    exponentials, shares = tables
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    tokens = np.fromiter(chain.from_iterable(texts), np.int64, int(sizes.sum()))
+    out = np.empty((len(texts), words.shape[1]), np.int8)
+    model = (address(words), len(words), address(layers), len(layers), address(numbers))
+    using = (address(exponentials), exponentials.size, address(shares))
+    given = (*model, *using, address(tokens), address(sizes), len(texts), address(out))
+    fast.call("transform", given, tokens.size * layers.size)
+    return out

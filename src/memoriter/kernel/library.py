@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "MEMORITER_KERNEL"
 CHOICES: Final = ("auto", "numpy", "native")
-ABI: Final = 5
+ABI: Final = 6
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _BYTE: Final = ctypes.c_char
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
@@ -48,6 +48,10 @@ _CALLS: Final = {
     "sums": (_POINTER, _POINTER, _COUNT, _POINTER, _POINTER, _COUNT, _POINTER),
     "units": (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER),
     "scan_bytes": (_POINTER, _COUNT, _COUNT, *[_POINTER] * 4),
+    "transform": (
+        *(_POINTER, _COUNT, _POINTER, _COUNT, *[_POINTER] * 2, _COUNT, *[_POINTER] * 3),
+        *(_COUNT, _POINTER),
+    ),
     "run": (_POINTER, _COUNT),
 }
 """The functions of the library, without the prefix `kernel_`, and their arguments."""

