@@ -10,7 +10,7 @@ import apsw
 import memoriter
 from bench.tools import Corpus, Options, Spent, bare, folder, median, profiled, table, timed
 
-EMBEDDERS = {"no embedder": None, "packaged embedder": "static"}
+EMBEDDERS = {"no embedder": None, "packaged embedder": "table"}
 
 
 def run(options: Options) -> None:

@@ -19,7 +19,7 @@ from bench.tools import (
     timed,
 )
 
-EMBEDDERS = {"no embedder": None, "packaged embedder": "static"}
+EMBEDDERS = {"no embedder": None, "packaged embedder": "table"}
 
 
 def run(options: Options) -> None:

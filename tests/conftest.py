@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,10 @@ from tests.sound import sound
 
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import CountedEntropy, HandClock
+
+os.environ.setdefault("MEMORITER_NEW_STORE", "table")
+"""Most tests are not about meaning: their stores, and those of the programs they start, have the
+light embedder. `tests/unit/test_memory_model.py` and its like say which they want."""
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(

@@ -86,6 +86,7 @@ class AsyncEmbedding(_AsyncWrapper[Embedding]):
     """The vector spaces of the tenant, async."""
 
     status = _as_coroutine(Embedding.status)
+    fill = _as_coroutine(Embedding.fill)
     migrate = _as_coroutine(Embedding.migrate)
     begin = _as_coroutine(Embedding.begin)
     promote = _as_coroutine(Embedding.promote)

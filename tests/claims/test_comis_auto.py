@@ -15,7 +15,7 @@ import pytest
 from tests.unit.servers import Handler, Server, served
 
 import memoriter
-from memoriter.core.errors import InputError
+from memoriter.core.errors import Corrupt, InputError
 from memoriter.memory import embedders
 from memoriter.memory.facade import Memory
 
@@ -38,9 +38,19 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         yield made
 
 
+@pytest.fixture(autouse=True)
+def _new_stores_have_what_auto_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMORITER_NEW_STORE", raising=False)
+
+
+def _no_model() -> None:
+    raise Corrupt("the packaged model cannot be read")
+
+
 @pytest.fixture
 def damaged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files of the packaged table cannot be read."""
+    """The files of the packaged model and table cannot be read."""
+    monkeypatch.setattr(embedders, "_model", _no_model)
     monkeypatch.setattr(embedders, "why_unreadable", lambda: "FileNotFoundError: vectors.npy")
     monkeypatch.setattr(embedders, "read_failed", lambda: True)
 
@@ -61,7 +71,8 @@ with memoriter.open(":memory:", embedder="auto") as memory:
 
 def test_co_06_a_process_without_the_files_of_the_table_searches_by_words(tmp_path: Path) -> None:
     call = [sys.executable, "-c", FRESH, str(tmp_path)]
-    env = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    left_out = (VARIABLE, "MEMORITER_NEW_STORE")
+    env = {name: value for name, value in os.environ.items() if name not in left_out}
     done = subprocess.run(  # noqa: S603  # our own script
         call, capture_output=True, text=True, check=False, env=env, timeout=300
     )
@@ -83,7 +94,7 @@ def test_co_06_the_local_one_comes_first_also_where_a_remote_one_is_configured(
     with memoriter.open(":memory:", embedder="auto") as memory:
         answered(memory)
         (space,) = memory.embedding.status()
-        assert space.embedder == "static"
+        assert space.embedder == "memory-en"
     assert server.bodies == []
 
 
@@ -119,7 +130,7 @@ def test_co_06_a_remote_one_that_nobody_configured_is_never_asked(
 
 
 @pytest.mark.usefixtures("damaged")
-@pytest.mark.parametrize("value", ["static", "m@localhost", "onnx:/tmp/x", "http:m"])
+@pytest.mark.parametrize("value", ["table", "m@localhost", "onnx:/tmp/x", "http:m"])
 def test_co_06_a_variable_that_names_no_server_is_refused(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:

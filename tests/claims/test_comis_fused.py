@@ -100,7 +100,7 @@ def test_co_06_embeddings_are_on_without_configuration() -> None:
     with memoriter.open(":memory:") as memory:
         memory.remember("how to cook spaghetti")
         (space,) = memory.embedding.status()
-        assert (space.embedder, space.serves) == ("static", True)
+        assert (space.embedder, space.serves) == ("table", True)
         assert ask(memory, "pasta recipe").used == ("words", "meaning")
         assert recipe_of("comis").names["embedding.provider"] == "open.embedder"
 

@@ -154,9 +154,9 @@ def test_md_29_a_damaged_file_of_vectors_is_made_anew(tmp_path: Path) -> None:
 def test_md_30_a_local_embedder_is_there_after_a_plain_install() -> None:
     with memoriter.open(":memory:") as memory:
         (space,) = memory.embedding.status()
-        assert (space.embedder, space.serves) == ("static", True)
+        assert (space.embedder, space.serves) == ("table", True)
     assert isinstance(embedder_of("hash"), Hash)
-    assert {"minilm", "hash", "static"} <= set(KNOWN)
+    assert {"minilm", "hash", "table"} <= set(KNOWN)
 
 
 @pytest.mark.parametrize(

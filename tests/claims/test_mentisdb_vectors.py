@@ -15,6 +15,7 @@ from tests.claims.mentisdb_asking import asked, near
 import memoriter
 from memoriter.embed.callable import FunctionEmbedder
 from memoriter.embed.hash import Hash
+from memoriter.embed.memory_en import MemoryModel
 from memoriter.embed.static import Static
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
@@ -176,7 +177,7 @@ def test_md_30_a_local_embedder_works_after_a_plain_install_and_theirs_can_be_ch
     with memoriter.open(":memory:") as memory:
         fill(memory)
         assert ask(memory, QUESTION).backend == "hybrid"
-    assert isinstance(embedder_of("auto"), Static)
+    assert isinstance(embedder_of("auto"), MemoryModel)
     theirs = embedder_of("hash")
     assert isinstance(theirs, Hash)
     assert theirs.dimension == 256

@@ -70,9 +70,9 @@ def dumped(memory: Memory) -> object:
 
 def the_doctor_mends_derived_data_only(path: Path) -> None:
     """Words, a vector and a segment are damaged and mended; every other row stays as it was."""
-    filled(path, embedder="static", flush_rows=5)
-    with_words(path, embedder="static", flush_rows=5, maintenance="manual")
-    with opened(path, embedder="static", maintenance="manual", flush_rows=5) as memory:
+    filled(path, embedder="table", flush_rows=5)
+    with_words(path, embedder="table", flush_rows=5, maintenance="manual")
+    with opened(path, embedder="table", maintenance="manual", flush_rows=5) as memory:
         memory.maintain()
         before = spelled(memory)
     (segment, *_) = path.with_name(path.name + ".idx").glob("*.seg")
@@ -82,7 +82,7 @@ def the_doctor_mends_derived_data_only(path: Path) -> None:
         "UPDATE words SET body=zeroblob(4) WHERE row=1",
         "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=3",
     )
-    with opened(path, embedder="static", maintenance="manual", flush_rows=5) as memory:
+    with opened(path, embedder="table", maintenance="manual", flush_rows=5) as memory:
         report = memory.doctor()
         assert (len(report.derived), report.problems, report.mended) == (3, (), True)
         assert memory.maintain().embedded == 1
@@ -99,7 +99,7 @@ def spelled(memory: Memory) -> object:
 
 def the_doctor_keeps_what_it_cannot_make(path: Path) -> None:
     """A damaged vector of another space is told, and stays."""
-    filled(path, embedder="static")
+    filled(path, embedder="table")
     hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
     with opened(path, embedder=None) as memory:
         before = dumped(memory)

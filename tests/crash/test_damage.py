@@ -223,9 +223,9 @@ def flip_generation(path: Path, pattern: bytes) -> None:
 
 
 def test_the_doctor_throws_no_vector_away_that_it_cannot_make_again(tmp_path: Path) -> None:
-    path = filled(tmp_path / "m.db", embedder="static")
+    path = filled(tmp_path / "m.db", embedder="table")
     flip_generation(path, rb"static-en/1:[0-9a-f]{16}\+title")
-    with opened(path, embedder="static") as memory:
+    with opened(path, embedder="table") as memory:
         before = dumped(memory)
         report = memory.doctor()
         assert not report.mended
@@ -238,9 +238,9 @@ def test_the_doctor_throws_no_vector_away_that_it_cannot_make_again(tmp_path: Pa
 
 @pytest.mark.parametrize("row", [900, 3])
 def test_a_vector_that_names_a_wrong_row_is_a_problem(row: int, tmp_path: Path) -> None:
-    path = filled(tmp_path / "m.db", embedder="static")
+    path = filled(tmp_path / "m.db", embedder="table")
     hurt(path, f"UPDATE vectors SET row={row} WHERE row=1")  # noqa: S608  # our own number
-    with opened(path, embedder="static") as memory:
+    with opened(path, embedder="table") as memory:
         before = dumped(memory)
         assert not memory.doctor().sound
         assert dumped(memory) == before
@@ -291,9 +291,9 @@ def test_the_doctor_is_careful(check: Callable[[Path], None], tmp_path: Path) ->
 
 
 def test_the_doctor_mends_vectors_of_this_space(tmp_path: Path) -> None:
-    path = filled(tmp_path / "m.db", embedder="static")
+    path = filled(tmp_path / "m.db", embedder="table")
     hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
-    with opened(path, embedder="static") as memory:
+    with opened(path, embedder="table") as memory:
         assert memory.doctor().mended
         assert memory.verify_store().sound
         assert (memory.maintain().embedded, memory.status().debt) == (1, 0)
@@ -313,7 +313,7 @@ def test_damage_in_the_segments_of_another_application_is_seen(verb: str, tmp_pa
     content = bytearray(segment.read_bytes())
     content[len(content) // 2] ^= 1
     segment.write_bytes(content)
-    with memoriter.open(tmp_path / "m.db", embedder="static", flush_rows=5) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder="table", flush_rows=5) as memory:
         report = memory.verify_store() if verb == "verify-store" else memory.doctor()
         assert segment.name in report.derived[0]
         assert report.mended == (verb == "doctor")

@@ -112,7 +112,7 @@ def test_an_interrupt_anywhere_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatc
 
 def test_what_opens_no_memory_has_no_embedder(cli: Cli) -> None:
     cli("remember", "a red bird", ok=True)
-    result = cli("token", "list", "--embedder", "static")
+    result = cli("token", "list", "--embedder", "table")
     assert result.exit_code == 2
     assert "--embedder" in result.stderr
     assert "--embedder" in cli("serve", "--help").stdout

@@ -671,7 +671,7 @@ def test_several_embedders_behind_a_filter_have_the_same_receipt(
     chosen: pytest.MonkeyPatch, fast: Library
 ) -> None:
     del fast
-    memory = memoriter.open(embedder=["static", ToyEmbedder()], clock=HandClock())
+    memory = memoriter.open(embedder=["table", ToyEmbedder()], clock=HandClock())
     texts = (
         "red tea in berlin", "the dog moved to paris", "my sister likes bread", "prod server port",
         "a meeting about the budget", "garden wedding in may", "coffee oven recipe", "cat vet",

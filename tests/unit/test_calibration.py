@@ -14,20 +14,21 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.inside import clock_of, embedder_of, log_of, view_of
-from tools.calibrate import made
+from tools.calibrate import EMBEDDERS, made
 
 import memoriter
 from memoriter.core.calibration import LEVELS, Calibration
 from memoriter.core.errors import Corrupt, InputError, NotFound, Unavailable
 from memoriter.core.times import iso, to_datetime
 from memoriter.embed.calibrate import (
-    PACKAGED_FILE,
+    PACKAGED_FILES,
     calibration_of,
     packaged_calibration,
     probes,
     quantiles,
 )
 from memoriter.embed.hash import Hash
+from memoriter.embed.port import Embedder
 from memoriter.embed.static import Static
 from memoriter.embed.vector_space import space_of
 from memoriter.index.calibrations import committed_calibration
@@ -107,9 +108,12 @@ def test_all_pairs_of_questions_and_records_count() -> None:
 # --- what is packaged ------------------------------------------------------------------------
 
 
-def test_the_packaged_calibration_is_what_the_tool_makes_bit_for_bit() -> None:
-    file = resources.files("memoriter.embed").joinpath(PACKAGED_FILE)
-    assert file.read_text("utf-8") == made()
+@pytest.mark.parametrize(("name", "embedder"), list(zip(PACKAGED_FILES, EMBEDDERS, strict=True)))
+def test_a_packaged_calibration_is_what_the_tool_makes_bit_for_bit(
+    name: str, embedder: type[Embedder]
+) -> None:
+    file = resources.files("memoriter.embed").joinpath(name)
+    assert file.read_text("utf-8") == made(embedder())
 
 
 def test_the_packaged_calibration_belongs_to_the_packaged_embedder_under_any_template() -> None:
@@ -304,10 +308,10 @@ def test_any_space_of_the_tenant_can_be_named() -> None:
     with toy(embedder=[ToyEmbedder(), "hash"]) as memory:
         memory.remember("port")
         memory.maintain()
-        memory.embedding.migrate("static")
+        memory.embedding.migrate("table")
         for name in ("toy", "hash", space_of(Hash())):
             assert memory.calibrate(name).state == "committed"
-        assert memory.calibrate("static").state == "packaged"
+        assert memory.calibrate("table").state == "packaged"
         assert [one.embedder for one in memory.status().calibrations] == ["toy", "hash"]
         states = {space.space: space.calibration.state for space in memory.embedding.status()}
         assert states == {

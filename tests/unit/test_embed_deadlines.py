@@ -150,7 +150,7 @@ def test_upkeep_does_not_wait_for_it_again_and_again(hanging: Hanging, calls: li
 
 def test_the_packaged_embedders_are_called_directly() -> None:
     here = threading.get_ident()
-    for name in ("static", "hash"):
+    for name in ("table", "hash"):
         model = embedder_of(name)
         assert model is not None
         assert call_with_deadline(threading.get_ident, model, 60.0) == here

@@ -19,8 +19,9 @@ from memoriter.testing.fakes import ToyEmbedder
 @pytest.mark.parametrize(
     ("what", "name", "dimension"),
     [
-        ("auto", "static-en", 256),
-        ("static", "static-en", 256),
+        ("auto", "memory-en", 384),
+        ("table", "static-en", 256),
+        ("table", "static-en", 256),
         ("hash", "hash", 256),
         ("given:3", "given:3", 3),
         ("http:small@http://localhost:1/v1#768", "http:small@http://localhost:1/v1", 768),

@@ -302,4 +302,4 @@ def test_every_embedder_of_an_evaluation_has_the_vectors_of_all_records() -> Non
         (run,) = evaluate(Dataset("x", "", (case,)), recipes, lambda _: None, options)
         return run.outcomes[0].reply.top or 0.0
 
-    assert best("hash", "static") == best("static") > best("hash")
+    assert best("hash", "table") == best("table") > best("hash")

@@ -186,9 +186,9 @@ class Nameless:
 
 
 REFUSED: list[dict[str, Any]] = [
-    {"top_k": 3}, {"embeder": "static"}, {"tenant": ""}, {"tenant": 5}, {"tenant": "a\0b"},
+    {"top_k": 3}, {"embeder": "table"}, {"tenant": ""}, {"tenant": 5}, {"tenant": "a\0b"},
     {"embedder": "nobody"}, {"embedder": 5}, {"embedder": Nameless()}, {"embedder": []},
-    {"embedder": later}, {"embedder": ["static", "static"]}, {"embedder": ["static", "nobody"]},
+    {"embedder": later}, {"embedder": ["table", "table"]}, {"embedder": ["table", "nobody"]},
     {"embedder": "given:x"}, {"embedder": "onnx:/nowhere"}, {"embedder": lambda: 5},
     {"embedder": lambda texts: 5}, {"embedder": lambda texts: texts[9]},
     {"reranker": "nobody"}, {"reranker": 5}, {"reranker": later}, {"reranker": lambda: 5},

@@ -66,13 +66,13 @@ def test_texts_with_nothing_to_embed_keep_nobody_waiting(tmp_path: Path) -> None
 def test_a_space_may_serve_whatever_has_nothing_to_embed() -> None:
     memory = memoriter.open(":memory:", embedder=ToyEmbedder())
     memory.remember_many(["!!!"] * 300 + ["port"])
-    space = memory.embedding.migrate("static")
+    space = memory.embedding.migrate("table")
     assert (space.rows, space.of) == (301, 301)
-    memory.embedding.promote("static")
+    memory.embedding.promote("table")
 
 
 def test_a_vector_goes_when_its_own_template_reads_otherwise() -> None:
-    memory = memoriter.open(":memory:", embedder=["static", "hash"])
+    memory = memoriter.open(":memory:", embedder=["table", "hash"])
     memory.remember("one two", id="a", tags=["alpha"])
     memory.remember("three", id="b")
     memory.maintain()
@@ -83,7 +83,7 @@ def test_a_vector_goes_when_its_own_template_reads_otherwise() -> None:
 
     before = kept()
     memory.update("a", tags=["omega"])
-    static, theirs = space_of(embedder_of("static")), space_of(Hash())
+    static, theirs = space_of(embedder_of("table")), space_of(Hash())
     assert kept() == {static: before[static]}
     assert "1 row behind" in str(memory.plan("one", recipe="semantic"))
     memory.maintain()
@@ -94,7 +94,7 @@ def test_a_vector_goes_when_its_own_template_reads_otherwise() -> None:
     assert len(kept()) == 2
 
 
-@pytest.mark.parametrize("name", ["static", "hash"])
+@pytest.mark.parametrize("name", ["table", "hash"])
 def test_the_name_of_a_space_tells_its_parts(name: str) -> None:
     model = embedder_of(name)
     assert model is not None
@@ -110,12 +110,12 @@ def test_a_space_has_a_name_before_it_serves_and_after(tmp_path: Path) -> None:
         memory.remember("port")
         memory.embedding.migrate("hash")
     with memoriter.open(path) as memory:
-        assert {space.embedder for space in memory.embedding.status()} == {"static", "hash"}
+        assert {space.embedder for space in memory.embedding.status()} == {"table", "hash"}
         memory.embedding.promote("hash")
         memory.embedding.promote("hash")
         memory.embedding.rollback()
         serving = {space.embedder: space.serves for space in memory.embedding.status()}
-        assert serving == {"static": True, "hash": False}
+        assert serving == {"table": True, "hash": False}
 
 
 def test_a_model_of_the_callers_own_has_no_name_to_serve_by() -> None:

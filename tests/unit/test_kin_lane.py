@@ -50,7 +50,7 @@ def test_the_title_is_read_too() -> None:
 
 
 def test_a_memory_with_any_embedder_has_kin() -> None:
-    for embedder in (ToyEmbedder(), "given:2", "static"):
+    for embedder in (ToyEmbedder(), "given:2", "table"):
         memory = memoriter.open(embedder=embedder)
         memory.remember("My sister had her wedding in June")
         assert "kin" in memory.recall("sibling married").used

@@ -137,7 +137,7 @@ def test_a_space_filled_by_a_migration_is_read_beside(tmp_path: Path) -> None:
     with memoriter.open(path) as memory:
         memory.remember_many({"text": text, "id": text} for text in TEXTS)
         memory.embedding.migrate("hash")
-    with memoriter.open(path, embedder=["static", "hash"]) as memory:
+    with memoriter.open(path, embedder=["table", "hash"]) as memory:
         result = memory.recall("cache memory", recipe="semantic")
         assert [part.label for part in result[0].lanes["meaning"].why.parts] == [
             "static-en",
@@ -157,7 +157,7 @@ def test_a_memory_with_one_space_shows_no_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "embedders", [[], ["static", None], ["static", "static"], ["hash"] * 5, ["nope"], [5]]
+    "embedders", [[], ["table", None], ["table", "table"], ["hash"] * 5, ["nope"], [5]]
 )
 def test_a_wrong_list_of_embedders_is_refused(embedders: Any) -> None:
     with pytest.raises(memoriter.InputError, match="embedder"):
@@ -173,7 +173,7 @@ def test_a_query_vector_of_zeros_finds_nothing_and_says_so() -> None:
 
 def test_spaces_are_replayed_in_the_order_in_which_they_are_read() -> None:
     one, two = both()
-    with filled(memoriter.open(":memory:", embedder=["static", two, one, "hash"])) as memory:
+    with filled(memoriter.open(":memory:", embedder=["table", two, one, "hash"])) as memory:
         result = memory.recall("cache memory")
         two.failing = True
         failed = memory.recall("cache memory")

@@ -25,7 +25,7 @@ APPS = [advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})]
 
 @pytest.fixture
 def tenant_session() -> Iterator[TenantSession]:
-    with open_empty("static") as memory:
+    with open_empty("table") as memory:
         memory.remember("Prod SSH port is 49222", id="port", tags=["ops"], kind="fact")
         memory.remember("<img src=x onerror=alert(1)> ssh", id="evil")
         yield TenantSession(memory)

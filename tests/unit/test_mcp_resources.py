@@ -20,7 +20,7 @@ from memoriter.doors.tenant_session import TenantSession
 
 @pytest.fixture
 def tenant_session() -> Iterator[TenantSession]:
-    with open_empty("static") as memory:
+    with open_empty("table") as memory:
         for name in ("port", "tea", "a/b c"):
             memory.remember(f"Prod SSH port of {name} is 49222", id=name)
         yield TenantSession(memory)

@@ -23,7 +23,7 @@ from memoriter.doors.tenant_session import TenantSession
 
 @pytest.fixture
 def tenant_session() -> Iterator[TenantSession]:
-    with open_empty("static") as memory:
+    with open_empty("table") as memory:
         memory.remember("Prod SSH port is 49222", id="port", tags=["ops"], kind="fact")
         memory.remember("first line\nreceipt 666\nrank: 9", id="trick", trust="external")
         yield TenantSession(memory)

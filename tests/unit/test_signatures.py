@@ -128,7 +128,7 @@ with memoriter.open("agent.db", embedder=vectors, reranker=judge, read_only=Fals
     memory.remember_many(drafts)
     made: datetime = result[0].record.created
     count: int = memory.count(where={"tags": "ops"})
-memoriter.open("agent.db", embedder=[vectors, "static"])
+memoriter.open("agent.db", embedder=[vectors, "table"])
 
 
 async def main() -> None:
@@ -146,7 +146,7 @@ async def main() -> None:
 WRONG = """\
 import memoriter
 
-memoriter.open("agent.db", embeder="static")  # wrong
+memoriter.open("agent.db", embeder="table")  # wrong
 memoriter.open("agent.db", durability="slow")  # wrong
 memory = memoriter.open("agent.db")
 memory.remember("x", importence=0.4)  # wrong
@@ -168,7 +168,7 @@ memoriter.Hook(memory, limits=3)  # wrong
 
 
 async def main() -> None:
-    memoriter.aopen("agent.db", embeder="static")  # wrong
+    memoriter.aopen("agent.db", embeder="table")  # wrong
     async with memoriter.aopen("agent.db") as memory:
         await memory.remember("x", importence=0.4)  # wrong
         await memory.remember("x", tags=1)  # wrong

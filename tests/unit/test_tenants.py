@@ -43,7 +43,7 @@ def test_a_tenant_that_chose_another_embedder_is_read_through_it(tmp_path: Path)
             t: next(s.embedder for s in tenants.memory(t).embedding.status() if s.serves)
             for t in spaces
         }
-        assert serving == {"x": "static", "y": "hash"}
+        assert serving == {"x": "table", "y": "hash"}
 
 
 def test_a_house_in_memory_lives_as_long_as_it_is_open() -> None:

@@ -36,14 +36,13 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.train", description=__doc__)
     parser.add_argument("out", type=Path, help="the folder of weights to write")
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--rate", type=float, default=6e-5)
+    parser.add_argument("--rate", type=float, default=8e-5)
     parser.add_argument("--scenes", type=int, default=12, help="scenes a step")
     parser.add_argument("--layers", default="0,1,2,3,4,5", help="which layers are kept")
     parser.add_argument("--brake", type=float, default=30.0, help="weight of the cosines of plain texts")
     parser.add_argument("--own", type=float, default=0.0, help="weight of the cosines of the pairs")
     parser.add_argument("--plain", type=int, default=24, help="plain texts a step")
     parser.add_argument("--typos", type=float, default=0.1, help="share of questions that get a slip")
-    parser.add_argument("--coarse", type=float, default=0.0, help="share of steps, the last ones, with rounded products")
     parser.add_argument("--limit", type=int, default=0, help="train on so many scenes only")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
@@ -84,7 +83,7 @@ def plain_texts(seed: int) -> Iterator[str]:
 
 
 def batch_loss(
-    model: Network, still: Network, part: Sequence[Scene], plain: list[str], use: argparse.Namespace, rnd: random.Random, coarse: bool
+    model: Network, still: Network, part: Sequence[Scene], plain: list[str], use: argparse.Namespace, rnd: random.Random
 ) -> Tensor:
     """The loss of some scenes."""
     memories: list[str] = []
@@ -95,7 +94,7 @@ def batch_loss(
             questions.append(slipped(question, rnd) if rnd.random() < use.typos else question)
             gold.append([len(memories) + place for place in places])
         memories += scene.memories
-    records, queries = by_length(model, memories, coarse), by_length(model, questions, coarse)
+    records, queries = by_length(model, memories), by_length(model, questions)
     near = queries @ records.T / TEMPERATURE
     right = torch.zeros_like(near)
     for row, places in enumerate(gold):
@@ -108,7 +107,7 @@ def batch_loss(
     if plain and use.brake:
         with torch.no_grad():
             before = by_length(still, plain)
-        now = by_length(model, plain, coarse)
+        now = by_length(model, plain)
         loss = loss + use.brake * ((now @ now.T - before @ before.T) ** 2).mean()
     if use.own:
         with torch.no_grad():
@@ -170,9 +169,9 @@ def main() -> None:
         for begin in range(0, len(order), use.scenes):
             model.train()
             some = [next(plain) for _ in range(use.plain)]
-            part, coarse = order[begin : begin + use.scenes], step >= (1 - use.coarse) * steps
+            part = order[begin : begin + use.scenes]
             with torch.autocast("cpu", torch.bfloat16, enabled=not use.precise):
-                loss = batch_loss(model, still, part, some, use, rnd, coarse)
+                loss = batch_loss(model, still, part, some, use, rnd)
             optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -1,7 +1,7 @@
 """The network of the packaged model in torch: the layers of all-MiniLM-L6-v2, as training changes them.
 
-It reads the tokens of `memoriter.embed.word_pieces`. With
-`coarse` its products are rounded as the packaged model rounds them (`memoriter.embed.transformer`), so that the last steps of training see them.
+It reads the tokens of `memoriter.embed.word_pieces`;
+`tools.train.weights` makes of it what `memoriter.embed.transformer` runs.
 """
 
 from __future__ import annotations
@@ -94,41 +94,26 @@ def initializers(path: Path) -> dict[str, np.ndarray]:
 # -- layers ----------------------------------------------------------------------------------------
 
 
-def rounded(values: Tensor, levels: float, dim: int = -1) -> Tensor:
-    """Values in whole steps of their largest along a dimension; gradients pass as if unchanged."""
-    step = values.detach().abs().amax(dim, keepdim=True).clamp_min(1e-12) / levels
-    return values + (torch.round(values / step) * step - values).detach()
-
-
-class Linear(nn.Linear):
-    """A linear map whose weights may be rounded to 8 bits a row and whose input to 9 bits a token."""
-
-    def forward(self, x: Tensor, coarse: bool = False) -> Tensor:
-        if not coarse:
-            return F.linear(x, self.weight, self.bias)
-        return F.linear(rounded(x, 255.0), rounded(self.weight, 127.0), self.bias)
-
-
 class Layer(nn.Module):
     """Attention and the inner map, each added to its input and normalised."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.qkv = Linear(WIDTH, 3 * WIDTH)
-        self.out = Linear(WIDTH, WIDTH)
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.out = nn.Linear(WIDTH, WIDTH)
         self.norm1 = nn.LayerNorm(WIDTH, 1e-12)
-        self.up = Linear(WIDTH, INNER)
-        self.down = Linear(INNER, WIDTH)
+        self.up = nn.Linear(WIDTH, INNER)
+        self.down = nn.Linear(INNER, WIDTH)
         self.norm2 = nn.LayerNorm(WIDTH, 1e-12)
 
-    def forward(self, x: Tensor, mask: Tensor, coarse: bool = False) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         texts, tokens, _ = x.shape
         query, key, value = (
-            self.qkv(x, coarse).view(texts, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+            self.qkv(x).view(texts, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
         )
         seen = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        x = self.norm1(x + self.out(seen.transpose(1, 2).reshape(texts, tokens, WIDTH), coarse))
-        return self.norm2(x + self.down(F.gelu(self.up(x, coarse)), coarse))
+        x = self.norm1(x + self.out(seen.transpose(1, 2).reshape(texts, tokens, WIDTH)))
+        return self.norm2(x + self.down(F.gelu(self.up(x))))
 
 
 class Network(nn.Module):
@@ -141,15 +126,11 @@ class Network(nn.Module):
         self.norm = nn.LayerNorm(WIDTH, 1e-12)
         self.layers = nn.ModuleList(Layer() for _ in range(layers))
 
-    def forward(self, ids: Tensor, mask: Tensor, coarse: bool = False) -> Tensor:
-        words = self.words.weight
-        x = self.norm(
-            F.embedding(ids, rounded(words, 127.0) if coarse else words)
-            + self.places[: ids.shape[1]]
-        )
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        x = self.norm(self.words(ids) + self.places[: ids.shape[1]])
         hidden = ((1 - mask) * -1e9)[:, None, None, :]
         for layer in self.layers:
-            x = layer(x, hidden, coarse)
+            x = layer(x, hidden)
         return F.normalize((x * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True), dim=1)
 
 
@@ -220,18 +201,18 @@ def batch_of(texts: Sequence[str], longest: int = 112) -> tuple[Tensor, Tensor]:
     return ids, mask
 
 
-def by_length(model: Network, texts: Sequence[str], coarse: bool = False, longest: int = 112, size: int = 40) -> Tensor:
+def by_length(model: Network, texts: Sequence[str], longest: int = 112, size: int = 40) -> Tensor:
     """The vectors of texts, read in batches of similar length, so that little is padded."""
     order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
     parts = [order[begin : begin + size] for begin in range(0, len(order), size)]
-    made = [model(*batch_of([texts[at] for at in part], longest), coarse) for part in parts]
+    made = [model(*batch_of([texts[at] for at in part], longest)) for part in parts]
     back = torch.empty(len(texts), dtype=torch.long)
     back[torch.tensor(order)] = torch.arange(len(texts))
     return torch.cat(made)[back].float()
 
 
 @torch.no_grad()
-def vectors(model: Network, texts: Sequence[str], coarse: bool = False, longest: int = LONGEST) -> np.ndarray:
+def vectors(model: Network, texts: Sequence[str], longest: int = LONGEST) -> np.ndarray:
     """The unit vector of each text."""
     model.eval()
     sizes = [len(text) for text in texts]
@@ -239,5 +220,5 @@ def vectors(model: Network, texts: Sequence[str], coarse: bool = False, longest:
     out = np.zeros((len(texts), WIDTH), np.float32)
     for begin in range(0, len(order), 32):
         some = order[begin : begin + 32]
-        out[some] = model(*batch_of([texts[at] for at in some], longest), coarse).numpy()
+        out[some] = model(*batch_of([texts[at] for at in some], longest)).numpy()
     return out

@@ -7,6 +7,7 @@ from them; `memory.calibrate` that of any other space.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from fractions import Fraction
@@ -22,8 +23,12 @@ from memoriter.core.calibration import LEVELS, Calibration
 from memoriter.embed.vector_space import parse_space
 from memoriter.rank.grid import exact_cosines, snap
 
-PACKAGED_FILE: Final = "static_en/calibration.json"
-"""The calibration of the packaged table, with the fingerprint of its embedder."""
+PACKAGED_FILES: Final = ("static_en/calibration.json", "memory_en/calibration.json")
+"""The calibrations of the packaged table and model, with the fingerprints of their embedders."""
+
+
+TABLE: Final = "static-en/"
+"""So begin the names of the spaces of the packaged table, of any version."""
 
 
 class Probes(NamedTuple):
@@ -69,12 +74,13 @@ def packaged_calibration(space: str) -> Calibration | None:
 
 @cache
 def _packaged() -> dict[str, Calibration]:
-    file = resources.files("memoriter.embed").joinpath(PACKAGED_FILE)
-    try:
-        data = json.loads(file.read_text("utf-8"))
-    except OSError:  # a package without the table: there is nothing to calibrate
-        return {}
-    return {data["embedder"]: Calibration.of_dict(data["cosines"])}
+    out: dict[str, Calibration] = {}
+    for name in PACKAGED_FILES:
+        file = resources.files("memoriter.embed").joinpath(name)
+        with contextlib.suppress(OSError):  # a package without it: there is nothing to calibrate
+            data = json.loads(file.read_text("utf-8"))
+            out[data["embedder"]] = Calibration.of_dict(data["cosines"])
+    return out
 
 
 def quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.canonical import canonical, digest
+from memoriter.core.errors import Corrupt
 from memoriter.embed.port import Side
 from memoriter.embed.static import mapped_array
 from memoriter.embed.transformer import (
@@ -54,7 +55,13 @@ class _Holder:
     def weights(self) -> Weights:
         if self._weights is None:
             folder = resources.files("memoriter.embed").joinpath("memory_en")
-            arrays = [mapped_array(folder.joinpath(name)) for name in SHA256]
+            try:
+                arrays = [mapped_array(folder.joinpath(name)) for name in SHA256]
+            except (OSError, ValueError, EOFError) as error:
+                raise Corrupt(
+                    f"the packaged model cannot be read ({type(error).__name__}: {error})",
+                    hint="install memoriter again",
+                ) from error
             self._weights = Weights(*arrays)
         return self._weights
 
@@ -72,6 +79,7 @@ class MemoryModel:
     """Embeds with the packaged model; satisfies `Embedder`. Thread-safe.
 
     Its vectors are bytes times one number a vector, which gives them unit length (`in_bytes`).
+    Raises Corrupt if the files of the model cannot be read.
     """
 
     window = _WINDOW
@@ -83,6 +91,7 @@ class MemoryModel:
     """Many records are written without waiting for it; upkeep fills their vectors."""
 
     def __init__(self) -> None:
+        _HOLDER.weights()  # mapped, not read: who opens a store is told at once
         self._pieces = WordPieces()
         self._fingerprint = f"{NAME}/1:" + digest(NAME, canonical([SHA256, _RULES])).hex()[:16]
 
@@ -117,12 +126,3 @@ def _codes(texts: Sequence[Sequence[int]]) -> NDArray[np.int8]:
     if fast is None:
         return _HOLDER.transformer().vectors(texts)
     return transformed(fast, _HOLDER.weights(), (exponentials(), normal_shares()), texts)
-
-
-def why_unreadable() -> str | None:
-    """Why the files of the model cannot be read; None if they can."""
-    try:
-        _HOLDER.weights()
-    except (OSError, ValueError, EOFError) as error:
-        return f"{type(error).__name__}: {error}"
-    return None

@@ -177,6 +177,7 @@ def _run_case(
 def _remember(memory: Memory, records: Sequence[EvalRecord], options: EvalOptions) -> None:
     """Write records, with the vectors of every embedder."""
     memory.remember_many([cast("DraftFields", record.to_draft()) for record in records])
+    memory.embedding.fill()
     if options.embedders and len(options.embedders) > 1:
         memory.maintain()  # writing computes the vectors of the first embedder only
 

@@ -21,7 +21,7 @@ from memoriter.core.edge import REPLACING
 from memoriter.core.fields import TRUST
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.ranking import Rows
-from memoriter.embed.calibrate import packaged_calibration
+from memoriter.embed.calibrate import TABLE, packaged_calibration
 from memoriter.index.calibrations import committed_calibration
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, holds_at
 from memoriter.index.edges import latest
@@ -135,7 +135,7 @@ class View:
     @cached_property
     def has_model(self) -> bool:
         """Whether its vectors come from another embedder than the packaged table of words."""
-        return bool(self.space) and packaged_calibration(self.space) is None
+        return bool(self.space) and not self.space.startswith(TABLE)
 
     @cached_property
     def seen(self) -> tuple[SegmentView, ...]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, cast
 
-from memoriter.core.errors import InputError, Unsupported
+from memoriter.core.errors import Corrupt, InputError, Unsupported
 from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.embed.call import Patience
 from memoriter.embed.callable import EmbedFunction, FunctionEmbedder
@@ -26,11 +26,14 @@ REMOTE_VARIABLE: Final = "MEMORITER_REMOTE_EMBEDDER"
 """Names the server that `auto` falls back to; nothing is ever sent to one that is not named."""
 _HTTP: Final = lazy_pattern(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?")
 _log: Final = logging.getLogger(__name__)
+MODEL: Final = "memory-en"
+"""The packaged model."""
 PACKAGED: Final = ("arctic-s", "minilm")
 """Local models whose files come inside packages."""
 KNOWN: Final = (
     "auto",
-    "static",
+    MODEL,
+    "table",
     "hash",
     "given:<n>",
     *PACKAGED,
@@ -43,14 +46,15 @@ KNOWN: Final = (
 def embedder_of(what: str | Embedder | EmbedFunction | None) -> Embedder | None:
     """An embedder from its name, a function from texts to vectors, or an object; None for None.
 
-    `auto` is `static`, the packaged table; if its files cannot be read, the server that
-    MEMORITER_REMOTE_EMBEDDER names, and if that names none, no embedder.
+    `auto` is the packaged model (`memory-en`); if its files cannot be read, the packaged table
+    (`table`), then the server that MEMORITER_REMOTE_EMBEDDER names, and if that names none, no
+    embedder. Stores written before it was named so call the table `static`.
     `onnx:<folder>` may end in `?pooling=cls` and other options (`embed.folder`).
     `http:<model>@<base url>` may end in `#<n>`, the length of its vectors; its key comes from
     MEMORITER_EMBED_KEY. Raises InputError for an unknown name.
 
     >>> embedder_of("auto").name, embedder_of("given:3").dimension
-    ('static-en', 3)
+    ('memory-en', 3)
     """
     if what is None:
         return None
@@ -84,7 +88,11 @@ def deriver_of(space: str) -> Deriver | None:
 
 
 def _auto() -> Embedder | None:
-    """The packaged table, else the server that somebody configured, else none: words alone."""
+    """The packaged model or table, else the server that somebody configured, else none."""
+    try:
+        return _model()
+    except Corrupt as damage:
+        _log.warning("%s: the packaged table is used", damage.message)
     why = why_unreadable()
     if why is None:
         return Static()
@@ -108,8 +116,14 @@ def _auto() -> Embedder | None:
     return _loaded(remote)
 
 
+def _model() -> Embedder:
+    from memoriter.embed.memory_en import MemoryModel  # noqa: PLC0415  # the table does without
+
+    return MemoryModel()
+
+
 _PLAIN: Final[Mapping[str, Callable[[], Embedder | None]]] = {
-    "auto": _auto, "static": Static, "hash": Hash,
+    "auto": _auto, MODEL: _model, "table": Static, "static": Static, "hash": Hash,
 }  # fmt: skip
 """What needs nothing but its name."""
 

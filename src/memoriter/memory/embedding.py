@@ -7,18 +7,16 @@ an entry of the log, in the registry of agents, under a reserved name.
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.batch import Batch, Commit, RegisterAgent
-from memoriter.core.canonical import canonical
+from memoriter.core.batch import Commit
 from memoriter.core.errors import (
     Conflict,
     InputError,
@@ -32,15 +30,15 @@ from memoriter.core.options import explained
 from memoriter.core.other_words import Hinting
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, plain, shown
-from memoriter.embed.vector_space import VectorSpace, parse_space, space_of
+from memoriter.embed.vector_space import VectorSpace, parse_space
 from memoriter.embed.without_model import UnavailableEmbedder
-from memoriter.index.view import SETTING, View
+from memoriter.index.view import View
+from memoriter.memory.chosen_embedder import embedding_settings, save_settings
 from memoriter.memory.embedders import embedder_of, vector_space
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import SPACE_ARGUMENTS
 from memoriter.memory.spaces import SpaceCalibration, space_calibration
 from memoriter.store.port import Log
-from memoriter.write.prepare import SALT_BYTES
 from memoriter.write.progress import ProgressCallback, show_progress
 from memoriter.write.writer import PORTION, Writer
 
@@ -48,8 +46,7 @@ if TYPE_CHECKING:
     from memoriter.embed.port import Embedder
 
 _log: Final = logging.getLogger(__name__)
-DEFAULT: Final = "static"
-"""The embedder of a tenant that never chose one."""
+_MOST: Final = 2**31
 Done = TypeVar("Done")
 Gate = Callable[[], bool]
 """Decides whether a space may serve: an evaluation, for example."""
@@ -83,14 +80,6 @@ class Space:
             "serves": self.serves,
             "calibration": self.calibration.to_dict(),
         }
-
-
-def embedding_settings(log: Log, tenant: str) -> dict[str, Any]:
-    """The settings of a tenant: the serving embedder and space, earlier ones, known names."""
-    for row in log.agents(tenant, 2**62):
-        if row.agent == SETTING:
-            return cast("dict[str, Any]", json.loads(row.body))
-    return {"embedder": DEFAULT, "space": space_of(embedder_of(DEFAULT)), "before": []}
 
 
 def serving_embedder(log: Log, tenant: str) -> Embedder | None:
@@ -162,6 +151,13 @@ class Embedding(Hinting):
                 known[known] = alive[at[known]] == np.asarray(rows)[known]
                 mask[at[known]] = True
         return masks
+
+    def fill(self, *, progress: bool | ProgressCallback = False) -> int:
+        """Compute now the vectors that large writes left owed; returns how many."""
+        owed = len(self._engine.log.debts(self._tenant, _MOST))
+        with show_progress(progress, "embedding", owed) as report:
+            writer = self._writer_into(self._engine.vectors)
+            return writer.pay(owed, report)[0] if owed else 0
 
     def migrate(
         self, embedder: str | Embedder, *, progress: bool | ProgressCallback = False
@@ -254,9 +250,10 @@ class Embedding(Hinting):
         return self._save({**last, "before": rest, "names": embedder_names(settings)})
 
     def _save(self, settings: dict[str, Any]) -> Commit:
-        body = canonical({"agent": SETTING, "aliases": [], **settings})
-        act = RegisterAgent(SETTING, body, self._context.entropy.draw(SALT_BYTES), None)
-        return self._engine.log.commit(Batch(self._tenant, (act,), self._context.clock.now()))
+        context = self._context
+        return save_settings(
+            self._engine.log, self._tenant, settings, context.clock, context.entropy
+        )
 
     def _space_for(self, embedder: str | Embedder) -> VectorSpace:
         """The space of an embedder; raises InputError if it cannot embed texts."""
@@ -264,7 +261,7 @@ class Embedding(Hinting):
         if not vectors.embeds:
             raise InputError(
                 f"embedder: {vectors.embedder_name} does not compute vectors from texts",
-                hint="name an embedding model, for example static or http:MODEL@URL",
+                hint="name an embedding model, for example table or http:MODEL@URL",
                 field="embedder",
             )
         return vectors

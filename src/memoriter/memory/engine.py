@@ -27,6 +27,7 @@ from memoriter.index.filter import filter_limit
 from memoriter.index.read_once import Reader
 from memoriter.index.view import View
 from memoriter.lanes.port import Context, Skipped, in_space
+from memoriter.memory.filling import Filling
 from memoriter.memory.spaces import OtherSpace, QueryVector, query_vector
 from memoriter.rerank.port import Reranker
 from memoriter.store.port import Log
@@ -83,6 +84,8 @@ class Engine:
     """The spaces of further embedders, which are searched too."""
     answers: AnswerHome | None = None
     """Where the store keeps what answers were made of; None if it does not."""
+    filling: Filling = field(default_factory=Filling)
+    """Computes in the background what writes left owed."""
     filter_steps: int | None = None
     """How many steps a filter may take; None: as many as by default."""
     pid: int = field(default_factory=os.getpid)
@@ -166,6 +169,7 @@ def close_together(engines: Sequence[Engine], wait: float = CLOSE_S) -> None:
     for engine in engines:
         # After a fork the child has a copy of this object, but upkeep threads run in the parent.
         if engine.pid == os.getpid():
+            engine.filling.close(until - time.monotonic())
             engine.index_cache.close(until)
             for each in engine.other_spaces:
                 each.index_cache.close(until)

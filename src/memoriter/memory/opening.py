@@ -29,7 +29,8 @@ from memoriter.index.upkeep import FLUSH_ROWS
 from memoriter.kernel.library import kernel_choice
 from memoriter.memory.analyzers import added_analyzers
 from memoriter.memory.embedders import deriver_of, kin_of, vector_space
-from memoriter.memory.embedding import embedding_settings, serving_embedder
+from memoriter.memory.chosen_embedder import Founding, embedding_settings
+from memoriter.memory.embedding import serving_embedder
 from memoriter.memory.engine import AnswerHome, Engine
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import PLACE, OpenOptions
@@ -41,6 +42,7 @@ from memoriter.store.port import Log
 from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.entities import Extractor, names_in
 from memoriter.write.prepare import WriteContext
+from memoriter.write.writer import Writer
 
 EmbedderLike = str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None
 """The option `embedder`: a name, an object, a function, or several of them."""
@@ -51,12 +53,22 @@ def open_memory(
     place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
 ) -> Memory:
     """Open a memory, or create it if the file does not exist; a context manager."""
+    return opened(place, tenant, options)
+
+
+def opened(
+    place: str | Path, tenant: str, options: OpenOptions, *, stays: bool = True
+) -> Memory:
+    """Open a memory; a process that `stays` computes in the background the vectors it owes."""
     scope = Scope.of(tenant)
     store = open_store(place, options)
     try:
         engine = open_engine(store, store.embedder(tenant))
         engine.index_cache.resume(tenant)
-        return Memory(engine, write_context_for(store, engine, tenant), scope)
+        context = write_context_for(store, engine, tenant)
+        if stays and store.upkeep.automatic:
+            engine.filling.begin(tenant, Writer(store.log, context, scope))
+        return Memory(engine, context, scope)
     except BaseException:
         store.log.close()
         raise
@@ -98,6 +110,8 @@ def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
     kernel_choice()  # where it cannot be met, nothing is opened
     reranker = reranker_of(options.get("reranker"))
     _extractor(options.get("entities", "given"))
+    if options.get("embedder") == "auto":  # as if it were not said
+        options = cast("OpenOptions", {k: v for k, v in options.items() if k != "embedder"})
     if "embedder" in options:  # before the store is opened: a refused open leaves no file
         options = cast("OpenOptions", {**options, "embedder": embedders_of(options["embedder"])})
     patience = patience_of(options.get("embed_timeout"))
@@ -166,6 +180,8 @@ def write_context_for(store: OpenedStore, engine: Engine, tenant: str) -> WriteC
         stamps=store.stamps,
         extractor=_extractor(store.options.get("entities", "given")),
         registry=partial(_agent_registry, store.log, tenant),
+        found=Founding(store.log, tenant, engine.vectors),
+        owed=partial(engine.filling.ask, tenant),
     )
 
 

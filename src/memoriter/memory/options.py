@@ -90,7 +90,7 @@ AGENT_ARGUMENTS: Final[Mapping[str, str]] = {
 }
 """The arguments of the methods of `memory.agents`."""
 SPACE_ARGUMENTS: Final[Mapping[str, str]] = {
-    "embedder": "The name of an embedding model, for example static, or an embedder of yours.",
+    "embedder": "The name of an embedding model, for example table, or an embedder of yours.",
     "gate": "A function that returns whether to switch, for example after an evaluation.",
     "partly": "Whether to switch before every memory has a vector of this embedder.",
     "name": "The name of an analyzer.",
@@ -341,12 +341,13 @@ class OpenOptions(TypedDict, total=False):
     embedder: Annotated[
         "str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None",
         Option(
-            'What computes vectors: "static" (the packaged table), None (no vectors),'
+            'What computes vectors: "memory-en" (the packaged model), "table" (the packaged'
+            " table of words, light and less able), None (no vectors),"
             ' "given:<n>" (your own vectors), a local model, a server, a function, or an'
             " object of yours (docs/embedders.md). In a list, writes embed with the first,"
-            " `maintain` with the others; searches use all. Default: the embedder promoted last,"
-            ' else "static".',
-            default="static",
+            " `maintain` with the others; searches use all. Default: the embedder that the store"
+            ' was made with or that was promoted last; a new store gets "memory-en".',
+            default="auto",
         ),
     ]
     embed_timeout: Annotated[

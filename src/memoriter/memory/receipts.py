@@ -257,7 +257,7 @@ def _kin(engine: Engine, case: Case) -> Kindred | None:
     """The kin table of the view; raises Expired if this version does not have it."""
     if case.generations.kin is None:
         return None
-    table = engine.kin or kin_of(embedder_of("static"))
+    table = engine.kin or kin_of(embedder_of("table"))
     if table is None or table.fingerprint != case.generations.kin:
         raise Expired(
             f"the table of similar words of this receipt, {case.generations.kin}, is not installed",

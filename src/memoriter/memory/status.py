@@ -31,6 +31,7 @@ from memoriter.store.sqlite.unfinished import remove_copy, restoring
 from memoriter.text.analyzers import all_analyzers
 from memoriter.text.copies import copy_groups
 from memoriter.write.doctor import CheckContext, Checkup, checkup
+from memoriter.write.progress import ProgressCallback, show_progress
 from memoriter.write.writer import Writer
 
 DEBTS_COUNTED: Final = 1_000_000
@@ -55,7 +56,7 @@ class Status(Hinting):
     time: datetime | None
     """The time of the last commit; None before the first."""
     debt: int
-    """Vectors that are missing because an embedder failed."""
+    """Vectors that are still to be computed: of a large import, or because an embedder failed."""
     facts_owed: int
     """Turns that lack facts because a language model failed; counted up to a thousand."""
     segments: int
@@ -198,12 +199,16 @@ def _calibrations(engine: Engine, tenant: str) -> tuple[SpaceCalibration, ...]:
     )
 
 
-def run_upkeep(engine: Engine, writer: Writer, limit: int) -> Report:
+def run_upkeep(
+    engine: Engine, writer: Writer, limit: int, progress: bool | ProgressCallback = False
+) -> Report:
     """Embed what lacks a vector, publish and merge the index, erase; see `Memory.maintain`."""
     index_cache, tenant = engine.index_cache, writer.tenant
     least = index_cache.worth_publishing
     published = index_cache.tidy(tenant, least, wait=True)  # first: a long log is read in parts
-    paid, owed = writer.pay(limit)
+    debts = len(engine.log.debts(tenant, limit))
+    with show_progress(progress, "embedding", debts) as report:
+        paid, owed = writer.pay(limit, report)
     filled, behind = fill_vectors(engine, writer, limit)
     published |= bool(paid or filled) and index_cache.tidy(tenant, least, wait=True)
     index_cache.erase(tenant, wait=True)

@@ -31,6 +31,8 @@ from memoriter.write.annotate import annotated
 from memoriter.write.ceiling import FREE, least_trust
 
 SALT_BYTES: Final = 16
+FEW: Final = 8
+"""So many records at most are embedded by a write itself, if the embedder `fills_later`."""
 _NOISE_BYTES: Final = 10
 """Random bytes of a UUIDv7."""
 
@@ -39,6 +41,15 @@ def no_analyzers(spaces: Sequence[str] | None) -> tuple[Analyzer, ...]:
     """None were added."""
     del spaces
     return ()
+
+
+def _nothing_to_found(clock: Clock, entropy: Entropy) -> None:
+    """Nothing is to be said before a commit."""
+    del clock, entropy
+
+
+def _nobody_fills() -> None:
+    """Vectors stay owed until `maintain`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,10 @@ class WriteContext:
     """Finds the entities of a record that comes without any."""
     registry: Callable[[], AgentRegistry] = dict[str, dict[str, Any]]
     """Returns the registry of agents, for embedders whose template mentions the agent."""
+    found: Callable[[Clock, Entropy], None] = _nothing_to_found
+    """Called before a commit: a new tenant says which embedder it is made with."""
+    owed: Callable[[], None] = _nobody_fills
+    """Called after a commit that leaves vectors owed."""
     ceiling: str = FREE
     """The highest trust that a record may be given (`write.ceiling`)."""
 
@@ -220,16 +235,25 @@ def prepare_version(
     )
 
 
-def embed_all(contents: Sequence[Content], context: WriteContext) -> list[Outcomes]:
+OWED: Final = Exception("computed later")
+"""In place of an embedder's error, for a vector that a write does not wait for."""
+
+
+def embed_all(
+    contents: Sequence[Content], context: WriteContext, *, now: bool = False
+) -> list[Outcomes]:
     """The vectors of records, all texts in one call; a record fails if any of its parts does.
 
-    Vectors that the index derives are only noted.
+    Vectors that the index derives are only noted. Those of many records are owed to upkeep, if
+    their embedder takes long and they are not wanted `now`.
     """
     vectors, space = context.vectors, context.space
     if vectors.is_derived:
         return [(Vector(space, 0, "unit", DERIVED),)] * len(contents)
     if not vectors.embeds:
         return [()] * len(contents)
+    if len(contents) > FEW and not now and getattr(vectors.embedder, "fills_later", False):
+        return [OWED] * len(contents)
     registry: AgentRegistry = context.registry() if vectors.reads_registry else {}
     texts = [embedded_texts(content, vectors.embedder, registry) for content in contents]
     made = iter(vectors.embed([part for parts in texts for part in parts], "record"))

@@ -93,8 +93,12 @@ class Writer:
 
     def commit(self, acts: Sequence[Act], spaces: tuple[str, ...] | None = None) -> Commit:
         """Commit acts in one transaction, all or none; `spaces` as in `Batch`."""
+        self._context.found(self._context.clock, self._context.entropy)
         now = self._context.clock.now()
-        return self._log.commit(Batch(self._scope.tenant, tuple(acts), now, spaces))
+        done = self._log.commit(Batch(self._scope.tenant, tuple(acts), now, spaces))
+        if done.debt:
+            self._context.owed()
+        return done
 
     def _again(self, key: Key | None, refusal: MemoriterError, record_id: str) -> Commit:
         """The commit of the first try, if this is a retry; else raise the refusal.
@@ -346,12 +350,22 @@ class Writer:
         body = agent_body(clean, known.get(clean), changes)
         return self.commit([RegisterAgent(clean, body, self._salt(), key)])
 
-    def pay(self, limit: int) -> tuple[int, int]:
+    @property
+    def owes(self) -> bool:
+        """Whether any record of the tenant still owes a vector."""
+        return bool(self._log.debts(self._scope.tenant, 1))
+
+    def pay(
+        self, limit: int, report: ProgressCallback = lambda paid: None
+    ) -> tuple[int, int]:
         """Embed records that owe a vector to the current space; returns (paid, still owed)."""
         space = self._context.space
         debts = self._log.debts(self._scope.tenant, limit)
         rows = [debt.row for debt in debts if debt.generation == space]
-        paid = sum(len(portion.done) for portion in self.embed_rows(rows))
+        paid = 0
+        for portion in self.embed_rows(rows):
+            paid += len(portion.done)
+            report(paid)
         return paid, len(debts) - paid
 
     def embed_rows(self, rows: Sequence[int]) -> Iterator[Portion]:
@@ -366,7 +380,7 @@ class Writer:
             # Rows that the log no longer has were forgotten: nothing is left to embed.
             done = set(some) - {record.row for record in records}
             acts: list[Act] = []
-            outcomes = embed_all(records, self._context)
+            outcomes = embed_all(records, self._context, now=True)
             for record, made in zip(records, outcomes, strict=True):
                 if not isinstance(made, Exception):
                     done.add(record.row)

@@ -18,7 +18,7 @@ from memoriter.doors.cli.options import (
     opened_memory,
     store_path,
 )
-from memoriter.doors.cli.output import CommandExit, show
+from memoriter.doors.cli.output import CommandExit, show, shows_progress
 
 if TYPE_CHECKING:
     from memoriter.memory.backups import Backup
@@ -33,7 +33,7 @@ def maintain(at: PrintedOptions) -> None:
     calls faster.
     """
     with opened_memory(at, "change") as memory:
-        report = memory.maintain()
+        report = memory.maintain(progress=shows_progress())
     index = "the index was written" if report.published else "the index is up to date"
     line = f"{report.embedded} vectors computed, {report.owed} still missing; {index}"
     if report.unerased:
@@ -268,7 +268,7 @@ def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
 EmbedderArgument = Annotated[
     str,
     CliArgument(
-        metavar="EMBEDDER", help="An embedding model, for example static, hash or onnx:FOLDER."
+        metavar="EMBEDDER", help="An embedding model, for example table, hash or onnx:FOLDER."
     ),
 ]
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_origin
 
-import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.options import declared
@@ -328,7 +327,10 @@ def opened_memory(
         must_exist(place)
     options: OpenOptions = {"read_only": access == "read", "reranker": reranker}
     options |= embedder_option(values["embedder"].value)
-    memory = memoriter.open(place, str(values["tenant"].value), **options)
+    from memoriter.memory.opening import opened  # noqa: PLC0415  # help loads no engine
+
+    # A command ends soon: it begins no work that goes on behind it.
+    memory = opened(place, str(values["tenant"].value), options, stays=False)
     printed = at if isinstance(at, PrintedOptions) else PrintedOptions()
     try:
         if printed.after is not None:
@@ -357,7 +359,7 @@ def embedder_option(names: str | None) -> OpenOptions:
     """The setting `embedder` as an option of `open`.
 
     >>> embedder_option("static, hash"), embedder_option("none"), embedder_option(None)
-    ({'embedder': ['static', 'hash']}, {'embedder': None}, {})
+    ({'embedder': ['table', 'hash']}, {'embedder': None}, {})
     """
     if names is None:
         return {}

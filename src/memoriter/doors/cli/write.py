@@ -156,6 +156,8 @@ def import_(
             memory.import_file(path, name, dry_run=dry_run, progress=shows_progress())
             for path, name in named
         ]
+        if not dry_run:
+            memory.embedding.fill(progress=shows_progress())
         seq = memory.seq()
     if not any(report.records.written + report.records.already for report in reports):
         _fail_on_refused(reports)
