@@ -30,6 +30,7 @@ BENCHES = {
     "proof": "bench.proof",
     "hybrid": "bench.hybrid",
     "quality": "bench.quality",
+    "embedders": "bench.embedders",
     "poison": "bench.poison",
     "hook": "bench.hook",
     "installed": "bench.installed",

@@ -1,4 +1,4 @@
-"""`python -m tools.calibrate`: writes the calibrations of the packaged table and model from the probe texts.
+"""`python -m tools.calibrate`: writes the calibrations of the packaged table and model.
 
 It is run when one of them or the probes change; a test makes the numbers again and compares them.
 """

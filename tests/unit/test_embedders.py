@@ -21,7 +21,7 @@ from memoriter.testing.fakes import ToyEmbedder
     [
         ("auto", "memory-en", 384),
         ("table", "static-en", 256),
-        ("table", "static-en", 256),
+        ("static", "static-en", 256),  # as older stores call it
         ("hash", "hash", 256),
         ("given:3", "given:3", 3),
         ("http:small@http://localhost:1/v1#768", "http:small@http://localhost:1/v1", 768),

@@ -14,6 +14,7 @@ from memoriter.evaluate.metrics import hit_at, ndcg_at, recall_at
 from tools.bench_data import bench_data
 from tools.train.pairs import Scene
 
+Row = tuple[float, float, float, float]
 Embed = Callable[[Sequence[str]], np.ndarray]
 QUICK: Final = ("everyday", "locomo")
 ALL: Final = ("everyday", "locomo", "longmemeval", "scifact")
@@ -39,7 +40,12 @@ class Figures(NamedTuple):
         return f"{self.name:28} {numbers}   ({self.seconds:.0f} s)"
 
 
-def _case(case: EvalCase, embed: Embed) -> Iterator[tuple[float, float, float, float]]:
+def _figures(name: str, rows: Sequence[Row], seconds: float) -> Figures:
+    hit1, hit3, recall, ndcg = np.mean(rows, axis=0).tolist()
+    return Figures(name, hit1, hit3, recall, ndcg, seconds)
+
+
+def _case(case: EvalCase, embed: Embed) -> Iterator[Row]:
     texts = [f"{r.title}\n{r.text}" if r.title else r.text for r in case.records]
     ids = [record.id for record in case.records]
     asked = [each for each in case.questions if each.gold]
@@ -47,11 +53,20 @@ def _case(case: EvalCase, embed: Embed) -> Iterator[tuple[float, float, float, f
     created = np.array([record.created or 0 for record in case.records])
     for question, row in zip(asked, near, strict=True):
         if case.replay and question.now is not None:
-            row = np.where(created <= question.now, row, -2.0)
-        best = np.argpartition(-row, min(10, row.size - 1))[:10] if row.size > 10 else np.arange(row.size)
+            row[created > question.now] = -2.0
+        best = (
+            np.argpartition(-row, min(10, row.size - 1))[:10]
+            if row.size > 10
+            else np.arange(row.size)
+        )
         ranked = [ids[at] for at in best[np.argsort(-row[best], kind="stable")]]
         gold = question.gold
-        yield hit_at(1, ranked, gold), hit_at(3, ranked, gold), recall_at(10, ranked, gold), ndcg_at(10, ranked, gold)
+        yield (
+            hit_at(1, ranked, gold),
+            hit_at(3, ranked, gold),
+            recall_at(10, ranked, gold),
+            ndcg_at(10, ranked, gold),
+        )
 
 
 def measured(embed: Embed, names: Sequence[str] = QUICK) -> Iterator[Figures]:
@@ -63,13 +78,12 @@ def measured(embed: Embed, names: Sequence[str] = QUICK) -> Iterator[Figures]:
                 continue
             began = time.process_time()
             rows = [row for case in dataset.cases for row in _case(case, embed)]
-            means = np.mean(rows, axis=0).tolist()
-            yield Figures(dataset.name, *means, time.process_time() - began)
+            yield _figures(dataset.name, rows, time.process_time() - began)
 
 
 def first_of_scene(embed: Embed, scenes: Sequence[Scene]) -> Iterator[Figures]:
-    """The same within each scene, by series and for all; R@10 is of all memories and says nothing."""
-    by_series: dict[int, list[tuple[float, float, float, float]]] = {1: [], 2: [], 3: []}
+    """The same within each scene, by series and for all; its recall is R@3."""
+    by_series: dict[int, list[Row]] = {1: [], 2: [], 3: []}
     began = time.process_time()
     for scene in scenes:
         case = [str(at) for at in range(len(scene.memories))]
@@ -79,12 +93,17 @@ def first_of_scene(embed: Embed, scenes: Sequence[Scene]) -> Iterator[Figures]:
             ranked = [case[at] for at in np.argsort(-row, kind="stable")]
             wanted = frozenset(str(at) for at in gold)
             by_series[series].append(
-                (hit_at(1, ranked, wanted), hit_at(3, ranked, wanted), recall_at(3, ranked, wanted), ndcg_at(10, ranked, wanted))
+                (
+                    hit_at(1, ranked, wanted),
+                    hit_at(3, ranked, wanted),
+                    recall_at(3, ranked, wanted),
+                    ndcg_at(10, ranked, wanted),
+                )
             )
     spent = time.process_time() - began
     for number, rows in by_series.items():
         if rows:
-            yield Figures(f"pairs-dev, series {number} ({len(rows)})", *np.mean(rows, axis=0).tolist(), spent)
+            yield _figures(f"pairs-dev, series {number} ({len(rows)})", rows, spent)
     whole = [row for rows in by_series.values() for row in rows]
     if whole:
-        yield Figures(f"pairs-dev, all ({len(whole)})", *np.mean(whole, axis=0).tolist(), spent)
+        yield _figures(f"pairs-dev, all ({len(whole)})", whole, spent)

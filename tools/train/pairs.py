@@ -1,6 +1,7 @@
-"""The training pairs: scenes of memories and the questions that they answer; `python -m tools.train.pairs FILE …` checks and counts them.
+"""The training pairs: scenes of memories and the questions that they answer.
 
-A scene is a title (`# `), memories (`+ `) and questions (`? … => 3`, `=> 2,9`, or `=> -` where no memory answers).
+A scene is a title (`# `), memories (`+ `) and questions (`? … => 3`, `=> 2,9`, or `=> -` where no
+memory answers). `python -m tools.train.pairs FILE …` checks and counts them.
 """
 
 from __future__ import annotations
@@ -22,12 +23,18 @@ LONG: Final = 12  # words of a long question
 
 # Words that carry no content: what the counts below leave out.
 EMPTY: Final = frozenset(
-    "a about after again all also am an and any anything are as ask at be been before being both but by can could did do does doing done down each else "
-    "ever every everything few for from get give go got had has have having he her here hers him his how i if in into is it its just know last let like "
-    "made make many may me mean might mine more most much must my need never next no not nothing now of off on once one only or other our ours out over own "
-    "people person please put really same say see shall she should so some somebody something still such take tell than that the their them then there "
-    "these they thing things this those through till to told too two under until up us use used user want was we were what when where which while who whom "
-    "whose why will with without would yes yet you your yours first".split()
+    """
+    a about after again all also am an and any anything are as ask at be been before being
+    both but by can could did do does doing done down each else ever every everything few
+    for from get give go got had has have having he her here hers him his how i if in into
+    is it its just know last let like made make many may me mean might mine more most much
+    must my need never next no not nothing now of off on once one only or other our ours out
+    over own people person please put really same say see shall she should so some somebody
+    something still such take tell than that the their them then there these they thing
+    things this those through till to told too two under until up us use used user want was
+    we were what when where which while who whom whose why will with without would yes yet
+    you your yours first
+    """.split()  # noqa: SIM905 - a list of so many words is harder to read
 )
 
 
@@ -44,7 +51,7 @@ class Scene:
 
     @property
     def held(self) -> bool:
-        """Whether it belongs to the development set, which is never trained on: by hash, so that it stays there."""
+        """Whether it is never trained on: by hash, so that it stays in the development set."""
         text = "\n".join([self.title, *self.memories])
         return int(hashlib.sha256(text.encode()).hexdigest(), 16) % HELD == 0
 
@@ -57,27 +64,29 @@ class Scene:
 def read(path: Path) -> Iterator[Scene]:
     """The scenes of a file.
 
-    Raises:
-        SystemExit: A line is none of the format, or a place names no memory; says which.
+    Raises SystemExit if a line is none of the format or names no memory; says which.
     """
     scene: Scene | None = None
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        asked = QUESTION.match(line)
         if line.startswith("# "):
             if scene is not None:
                 yield scene
             scene = Scene(line[2:], path.stem)
-        elif scene is not None and line.startswith("+ "):
-            scene.memories.append(line[2:])
-        elif scene is not None and asked:
-            places = [] if asked[2] == "-" else [int(place) - 1 for place in asked[2].split(",")]
-            if not all(0 <= place < len(scene.memories) for place in places):
-                raise SystemExit(f"{path}:{number}: no such memory: {asked[2]}")
-            scene.questions.append((asked[1], tuple(places)))
-        elif line.strip():
-            raise SystemExit(f"{path}:{number}: neither '# ', '+ ' nor '? … => 3': {line[:60]}")
+        elif line.strip() and (scene is None or not _added(scene, line)):
+            raise SystemExit(f"{path}:{number}: no memory and no question: {line[:60]}")
     if scene is not None:
         yield scene
+
+
+def _added(scene: Scene, line: str) -> bool:
+    """Add a memory or a question to a scene; False if the line is neither."""
+    asked = QUESTION.match(line)
+    if asked is None:
+        scene.memories.append(line[2:])
+        return line.startswith("+ ")
+    places = () if asked[2] == "-" else tuple(int(each) - 1 for each in asked[2].split(","))
+    scene.questions.append((asked[1], places))
+    return all(0 <= place < len(scene.memories) for place in places)
 
 
 def files() -> list[Path]:
@@ -94,7 +103,7 @@ def scenes(paths: Iterable[Path] | None = None) -> list[Scene]:
 def stems(text: str) -> set[str]:
     """Content words of a text, cut to five letters: a crude stem is enough to count with."""
     words: list[str] = re.findall(r"\w+", text.lower())
-    return {each[:5] for each in words if each not in EMPTY and len(each) > 2}  # noqa: PLR2004 - shorter ones are endings
+    return {each[:5] for each in words if each not in EMPTY and len(each) > 2}
 
 
 def counts(some: list[Scene]) -> str:
@@ -112,9 +121,10 @@ def counts(some: list[Scene]) -> str:
     share = 100 / max(asked, 1)
     questions = sum(len(scene.questions) for scene in some)
     return (
-        f"{len(some)} scenes, {questions} questions, {questions - asked} without an answer; of the others "
-        f"{100 - shares * share:.0f} % share no word with their answer, {traps * share:.0f} % name a word of a memory that does not answer, "
-        f"{long * share:.0f} % have more than {LONG} words, {several * share:.0f} % several answers"
+        f"{len(some)} scenes, {questions} questions, {questions - asked} without an answer; of the"
+        f" others {100 - shares * share:.0f} % share no word with their answer, {traps * share:.0f}"
+        f" % name a word of a memory that does not answer, {long * share:.0f} % have more than"
+        f" {LONG} words, {several * share:.0f} % several answers"
     )
 
 
@@ -127,7 +137,7 @@ def faults(scene: Scene) -> Iterator[str]:
         yield "the same memory twice"
     if len({question for question, _ in scene.questions}) < len(scene.questions):
         yield "the same question twice"
-    if len(scene.memories) < 5 or len(scene.questions) < 8:  # noqa: PLR2004 - the shape of a scene
+    if len(scene.memories) < 5 or len(scene.questions) < 8:
         yield f"{len(scene.memories)} memories, {len(scene.questions)} questions"
 
 

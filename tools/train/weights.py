@@ -35,9 +35,13 @@ def packaged(model: Network) -> Weights:
 
     norm(model.norm)
     for layer, own in zip(model.layers, layers, strict=True):
-        for shape, one, after in (
-            (QKV, layer.qkv, None), (OUT, layer.out, layer.norm1), (UP, layer.up, None), (DOWN, layer.down, layer.norm2),
-        ):  # fmt: skip
+        matrices = (
+            (QKV, layer.qkv, None),
+            (OUT, layer.out, layer.norm1),
+            (UP, layer.up, None),
+            (DOWN, layer.down, layer.norm2),
+        )
+        for shape, one, after in matrices:
             codes, scales = coded(one.weight.detach().numpy())
             most = int(np.abs(codes.astype(np.int64)).sum(1).max())
             levels = min(LEVELS, (EXACT - 1) // most)
@@ -58,7 +62,9 @@ def save(weights: Weights, folder: Path) -> None:
 def loss_of_rounding(model: Network, weights: Weights, texts: Sequence[str]) -> str:
     """How near the vectors of the packaged arithmetic are to those of the trained model."""
     pieces, packaged_model = WordPieces(), Transformer(weights)
-    near = packaged_model.vectors([pieces.tokens(text, LONGEST) for text in texts]).astype(np.float64)
+    near = packaged_model.vectors([pieces.tokens(text, LONGEST) for text in texts]).astype(
+        np.float64
+    )
     near /= np.linalg.norm(near, axis=1, keepdims=True)
     cosines = (vectors(model, texts) * near).sum(1)
-    return f"in 8 bits: cosine to the trained model {cosines.mean():.4f} on average, {cosines.min():.4f} at least"
+    return f"cosine to the trained model {cosines.mean():.4f}, at least {cosines.min():.4f}"

@@ -117,7 +117,7 @@ class MemoryModel:
         some = [each for each in tokens if each]
         if not some:
             return [None] * len(texts)
-        made = iter(units(_codes(some)))
+        made = iter(units(_codes(some).astype(np.float32)))
         return [next(made) if each else None for each in tokens]
 
 

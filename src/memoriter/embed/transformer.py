@@ -1,10 +1,10 @@
 """The arithmetic of the packaged transformer, with the same bits on every machine.
 
 Every product of matrices is one of whole numbers: weights have 8 bits, and what they are multiplied
-with is rounded to whole steps of its largest number. Their sums stay below 2^24, where a float32 is
-exact, so neither the order of the additions nor the library that does them matters. What is left is
-addition, multiplication, division, square root and rounding of single numbers, which IEEE 754 fixes,
-and two tables. The native kernel gives the same bits (`native/c/transformer.c`); the test
+with is rounded to whole steps of its largest number. Their sums stay below 2^24, where a float32
+is exact, so neither the order of the additions nor the library that does them matters. What is left
+is addition, multiplication, division, square root and rounding of single numbers, which IEEE 754
+fixes, and two tables. The native kernel gives the same bits (`native/c/transformer.c`); the test
 `test_transformer` compares both, and several libraries of linear algebra. ADR 0112 has the reasons.
 """
 
@@ -83,7 +83,7 @@ def normal_shares() -> Floats:
 
 
 def packed(matrix: NDArray[np.int8]) -> NDArray[np.int8]:
-    """A matrix (outputs, inputs) as files have it: 16 outputs side by side, two inputs at a time."""
+    """A matrix (outputs, inputs) as files have it: 16 outputs side by side, by two inputs."""
     outputs, inputs = matrix.shape
     blocks = matrix.reshape(outputs // _LANES, _LANES, inputs // 2, 2)
     return np.ascontiguousarray(blocks.transpose(0, 2, 1, 3)).reshape(-1)
@@ -202,7 +202,14 @@ class Transformer:
         scales, positions = taken(len(words)), taken(LONGEST * WIDTH).reshape(LONGEST, WIDTH)
         first = norm()
         made = [
-            _Layer(matrix(own, QKV), matrix(own, OUT), norm(), matrix(own, UP), matrix(own, DOWN), norm())
+            _Layer(
+                matrix(own, QKV),
+                matrix(own, OUT),
+                norm(),
+                matrix(own, UP),
+                matrix(own, DOWN),
+                norm(),
+            )
             for own in layers
         ]
         return words, scales, positions, first, made
@@ -223,7 +230,7 @@ def normed(x: Floats, norm: _Norm) -> Floats:
     variance = np.vecdot(wide, wide) / WIDTH - mean * mean
     wide -= mean[:, None]
     wide *= (1.0 / np.sqrt(variance + _TINY))[:, None]
-    out = wide.astype(np.float32)
+    out: Floats = wide.astype(np.float32)
     out *= norm.weight
     out += norm.bias
     return out
@@ -231,7 +238,7 @@ def normed(x: Floats, norm: _Norm) -> Floats:
 
 def _steps(largest: Floats, levels: np.float32) -> Floats:
     """The step of which the largest number has `levels`; 1 where all are zero."""
-    return np.where(largest > 0.0, largest / levels, np.float32(1.0))
+    return np.where(largest > 0.0, largest / levels, np.float32(1.0)).astype(np.float32)
 
 
 def linear(x: Floats, use: _Linear) -> Floats:

@@ -23,8 +23,8 @@ from memoriter.index.calibrations import CalibrationEntry
 from memoriter.index.spaces import IndexSpaces
 from memoriter.index.vectors import embedded_rows, part_vectors
 from memoriter.index.view import View
-from memoriter.memory.embedders import deriver_of, embedder_of, vector_space
 from memoriter.memory.chosen_embedder import embedding_settings
+from memoriter.memory.embedders import deriver_of, embedder_of, vector_space
 from memoriter.memory.embedding import embedder_names
 from memoriter.memory.engine import Engine
 from memoriter.memory.spaces import SpaceCalibration, Wordless, space_calibration

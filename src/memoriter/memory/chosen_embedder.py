@@ -1,4 +1,4 @@
-"""Which embedder a tenant has: an entry of the log, in the registry of agents, under a reserved name.
+"""Which embedder a tenant has: an entry of the log, in the registry of agents.
 
 A new tenant gets the packaged model, and says so before its first record. One that has records and
 no such entry was made with the packaged table.
@@ -68,6 +68,6 @@ class Founding:
         if self._done:
             return
         if not self._log.head(self._tenant).positions and _stored(self._log, self._tenant) is None:
-            made = {"embedder": MODEL, "space": self._space, "before": []}
+            made: Settings = {"embedder": MODEL, "space": self._space, "before": []}
             save_settings(self._log, self._tenant, made, clock, entropy)
         self._done = True

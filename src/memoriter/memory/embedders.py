@@ -5,6 +5,7 @@ Models that need more than numpy are imported only when they are named.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
@@ -13,6 +14,7 @@ from typing import Final, cast
 
 from memoriter.core.errors import Corrupt, InputError, Unsupported
 from memoriter.core.lazy_pattern import lazy_pattern
+from memoriter.embed.calibrate import TABLE
 from memoriter.embed.call import Patience
 from memoriter.embed.callable import EmbedFunction, FunctionEmbedder
 from memoriter.embed.hash import Hash
@@ -85,6 +87,17 @@ def deriver_of(space: str) -> Deriver | None:
     """What computes the vectors of a space that the log only notes; None if nothing here does."""
     table = Static()
     return table if space == space_of(table) and why_unreadable() is None else None
+
+
+def packaged_embedder(fingerprint: str) -> Embedder | None:
+    """The packaged embedder of a fingerprint, whose vectors are the same bits everywhere."""
+    embedder: Embedder | None = None
+    with contextlib.suppress(Corrupt):
+        if fingerprint.startswith(f"{MODEL}/"):
+            embedder = _model()
+        elif fingerprint.startswith(TABLE) and not read_failed():
+            embedder = Static()
+    return embedder if embedder and embedder.fingerprint == fingerprint else None
 
 
 def _auto() -> Embedder | None:

@@ -373,13 +373,11 @@ class Memory(OpenedMemory):
 
         return check_store(self._engine, repair=True)
 
-    def maintain(
-        self, *, limit: int = 10_000, progress: bool | ProgressCallback = False
-    ) -> Report:
+    def maintain(self, *, limit: int = 10_000, progress: bool | ProgressCallback = False) -> Report:
         """Run upkeep now: embed what lacks a vector, publish and merge the index, erase."""
         from memoriter.memory.status import run_upkeep  # noqa: PLC0415  # rarely used
 
-        return run_upkeep(self._engine, self._writer, limit, progress)
+        return run_upkeep(self._engine, self._writer, limit, progress=progress)
 
     def calibrate(self, space: str | None = None) -> SpaceCalibration:
         """Measure and commit the cosines of unrelated texts in a vector space (the serving one)."""

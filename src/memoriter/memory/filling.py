@@ -7,12 +7,14 @@ leaves them to the next one that stays, or to `maintain`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from memoriter.index.background import Background
-from memoriter.write.writer import Writer
 
+Pay = Callable[[int], tuple[int, int]]
+"""Computes so many owed vectors at most; returns how many, and how many are still owed."""
 AFTER_S: Final = 1.0
 """A process that ends sooner after its last write computes none."""
 PORTION: Final = 16
@@ -23,21 +25,19 @@ class Filling:
     """Pays the vectors that tenants owe to one space. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._writers: dict[str, Writer] = {}
+        self._pay: dict[str, Pay] = {}
         """By tenant, of those that a process that stays has opened."""
         self._background = Background(self._fill)
 
-    def begin(self, tenant: str, writer: Writer) -> None:
-        """Compute from now on what a tenant owes; what others left owed, at once."""
-        vectors = writer.context.vectors
-        if vectors.embeds and not vectors.is_derived:
-            self._writers[tenant] = writer
-            if writer.owes:
-                self.ask(tenant)
+    def begin(self, tenant: str, pay: Pay, *, owes: bool) -> None:
+        """Compute from now on what a tenant owes, and what it owes already."""
+        self._pay[tenant] = pay
+        if owes:
+            self.ask(tenant)
 
     def ask(self, tenant: str) -> None:
         """Have what a tenant owes by now computed, soon."""
-        if tenant in self._writers:
+        if tenant in self._pay:
             self._background.ask(tenant, AFTER_S)
 
     def _fill(self, tenant: str) -> None:
@@ -49,9 +49,9 @@ class Filling:
 
     def _paid(self, tenant: str) -> bool:
         """Pay a part; whether anything was paid."""
-        return self._writers[tenant].pay(PORTION)[0] > 0
+        return self._pay[tenant](PORTION)[0] > 0
 
     def close(self, seconds: float) -> None:
         """Begin no further part."""
-        if self._writers:
+        if self._pay:
             self._background.close(seconds)

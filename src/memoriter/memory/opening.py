@@ -28,8 +28,8 @@ from memoriter.index.spaces import IndexSpaces
 from memoriter.index.upkeep import FLUSH_ROWS
 from memoriter.kernel.library import kernel_choice
 from memoriter.memory.analyzers import added_analyzers
-from memoriter.memory.embedders import deriver_of, kin_of, vector_space
 from memoriter.memory.chosen_embedder import Founding, embedding_settings
+from memoriter.memory.embedders import deriver_of, kin_of, vector_space
 from memoriter.memory.embedding import serving_embedder
 from memoriter.memory.engine import AnswerHome, Engine
 from memoriter.memory.facade import Memory
@@ -56,9 +56,7 @@ def open_memory(
     return opened(place, tenant, options)
 
 
-def opened(
-    place: str | Path, tenant: str, options: OpenOptions, *, stays: bool = True
-) -> Memory:
+def opened(place: str | Path, tenant: str, options: OpenOptions, *, stays: bool = True) -> Memory:
     """Open a memory; a process that `stays` computes in the background the vectors it owes."""
     scope = Scope.of(tenant)
     store = open_store(place, options)
@@ -66,12 +64,22 @@ def opened(
         engine = open_engine(store, store.embedder(tenant))
         engine.index_cache.resume(tenant)
         context = write_context_for(store, engine, tenant)
-        if stays and store.upkeep.automatic:
-            engine.filling.begin(tenant, Writer(store.log, context, scope))
+        if stays:
+            begin_filling(store, engine, context, scope)
         return Memory(engine, context, scope)
     except BaseException:
         store.log.close()
         raise
+
+
+def begin_filling(
+    store: OpenedStore, engine: Engine, context: WriteContext, scope: Scope
+) -> None:
+    """Have the vectors that a tenant owes computed in the background, if the store has upkeep."""
+    vectors = context.vectors
+    if store.upkeep.automatic and vectors.embeds and not vectors.is_derived:
+        writer = Writer(store.log, context, scope)
+        engine.filling.begin(scope.tenant, writer.pay, owes=writer.owes)
 
 
 # Inside the package `open` would hide the builtin; `help()` shows the name that callers know.

@@ -17,12 +17,11 @@ from memoriter.core.ranking import Scores
 from memoriter.core.scope import Scope
 from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
-from memoriter.embed.static import Static, read_failed
 from memoriter.embed.vector_space import VectorSpace, parse_space
 from memoriter.index.spaces import IndexSpaces
 from memoriter.index.view import View
 from memoriter.lanes.port import AskReranker, Context, Effects, InSpace, Skipped, Wording, in_space
-from memoriter.memory.embedders import deriver_of, embedder_of, kin_of
+from memoriter.memory.embedders import deriver_of, embedder_of, kin_of, packaged_embedder
 from memoriter.memory.engine import IN_MEMORY, Engine
 from memoriter.memory.search import live_reranker, needs_vector
 from memoriter.memory.spaces import query_vector
@@ -48,7 +47,7 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
     """Run the search of a receipt again on its view and compare; see `Memory.replay`.
 
     The outcomes of embedder and reranker are taken from the receipt; a query vector of the packaged
-    table is computed again and compared. Raises Expired if forgotten records make it impossible,
+    model or table is computed again and compared. Raises Expired if forgotten records make it impossible,
     TooCostly if the log has grown too much.
     """
     _check_receipt(what, "replay(memory.recall({query!r}))")
@@ -76,13 +75,13 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
 
 
 def _another_vector(case: Case, embedded: str) -> bool:
-    """Whether the packaged table gives another query vector than the receipt says it gave."""
-    if case.query.vector is not None or not isinstance(case.vector, np.ndarray) or read_failed():
+    """Whether the packaged embedder gives another query vector than the receipt says it gave."""
+    if case.query.vector is not None or not isinstance(case.vector, np.ndarray):
         return False
-    table = Static()
-    if parse_space(case.generations.vectors).fingerprint != table.fingerprint:
+    embedder = packaged_embedder(parse_space(case.generations.vectors).fingerprint)
+    if embedder is None:
         return False
-    (outcome,) = VectorSpace(table).embed([embedded], "query")
+    (outcome,) = VectorSpace(embedder).embed([embedded], "query")
     return not isinstance(outcome, bytes) or outcome != case.vector.tobytes()
 
 

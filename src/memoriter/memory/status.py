@@ -200,7 +200,7 @@ def _calibrations(engine: Engine, tenant: str) -> tuple[SpaceCalibration, ...]:
 
 
 def run_upkeep(
-    engine: Engine, writer: Writer, limit: int, progress: bool | ProgressCallback = False
+    engine: Engine, writer: Writer, limit: int, *, progress: bool | ProgressCallback = False
 ) -> Report:
     """Embed what lacks a vector, publish and merge the index, erase; see `Memory.maintain`."""
     index_cache, tenant = engine.index_cache, writer.tenant

@@ -12,9 +12,8 @@ from memoriter.core.errors import Unavailable
 from memoriter.core.scope import Scope
 from memoriter.memory.engine import Engine, close_together
 from memoriter.memory.facade import Memory
-from memoriter.memory.opening import open_engine, open_store, write_context_for
+from memoriter.memory.opening import begin_filling, open_engine, open_store, write_context_for
 from memoriter.memory.options import OpenOptions
-from memoriter.write.writer import Writer
 
 KEPT: Final = 1024
 """How many memories stay open. Each is small: the indexes belong to the shared engine."""
@@ -41,8 +40,7 @@ class Tenants:
                 engine = self._engine(tenant)
                 engine.index_cache.resume(tenant)
                 context = write_context_for(self._store, engine, tenant)
-                if self._store.upkeep.automatic:
-                    engine.filling.begin(tenant, Writer(self._store.log, context, scope))
+                begin_filling(self._store, engine, context, scope)
                 self._kept[tenant] = Memory(engine, context, scope)
             self._kept.move_to_end(tenant)
             while len(self._kept) > KEPT:

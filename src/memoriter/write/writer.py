@@ -355,9 +355,7 @@ class Writer:
         """Whether any record of the tenant still owes a vector."""
         return bool(self._log.debts(self._scope.tenant, 1))
 
-    def pay(
-        self, limit: int, report: ProgressCallback = lambda paid: None
-    ) -> tuple[int, int]:
+    def pay(self, limit: int, report: ProgressCallback = lambda paid: None) -> tuple[int, int]:
         """Embed records that owe a vector to the current space; returns (paid, still owed)."""
         space = self._context.space
         debts = self._log.debts(self._scope.tenant, limit)
