@@ -2,8 +2,8 @@
 
 Each step takes some scenes: every question against all their memories, of which those of its own
 scene are the hard ones. The loss is a softmax over memories, a share of the same over questions,
-and a brake: the cosines among texts that have nothing to do with the pairs must stay what they
-were, so that the model does not forget what it knew of them.
+and a brake: the cosines among all texts of the step, and some that have nothing to do with the
+pairs, shall stay near what they were, so that the model does not forget what it knew.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -41,8 +41,8 @@ def options() -> argparse.Namespace:
     """What the command line says."""
     parser = argparse.ArgumentParser(prog="python -m tools.train")
     parser.add_argument("folder", type=Path, help="where the weights are written")
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--rate", type=float, default=8e-5)
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--rate", type=float, default=6e-5)
     parser.add_argument("--scenes", type=int, default=12, help="scenes a step")
     parser.add_argument("--layers", default="0,1,2,3,4,5", help="the layers that are kept")
     parser.add_argument("--brake", type=float, default=30.0, help="weight of the brake")
@@ -81,17 +81,29 @@ def plain_texts(seed: int) -> Iterator[str]:
         yield from found
 
 
-def answer_loss(model: Network, part: Sequence[Scene], rnd: random.Random) -> Tensor:
-    """How far the questions of some scenes are from the memories that answer them."""
-    memories: list[str] = []
-    questions: list[str] = []
-    gold: list[list[int]] = []
-    for scene in part:
-        for question, places in scene.answerable:
-            questions.append(slipped(question, rnd) if rnd.random() < SLIPS else question)
-            gold.append([len(memories) + place for place in places])
-        memories += scene.memories
-    near = by_length(model, questions) @ by_length(model, memories).T / TEMPERATURE
+class Step(NamedTuple):
+    """What a step reads: texts, and by question the places of the memories that answer it."""
+
+    memories: list[str]
+    questions: list[str]
+    gold: list[list[int]]
+
+    @classmethod
+    def of(cls, part: Sequence[Scene], rnd: random.Random) -> Step:
+        """The texts of some scenes; some questions get a slip."""
+        step = cls([], [], [])
+        for scene in part:
+            for question, places in scene.taught:
+                slips = rnd.random() < SLIPS
+                step.questions.append(slipped(question, rnd) if slips else question)
+                step.gold.append([len(step.memories) + place for place in places])
+            step.memories.extend(scene.memories)
+        return step
+
+
+def answer_loss(memories: Tensor, questions: Tensor, gold: Sequence[Sequence[int]]) -> Tensor:
+    """How far questions are from the memories that answer them."""
+    near = questions @ memories.T / TEMPERATURE
     right = torch.zeros_like(near)
     for row, places in enumerate(gold):
         right[row, places] = 1
@@ -104,11 +116,24 @@ def _spread(near: Tensor, right: Tensor) -> Tensor:
     return -(log_softmax(near, 1) * right).sum(1).div(right.sum(1)).mean()
 
 
-def brake(model: Network, still: Network, texts: Sequence[str]) -> Tensor:
+class Original:
+    """The vectors of the model that training began with; those of a text are computed once."""
+
+    def __init__(self) -> None:
+        self._model = original()
+        self._known: dict[str, Tensor] = {}
+
+    @torch.no_grad()
+    def vectors(self, texts: Sequence[str]) -> Tensor:
+        """The vectors of some texts."""
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if fresh:
+            self._known.update(zip(fresh, by_length(self._model, fresh), strict=True))
+        return torch.stack([self._known[text] for text in texts])
+
+
+def brake(now: Tensor, before: Tensor) -> Tensor:
     """How much the cosines among texts have changed."""
-    with torch.no_grad():
-        before = by_length(still, texts)
-    now = by_length(model, texts)
     return ((now @ now.T - before @ before.T) ** 2).mean()
 
 
@@ -130,7 +155,7 @@ class Training:
         self.use, self.taught = use, taught
         self.each = -(-len(taught) // use.scenes)
         """Steps of an epoch."""
-        self.still = original()
+        self.original = Original()
         self.model = original([int(each) for each in use.layers.split(",")])
         self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=use.rate, weight_decay=0.01)
         steps = use.epochs * self.each
@@ -160,12 +185,14 @@ class Training:
         rnd.shuffle(order)
         self.model.train()
         for step in range(self.each):
-            part = order[step * use.scenes : (step + 1) * use.scenes]
-            texts = [next(plain) for _ in range(use.plain)]
+            read = Step.of(order[step * use.scenes : (step + 1) * use.scenes], rnd)
+            others = [next(plain) for _ in range(use.plain)]
+            texts = [*read.memories, *read.questions, *others]
             with torch.autocast("cpu", torch.bfloat16, enabled=not use.precise):
-                loss = answer_loss(self.model, part, rnd)
-                if use.brake:
-                    loss = loss + use.brake * brake(self.model, self.still, texts)
+                parts = [by_length(self.model, some) for some in (*read[:2], others)]
+                loss = answer_loss(parts[0], parts[1], read.gold)
+                slowed = brake(torch.cat(parts), self.original.vectors(texts))
+                loss = loss + use.brake * slowed
             self.optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

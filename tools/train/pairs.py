@@ -18,6 +18,9 @@ from tools.bench_data import bench_data
 
 OURS: Final = Path(__file__).parent / "pairs"
 QUESTION: Final = re.compile(r"\? (.*?)\s*=>\s*([\d,\s]+|-)\s*$")
+SPEAKER: Final = re.compile(r"(?:\[[^\]]*\] )?[^:]{1,25}: ")
+SAYS: Final = 5
+"""Content words that a turn needs to answer by itself."""
 HELD: Final = 10  # one scene in ten is never trained on
 LONG: Final = 12  # words of a long question
 
@@ -54,6 +57,22 @@ class Scene:
         """Whether it is never trained on: by hash, so that it stays in the development set."""
         text = "\n".join([self.title, *self.memories])
         return int(hashlib.sha256(text.encode()).hexdigest(), 16) % HELD == 0
+
+    @property
+    def taught(self) -> list[tuple[str, tuple[int, ...]]]:
+        """The questions to train on: none whose answer says nothing without the turn before it.
+
+        "Thursday, after lunch" has no vector that answers anything; in an answer of the engine the
+        turns around it lift it.
+        """
+        turns = [SPEAKER.match(memory) for memory in self.memories]
+        if not all(turns):
+            return self.answerable
+        says = [
+            len(stems(memory[turn.end() :])) >= SAYS if turn else True
+            for memory, turn in zip(self.memories, turns, strict=True)
+        ]
+        return [each for each in self.answerable if all(says[place] for place in each[1])]
 
     @property
     def answerable(self) -> list[tuple[str, tuple[int, ...]]]:
