@@ -31,6 +31,7 @@ BENCHES = {
     "hybrid": "bench.hybrid",
     "quality": "bench.quality",
     "embedders": "bench.embedders",
+    "filling": "bench.filling",
     "poison": "bench.poison",
     "hook": "bench.hook",
     "installed": "bench.installed",

@@ -36,6 +36,7 @@ def answer(world: World, ask: Ask) -> Answer:
     scene = replace(
         scene_of(world, ask, chosen, candidates),
         parts=search.parts(candidates), whole=search.whole, coverage=search.coverage(),
+        owed=search.owed(),
     )  # fmt: skip
     table = first(scene)
     passes = ask.recipe["pass"]

@@ -33,8 +33,8 @@ def first(scene: Scene) -> Table:
         table.columns[f"{label}.rank"] = {row: n + 1 for n, row in enumerate(ranked)}
         if label not in bringing:
             scores[label] = _as_counted(fuse, label, column, scene.coverage.get(label))
-            if fuse["kind"] == "weighted":
-                table.columns[f"{label}.scaled"] = scores[label]
+    scores = _stood_in(scene, fuse, scores)
+    table.columns |= _scaled_columns(fuse, scores)
     candidates = {row for column in scores.values() for row in column}
     weighed = [n for n in _running(scene) if fuse["kind"] == "weighted" and n in fuse["weights"]]
     for label in weighed:
@@ -89,6 +89,37 @@ def _as_counted(fuse: Spec, label: str, column: Column, knots: Knots | None = No
         return column
     how = fuse["scale"]
     return scaled(column, how if isinstance(how, str) else how.get(label, "none"), knots)
+
+
+def _scaled_columns(fuse: Spec, scores: Mapping[str, Column]) -> dict[str, Column]:
+    scales = fuse["kind"] == "weighted"
+    return {f"{label}.scaled": column for label, column in scores.items() if scales}
+
+
+def _stood_in(scene: Scene, fuse: Spec, scores: Mapping[str, Column]) -> dict[str, Column]:
+    """The scaled scores; where a lane lacks something of a row, the mean of those that cover it."""
+    if fuse["kind"] != "weighted":
+        return dict(scores)
+    how = {
+        n: fuse["scale"] if isinstance(fuse["scale"], str) else fuse["scale"].get(n) for n in scores
+    }
+    covering = [label for label in scores if how[label] == "coverage"]
+    owed = {label: scene.owed[label] for label in covering if scene.owed.get(label)}
+    kinds = {label: lanes()[scene.recipe["lanes"][label]["kind"]] for label in covering}
+    standing = {
+        label: fuse["weights"].get(label, 1.0)
+        for label in covering
+        if kinds[label].independent and label not in (*owed, *scene.recipe["apart"])
+        if scores[label]
+    }
+    whole, out = math.fsum(standing.values()), dict(scores)
+    for label in owed if whole else ():
+        out[label] = dict(scores[label])
+        for row in {*owed[label]} - {*scores[label]}:
+            parts = [grid(w * scores[n][row]) for n, w in standing.items() if row in scores[n]]
+            if parts:
+                out[label][row] = min(grid(math.fsum(parts) / whole), 1.0)
+    return out
 
 
 def _running(scene: Scene) -> list[str]:

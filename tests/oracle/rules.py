@@ -75,6 +75,8 @@ class LaneOracle:
     """Whether the score of a row does not depend on other rows, so that a pass may complete it."""
     coverage: Callable[[LaneCall], Knots | None] = lambda _: None
     """From a score to the share of the question that it covers; None where it knows none."""
+    owed: Callable[[LaneCall], set[int]] = lambda _: set()
+    """The rows of the view of which it lacks what is computed later."""
 
 
 # -- boosts ----------------------------------------------------------------------------------------

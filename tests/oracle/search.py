@@ -53,6 +53,10 @@ class Search:
         """What share of the question a score of each lane covers."""
         return {label: self._oracle(label).coverage(self._call(label)) for label in self.whole}
 
+    def owed(self) -> dict[str, set[int]]:
+        """The rows of which each lane lacks what is computed later."""
+        return {label: self._oracle(label).owed(self._call(label)) for label in self.whole}
+
     def candidates(self) -> dict[str, Column]:
         """What each lane finds, best first, in the recipe's order."""
         ready = self._ready()
@@ -140,6 +144,7 @@ class Search:
         own = {n: ranked[n] for n in self.lanes if n in lane["seeds"] and n in ranked}
         if not lane["together"]:
             return [list(ranked[other]) for other in lane["seeds"] if other in ranked]
-        scene = replace(scene_of(self.world, self.ask, self.chosen, own), coverage=self.coverage())
+        scene = scene_of(self.world, self.ask, self.chosen, own)
+        scene = replace(scene, coverage=self.coverage(), owed=self.owed())
         one: dict[str, Any] = {**self.ask.recipe["pass"][0], "boosts": [], "complete": False}
         return [first(replace(scene, recipe={**scene.recipe, "boosts": {}, "pass": [one]})).rows]

@@ -54,6 +54,8 @@ class Scene:
     """Whether vectors come from another embedder than the packaged table."""
     coverage: Mapping[str, Knots | None] = field(default_factory=dict[str, Knots | None])
     """What share of the question a score of each lane covers."""
+    owed: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
+    """The rows of which each lane lacks what is computed later."""
 
 
 @dataclass

@@ -21,7 +21,8 @@ from tests.property.worlds import open_toy
 from memoriter import MemoriterError
 from memoriter.core.names import text as checked
 from memoriter.index import field_stats, match
-from memoriter.lanes.port import Effects, Ready, Wording
+from memoriter.lanes.effects import Effects
+from memoriter.lanes.port import Ready, Wording
 from memoriter.memory.build_query import build_query
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind

@@ -13,7 +13,8 @@ from tests.inside import log_of, view_of
 from memoriter.core.query import Query
 from memoriter.core.scope import Scope
 from memoriter.core.where import parse_where
-from memoriter.lanes.port import Context, Effects, Wording
+from memoriter.lanes.effects import Effects
+from memoriter.lanes.port import Context, Wording
 from memoriter.lanes.reflection_sources import Sources, sources_of
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind

@@ -8,6 +8,7 @@ The names of columns, LABEL being a lane or a boost of the recipe and PASS `fuse
 
     LABEL.score, LABEL.rank   what a lane gave a row, and its rank there
     LABEL.scaled              the score as a share between 0 and 1, where the fusion scales
+    LABEL.owed                1 where the lane lacks what is computed later: others stand for it
     PASS.LABEL, PASS          what a lane adds in a pass, and the sum
     boost.LABEL               the value of a boost; LABEL.NAME is a detail that explains it
     PASS.boost.LABEL          the same, only for rows that have a score in that pass

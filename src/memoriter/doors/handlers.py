@@ -111,6 +111,7 @@ def _brief(hit: Hit) -> JsonObject:
         "tags": list(record.tags),
         "superseded_by": list(hit.superseded_by),
         "copies": list(hit.copies),
+        "owed": dict(hit.owed),
     }
     return {
         "id": hit.id,

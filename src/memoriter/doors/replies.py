@@ -57,6 +57,8 @@ class BriefHitReply(Reply):
     """The terms that matched, each with the fields that contain it."""
     copies: list[str] | None = None
     """The ids of the copies that it stands for, if there are any."""
+    owed: dict[str, str] | None = None
+    """By lane what it lacks of the memory because it is computed later, and what stands for it."""
 
 
 class HitReply(Reply):
@@ -72,6 +74,8 @@ class HitReply(Reply):
     matched: dict[str, list[str]]
     """As in a brief hit."""
     copies: list[str] | None = None
+    """As in a brief hit."""
+    owed: dict[str, str] | None = None
     """As in a brief hit."""
     spans: list[list[int]]
     lanes: dict[str, JsonObject]

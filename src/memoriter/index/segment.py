@@ -276,10 +276,18 @@ class Segment:
         """Which rows have a vector in this segment, or are known to have nothing to embed."""
         if self.in_order:
             return np.ones(len(self), np.bool_)
+        return self._embedded(self.last)
+
+    def embedded_by(self, seq: int) -> NDArray[np.bool_]:
+        """The same, as a view at `seq` sees it, which may be from before a vector was computed."""
+        return self.embedded if seq >= self.last else self._embedded(seq)
+
+    def _embedded(self, seq: int) -> NDArray[np.bool_]:
         out = np.zeros(len(self), np.bool_)
         places, home = self.owners
-        out[places[home]] = True
-        out[self.places(self.arrays["vectors.none.rows"])[0]] = True
+        out[places[home & (self.arrays["vectors.seqs"] <= seq)]] = True
+        none = self.arrays["vectors.none.rows"][self.arrays["vectors.none.seqs"] <= seq]
+        out[self.places(none)[0]] = True
         return out
 
     def end_rows(self, rows: Rows, ends: NDArray[np.int64]) -> None:

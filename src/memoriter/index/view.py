@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
@@ -158,7 +158,7 @@ class View:
         rows = self._embedded_later
         out: list[NDArray[np.bool_]] = []
         for segment, mask in zip(self.segments, self.visible, strict=True):
-            lacking = mask & ~segment.embedded
+            lacking = mask & ~segment.embedded_by(self.seq)
             if rows.size and lacking.any():
                 lacking[segment.places(rows)[0]] = False
             out.append(lacking)
@@ -171,9 +171,25 @@ class View:
             return sum(int(lacking.sum()) for lacking in self.unembedded)
         # A write changes nothing for the segments before it, whose numbers are kept.
         return sum(
-            seen.number("unembedded", lambda s=segment, m=seen.mask: int((m & ~s.embedded).sum()))
+            seen.number("unembedded", partial(self._lacking, segment, seen.mask))
             for segment, seen in zip(self.segments, self.seen, strict=True)
         )
+
+    def _lacking(self, segment: Segment, mask: NDArray[np.bool_]) -> int:
+        return int((mask & ~segment.embedded_by(self.seq)).sum())
+
+    def lacks_vector(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which of these rows still lack a vector."""
+        out = np.zeros(rows.size, np.bool_)
+        for segment, lacking in zip(self.segments, self.unembedded, strict=True):
+            places, here = segment.places(rows)
+            out[here] = lacking[places]
+        return out
+
+    @property
+    def owes(self) -> bool:
+        """Whether a vector is still to be computed; those that callers give never are."""
+        return self.behind > 0 and not self.space.startswith("given:")
 
     @cached_property
     def _embedded_later(self) -> Rows:

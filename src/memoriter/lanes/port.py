@@ -7,7 +7,7 @@ calls `ready` while planning, `rank` while running, `evidence` for the final hit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
 from typing import ClassVar, Final, cast
@@ -19,16 +19,15 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.later import Later
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.query import Query
-from memoriter.core.ranking import Ranking, Rows, Scores, scores_at
+from memoriter.core.ranking import Mask, Ranking, Rows, Scores, scores_at
 from memoriter.core.record import Record
-from memoriter.core.work_limit import WorkLimit
 from memoriter.embed.port import Kindred
 from memoriter.index.field_stats import FieldStats, field_stats_of
 from memoriter.index.graph import Graph
 from memoriter.index.ids import replacing_ids
-from memoriter.index.read_once import Fetch
 from memoriter.index.selection import Selection
 from memoriter.index.view import ReplacedBy, ReplacingEdges, View
+from memoriter.lanes.effects import Effects
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.top import Keys, by_row, top
 from memoriter.text.port import Analyzer
@@ -62,15 +61,8 @@ class Skipped:
     """Whether there is nothing for it to do: then the answer still counts as complete."""
 
 
-def no_records(rows: Sequence[int]) -> list[None]:
-    """The default `fetch`: no record can be read."""
-    return [None] * len(rows)
-
-
 _NO_ROWS: Final[Rows] = np.zeros(0, np.int64)
 FloatVector = NDArray[np.float32]
-AskReranker = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
-"""Calls a reranker with (rows, texts, timeout in ms); returns scores, or the reason for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +106,6 @@ class CallRows:
     """Seed rows by label of the lane."""
     lists: Mapping[str, tuple[Rows, Scores]] = field(default_factory=dict[str, tuple[Rows, Scores]])
     """Ranked lists, best first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effects:
-    """Everything outside the view that a search may call."""
-
-    fetch: Fetch = no_records
-    """Reads records, for steps that need texts."""
-    reranker: AskReranker | None = None
-    """The reranker; None if the memory has none."""
-    work: WorkLimit | None = None
-    """What is left for the filters of several searches; None if this one has its own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +273,8 @@ class Lane(RecipePart, ABC):
     """The options under which the lane would find every row that it has a score for."""
     reads_time: ClassVar[bool] = False
     """Whether its score depends on the query's `now`."""
+    owing: ClassVar[str] = ""
+    """What a hit says of a record that `owed` names."""
     listed: ClassVar[bool] = False
     """Whether its rows come with the call, as the list under its label (`lists`)."""
     work_limits: ClassVar[Mapping[str, str]] = {}
@@ -317,6 +299,14 @@ class Lane(RecipePart, ABC):
         only = replace(ctx, selection=ctx.selection.only(ctx.view, rows), memo={})
         ranking = self.with_options(**self.unlimited).rank(only)
         return scores_at(rows, ranking.rows, ranking.scores)
+
+    def owed(self, ctx: Context, rows: Rows) -> Mask | None:
+        """Which of these rows lack what it reads because that is still to be computed.
+
+        None if no row of the view does.
+        """
+        del ctx, rows
+        return None
 
     @abstractmethod
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:

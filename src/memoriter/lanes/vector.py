@@ -48,6 +48,7 @@ class VectorLane(KernelLane):
     reads: ClassVar[tuple[str, ...]] = ("vector", "query")
     generation: ClassVar[str | None] = "vectors"
     independent: ClassVar[bool] = True
+    owing: ClassVar[str] = "its vector is not computed yet"
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "distance": "1 − cosine: 0 for the same direction",
@@ -173,6 +174,15 @@ class VectorLane(KernelLane):
             out[at] = np.maximum(out[at], each.values)
         out[out == -np.inf] = np.nan
         return out
+
+    def owed(self, ctx: Context, rows: Rows) -> Mask | None:
+        """The rows whose vector in the serving space is still to be computed."""
+        serving = ctx.spaces[0]
+        if not serving.view.owes or _able(serving) is not None:
+            return None
+        if not cast("FloatVector", serving.vector).any():
+            return None  # it would find no record, whatever its vector
+        return serving.view.lacks_vector(rows)
 
     def _further(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[_SpaceHits]:
         """The hits of each space among rows outside of the pool."""

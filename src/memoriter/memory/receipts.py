@@ -20,7 +20,8 @@ from memoriter.embed.port import Kindred
 from memoriter.embed.vector_space import VectorSpace, parse_space
 from memoriter.index.spaces import IndexSpaces
 from memoriter.index.view import View
-from memoriter.lanes.port import AskReranker, Context, Effects, InSpace, Skipped, Wording, in_space
+from memoriter.lanes.effects import AskReranker, Effects
+from memoriter.lanes.port import Context, InSpace, Skipped, Wording, in_space
 from memoriter.memory.embedders import deriver_of, embedder_of, kin_of, packaged_embedder
 from memoriter.memory.engine import IN_MEMORY, Engine
 from memoriter.memory.search import live_reranker, needs_vector

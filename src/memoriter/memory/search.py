@@ -11,7 +11,8 @@ from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.index.read_once import EachOnce
 from memoriter.kernel.turns import TURNS
-from memoriter.lanes.port import AskReranker, Context, Effects, Skipped, Wording
+from memoriter.lanes.effects import AskReranker, Effects
+from memoriter.lanes.port import Context, Skipped, Wording
 from memoriter.memory.engine import AnalyzedView, Engine
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.passes import not_asked

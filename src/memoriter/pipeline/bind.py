@@ -16,7 +16,8 @@ from memoriter.index.ids import rows_by_id
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.ties import tie_keys
 from memoriter.index.view import View
-from memoriter.lanes.port import CallRows, Context, Effects, InSpace, Wording
+from memoriter.lanes.effects import Effects
+from memoriter.lanes.port import CallRows, Context, InSpace, Wording
 from memoriter.pipeline.recipe import Recipe
 from memoriter.text.past import past_words
 from memoriter.text.question import leave_out_words

@@ -19,8 +19,9 @@ from memoriter.core.slate import FIRST, ColumnOrLater, Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key
 from memoriter.lanes.port import Context, RunningPart
 from memoriter.pipeline.candidates import Candidates
-from memoriter.pipeline.fusing import Fused, Signals
+from memoriter.pipeline.fusing import Fused, Fusion, Signals
 from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.stand_ins import OWED, stand_ins
 from memoriter.rank.top import by_row, top
 
 
@@ -56,6 +57,7 @@ def first_pass(
         if (made := fuse.scaled(label, slate.columns[f"{label}.score"], proposed[label].coverage))
         is not None
     }
+    slate, scaled = _stood_in(recipe, ctx, fuse, candidates=candidates, slate=slate, scaled=scaled)
     if scaled:
         slate = slate.with_details({f"{label}.scaled": made for label, made in scaled.items()})
     work = Boosting(recipe, ctx, {}, candidates.counted, lap)
@@ -85,6 +87,28 @@ def first_pass(
         stays &= among(candidates.rows, slate.rows)
     slate = slate if stays.all() else slate.take(np.flatnonzero(stays))
     return Scored(_sorted(slate, ctx, pass_.ties or recipe.ties), work.shows)
+
+
+def _stood_in(
+    recipe: Recipe,
+    ctx: Context,
+    fuse: Fusion,
+    candidates: Candidates,
+    slate: Slate,
+    scaled: dict[str, Scores],
+) -> tuple[Slate, dict[str, Scores]]:
+    """(the slate with what is owed, the scaled scores with what stands for it)."""
+    rows = slate.rows
+    stand = stand_ins(recipe, ctx, fuse, scaled, answered=candidates.answered, rows=rows)
+    if stand is None or not stand.by:
+        return slate, scaled
+    mean, out, details = stand.mean(scaled, rows.size), dict(scaled), dict[str, ColumnOrLater]()
+    for label, mask in stand.owed.items():
+        owed = mask & np.isnan(slate.columns[f"{label}.score"])
+        if owed.any():
+            details[f"{label}.{OWED}"] = np.where(owed, 1.0, np.nan)
+            out[label] = np.where(owed, mean, scaled[label])
+    return slate.with_details(details), out
 
 
 def _stacked(slate: Slate, names: Sequence[str]) -> Matrix:

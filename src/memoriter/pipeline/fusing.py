@@ -65,6 +65,8 @@ class Fusion(RecipePart):
             "rank": "its place in the lane",
             "scaled": "the same on a scale from 0 to 1, so that lanes can be added",
             "weight": "what the recipe lets it count for",
+            "owed": "1: what the lane reads of the record is not computed yet, and `scaled` is the"
+            " mean of the lanes that stand for it",
             "lift": "what its score is multiplied by, the more the lower the other lane is",
         }
     )
@@ -99,6 +101,11 @@ class Fusion(RecipePart):
         """The fusion for vectors of a model, or for those of the packaged table of words."""
         del has_model
         return self
+
+    def covers(self, label: str) -> bool:
+        """Whether it scales a lane by the share of the question that a score covers."""
+        del label
+        return False
 
     def scaled(self, label: str, scores: Scores, knots: Knots | None) -> Scores | None:
         """A lane's scores on the fusion's scale; None if the fusion uses ranks or raw scores."""
@@ -160,9 +167,16 @@ class Weighted(Fusion):
         """Whether it scales some lane by the share of the question that a score covers."""
         return "coverage" in ([self.scale] if isinstance(self.scale, str) else self.scale.values())
 
+    def covers(self, label: str) -> bool:
+        """Whether it scales a lane by the share of the question that a score covers."""
+        return self._scale_of(label) == "coverage"
+
+    def _scale_of(self, label: str) -> Scale:
+        return self.scale if isinstance(self.scale, str) else self.scale.get(label, "none")
+
     def scaled(self, label: str, scores: Scores, knots: Knots | None) -> Scores:
         """A lane's scores on its scale; `coverage` of a lane without one is by its best."""
-        how = self.scale if isinstance(self.scale, str) else self.scale.get(label, "none")
+        how = self._scale_of(label)
         if how == "coverage":
             if knots is SHARE:
                 return np.minimum(np.maximum(scores, 0.0), 1.0)

@@ -14,6 +14,7 @@ from memoriter.core.ranking import Ranking, Scores
 from memoriter.lanes.port import Context
 from memoriter.pipeline.fusing import Weighted
 from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.stand_ins import stand_ins
 from memoriter.rank.grid import snap_one
 
 
@@ -61,16 +62,33 @@ def _upper_bound(
     fuse = recipe.fusion(has_model=ctx.has_model)
     if not isinstance(fuse, Weighted) or fuse.absent != "fixed" or recipe.fused:
         return None
-    bound = 0.0
-    for label, ranking in proposed.items():
-        if not recipe.lanes[label].independent:
-            return None
-        if ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf):
-            last = fuse.scaled(label, ranking.scores, ranking.coverage)[-1:]
-            bound += snap_one(fuse.weights[label] * float(last[0]))
+    if not all(recipe.lanes[label].independent for label in proposed):
+        return None
+    most = _most_covered(recipe, ctx, fuse, proposed)
+    bound = sum(snap_one(fuse.weights[label] * share) for label, share in most.items())
     for label in (name for name in first.boosts if name in boosts or name in proposed):
-        most = recipe.boosts[label].largest_gain(best) if label in recipe.boosts else None
-        if most is None:
+        gain = recipe.boosts[label].largest_gain(best) if label in recipe.boosts else None
+        if gain is None:
             return None
-        bound += most
+        bound += gain
     return bound
+
+
+def _most_covered(
+    recipe: Recipe, ctx: Context, fuse: Weighted, proposed: Mapping[str, Ranking]
+) -> dict[str, float]:
+    """By lane the largest scaled score of a row outside of all pools, or what stands for it."""
+    last = {label: np.zeros(1) for label in proposed}
+    for label, ranking in proposed.items():
+        if ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf):
+            last[label] = fuse.scaled(label, ranking.scores, ranking.coverage)[-1:]
+
+    def answered(label: str) -> bool:
+        return proposed[label].rows.size > 0
+
+    none = np.zeros(0, np.int64)
+    stand = stand_ins(recipe, ctx, fuse, proposed, answered=answered, rows=none)
+    if stand is not None and stand.by:
+        mean = stand.mean(last, 1)
+        last |= {label: np.fmax(last[label], mean) for label in stand.owed}
+    return {label: float(value[0]) for label, value in last.items()}

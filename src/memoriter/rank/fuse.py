@@ -135,6 +135,25 @@ def shares(
     return near if near.sum() <= 1.0 else np.floor(exact / STEP) * STEP
 
 
+def weighted_mean(scaled: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weighted mean of some lanes' shares by row; a lane without a value counts 0.
+
+    NaN where no lane has a value, or if no lane has a weight. Each product is on the grid, so the
+    order of the lanes does not matter; no mean of shares exceeds 1.
+
+    >>> some = np.array([[0.5, 1.0, np.nan], [1.0, np.nan, np.nan]])
+    >>> weighted_mean(some, np.array([0.25, 0.75])).tolist()
+    [0.875, 0.25, nan]
+    """
+    absent = np.isnan(scaled)
+    whole = math.fsum(weights.tolist())
+    if whole <= 0.0:
+        absent[:] = True
+    parts = snap(weights[:, None] * np.where(absent, 0.0, scaled))
+    mean = snap(np.add.reduce(parts, axis=0) / (whole or 1.0))
+    return np.where(absent.all(axis=0), np.nan, np.minimum(mean, 1.0))
+
+
 def weighted_parts(
     scaled: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from memoriter.pipeline.run import Ran
 from memoriter.why.explain import Reasons, explain_relevance
 from memoriter.why.hit import Hit, HitReasons
 from memoriter.why.lane_score import LaneScore
+from memoriter.why.owed import Owing, owed_places, owed_sentence, owing_lanes
 from memoriter.why.remarks import remarks_of
 from memoriter.why.result import Result
 from memoriter.why.what_if import what_if
@@ -85,7 +86,16 @@ class _Reasons:
             copies=_copy_ids(ran, self._ctx, row),
             source=_source(recipe, own),
             scores=_scores(recipe, head, at),
+            owed={
+                label: owed_sentence(owing, own)
+                for label, owing in self._owing.items()
+                if owed_places(head, label)[at]
+            },
         )
+
+    @cached_property
+    def _owing(self) -> dict[str, Owing]:
+        return owing_lanes(self._ran, self._ctx)
 
     @cached_property
     def lanes(self) -> dict[str, dict[int, LaneScore]]:

@@ -19,12 +19,13 @@ from memoriter.pipeline.orderings.budget import SIZES
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.relevance import RELEVANCE
 from memoriter.pipeline.run import Ran
+from memoriter.pipeline.stand_ins import OWED
 
 KNOTS = "knots"
 """The fact that holds the two knots around the evidence of a relevance."""
 FROM = ".from"
 """The suffix of columns that hold the rank of a row before a stage."""
-_WHOLE = ("rank", *SIZES)
+_WHOLE = ("rank", OWED, *SIZES)
 """Details of the pipeline itself that are integers, although columns hold floats."""
 Ids = Callable[[Rows], list[str]]
 """Rows → ids of their records."""

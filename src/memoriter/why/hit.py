@@ -41,6 +41,7 @@ class HitReasons:
     copies: tuple[str, ...] = ()
     source: str | None = None
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    owed: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,11 @@ class Hit(Hinting):
     def scores(self) -> Mapping[str, float]:
         """The numbers that the recipe exports, by the recipe's names."""
         return self._reasons.value.scores
+
+    @property
+    def owed(self) -> Mapping[str, str]:
+        """Lane → what it lacks of the record because it is computed later; empty mostly."""
+        return self._reasons.value.owed
 
     @property
     def explanation(self) -> Explanation:
@@ -202,6 +208,7 @@ class Hit(Hinting):
             **({"copies": list(self.copies)} if self.copies else {}),
             **({} if self.source is None else {"source": self.source}),
             **({"scores": dict(self.scores)} if self.scores else {}),
+            **({"owed": dict(self.owed)} if self.owed else {}),
             "matched": self.matched,
             "spans": [list(span) for span in self.spans],
             "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},

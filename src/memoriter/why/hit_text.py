@@ -14,6 +14,7 @@ from memoriter.core.explanation import Explanation
 from memoriter.lanes.spec import RecipePart
 from memoriter.pipeline.orderings.budget import SIZES
 from memoriter.pipeline.relevance import PARTS
+from memoriter.pipeline.stand_ins import OWED
 from memoriter.text.figures import NodeText, figure, node_text, pairs, short
 from memoriter.text.safe import one_line
 from memoriter.why.explain import KNOTS
@@ -58,7 +59,8 @@ def _score_line(hit: Hit, node: Explanation) -> NodeLine:
     if boost is None or node.op != "leaf" or _fused(node):
         fusing = node.op == "leaf" or node.label == _FUSED
         fusion = hit.recipe.passes[0].fuse if fusing else None
-        return NodeLine(node, _plain_text(node), tuple(below), fusion)
+        owed = hit.owed.get(node.label, "") if OWED in node.facts else ""
+        return NodeLine(node, _plain_text(node, owed), tuple(below), fusion)
     return NodeLine(node, boost.node_text(node), tuple(below), boost)
 
 
@@ -99,12 +101,16 @@ def _fused(node: Explanation) -> bool:
     return {"score", "scaled", "weight"} <= node.facts.keys()
 
 
-def _plain_text(node: Explanation) -> NodeText:
-    """The text of a node; of a fused signal, how its score became a contribution."""
-    if not _fused(node):
+def _plain_text(node: Explanation, owed: str = "") -> NodeText:
+    """The text of a node; of a fused signal, how its score became a contribution.
+
+    `owed` says what stands for its score, where that is computed later.
+    """
+    if not owed and not _fused(node):
         return node_text(node)
     facts = node.facts
-    score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
+    score = owed or short(facts["score"])
+    scaled, weight = (short(facts[key]) for key in ("scaled", "weight"))
     made = f"{score} → scaled {scaled} × weight {weight}"
     detail = f"rank {facts['rank']} · {made}" if "rank" in facts else made
     return node_text(replace(node, facts={}))._replace(detail=detail)
@@ -132,6 +138,7 @@ def boosts_of(root: Explanation, lanes: Mapping[str, object]) -> Iterator[tuple[
             yield part.label, figure(part.value)
         elif (part.label not in lanes or root.label == _BOOSTED) and part.value != _IDLE[root.op]:
             sign = "" if root.op == "sum" and part.value < 0 else _SIGNS[root.op]
+            sign = f"{OWED} {sign}" if OWED in part.facts else sign
             yield part.label, f"{sign}{figure(part.value)}"
 
 

@@ -32,17 +32,19 @@ from memoriter.pipeline.plan import reasons_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
 from memoriter.pipeline.slate_relevance import named_in_text
+from memoriter.pipeline.stand_ins import OWED
 from memoriter.pipeline.steps import BUDGET
 from memoriter.rank.grid import STEP
 from memoriter.text.prompt import head_size
 from memoriter.why.lane_score import LaneScore
+from memoriter.why.owed import owed_data
 from memoriter.why.receipt import VERSION, Receipt, sealed
 
 Lanes = Mapping[str, Mapping[int, LaneScore]]
 """Lane → row of the answer → its rank, score and evidence in that lane."""
 _EXACT: Final = 2.0**53
 """Up to here a float64 holds every integer."""
-_DERIVED: Final = (".scaled", ".weight", ".lift")
+_DERIVED: Final = (".scaled", ".weight", ".lift", f".{OWED}")
 """Suffixes of a signal's columns that are left out: the verifier computes them again."""
 
 
@@ -61,6 +63,7 @@ def write_receipt(
             "skipped": reasons_of(ran.plan),
             **_coverage(ran),
             **_question(ran),
+            **_owed(ran, ctx),
             "slate": _slate(ran, ctx, ids),
             # The budget acts after the limit and has a key of its own.
             "moves": [_move(name, move) for name, move in ran.moves.items() if name != BUDGET],
@@ -120,6 +123,12 @@ def _question(ran: Ran) -> dict[str, object]:
             "lanes": sorted(label for label, lane in recipe.lanes.items() if lane.independent),
         }
     }
+
+
+def _owed(ran: Ran, ctx: Context) -> dict[str, object]:
+    """What lanes lacked of candidates; nothing if they lacked nothing."""
+    owed = owed_data(ran, ctx)
+    return {"owed": owed} if owed else {}
 
 
 def _budget(ran: Ran) -> dict[str, object]:

@@ -44,4 +44,10 @@ def _coverage(call: LaneCall) -> Knots | None:
     return (*knots, (grid(x1 + (1.0 - y1) / rise), 1.0))
 
 
-ORACLE = LaneOracle(_scores, _runs, independent=True, coverage=_coverage)
+def _owed(call: LaneCall) -> set[int]:
+    if call.ask.vector is None or not any(call.ask.vector):
+        return set()
+    return {record.row for record in call.world.records if record.row not in call.world.vectors}
+
+
+ORACLE = LaneOracle(_scores, _runs, independent=True, coverage=_coverage, owed=_owed)

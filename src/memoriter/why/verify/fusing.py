@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from .boosting import applies, boosted, valued
 from .numbers import STEP, Column, Data, either, mapped, snap, total_of
+from .owed import stood_in
 from .ranking import lanes_run
 from .verification import Verification
 
@@ -156,14 +157,16 @@ def check_first(s: Verification) -> None:
     fuse = first_fusion(s)
     knots = _coverage(s, fuse)
     none: Column = [None] * len(s.rows)
-    scores, answered = list[Column](), list[bool]()
+    own, answered = dict[str, Column](), list[bool]()
     for label in lanes:
         raw = s.derived[f"{label}.score"]
         answered.append(any(value is not None for value in raw))
-        scaled = scaled_by(fuse, label, raw, knots.get(label))
-        if scaled is not raw:
-            s.derived[f"{label}.scaled"] = scaled
-        scores.append(scaled)
+        own[label] = scaled_by(fuse, label, raw, knots.get(label))
+    spoke = [label for label, each in zip(lanes, answered, strict=True) if each]
+    own = stood_in(s, fuse, own, spoke)
+    scores = list(own.values())
+    if fuse["kind"] == "weighted":
+        s.derived |= {f"{label}.scaled": column for label, column in own.items()}
     s.spend(len(s.rows) * (len(scores) + sum(map(len, knots.values()))))
     among = [any(column[at] is not None for column in scores) for at in range(len(s.rows))]
     weighed = [n for n in s.recipe["boosts"] if n in fuse.get("weights", {}) and s.runs(n)]

@@ -93,6 +93,8 @@ class LaneRule:
     """Whether it adds rows without scoring them."""
     independent: bool = False
     """Whether the score of a record does not depend on other records."""
+    owes: bool = False
+    """Whether what it reads of a record may be computed later."""
 
 
 def same_at_every_hit(leaf: ClaimedLeaf, *facts: tuple[str, object]) -> list[Comparison]:

@@ -49,4 +49,4 @@ def _near_enough(s: Verification, label: str) -> None:
         s.wrong(f"slate/columns/{label}.score", f"has a score below {least!r}")
 
 
-RULE = LaneRule(leaf=_cosine, shape=_weighed, scores=_near_enough, independent=True)
+RULE = LaneRule(leaf=_cosine, shape=_weighed, scores=_near_enough, independent=True, owes=True)
