@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import memoriter
 from memoriter.memory import filling
 from memoriter.memory.facade import Memory
 from memoriter.memory.tenants import Tenants
+from memoriter.write import prepare
 
 NOTES = [f"Note {n}: shelf {n % 7} of room {n} was painted by Ann" for n in range(40)]
 
@@ -22,6 +23,7 @@ NOTES = [f"Note {n}: shelf {n % 7} of room {n} was painted by Ann" for n in rang
 @pytest.fixture(autouse=True)
 def _new_stores_have_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMORITER_NEW_STORE")
+    monkeypatch.setattr(prepare, "AT_ONCE", 400)  # so that eight notes are few, and nine are many
 
 
 @pytest.fixture
@@ -100,9 +102,7 @@ def test_each_tenant_has_what_it_was_made_with(path: Path) -> None:
     assert names == {"old": "table", "new": "memory-en"}
 
 
-def test_a_variable_names_what_new_stores_have(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_names_what_new_stores_have(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORITER_NEW_STORE", "hash")
     with memoriter.open(path) as memory:
         memory.remember("The spare key is under the pot")
@@ -186,10 +186,10 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def lines(tmp_path: Path) -> Iterator[Path]:
+def lines(tmp_path: Path) -> Path:
     file = tmp_path / "notes.txt"
     file.write_text("\n".join(NOTES), "utf-8")
-    yield file
+    return file
 
 
 def test_an_import_on_the_command_line_leaves_nothing_owed(path: Path, lines: Path) -> None:

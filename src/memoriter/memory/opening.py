@@ -72,9 +72,7 @@ def opened(place: str | Path, tenant: str, options: OpenOptions, *, stays: bool 
         raise
 
 
-def begin_filling(
-    store: OpenedStore, engine: Engine, context: WriteContext, scope: Scope
-) -> None:
+def begin_filling(store: OpenedStore, engine: Engine, context: WriteContext, scope: Scope) -> None:
     """Have the vectors that a tenant owes computed in the background, if the store has upkeep."""
     vectors = context.vectors
     if store.upkeep.automatic and vectors.embeds and not vectors.is_derived:

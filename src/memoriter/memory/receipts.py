@@ -48,8 +48,8 @@ def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
     """Run the search of a receipt again on its view and compare; see `Memory.replay`.
 
     The outcomes of embedder and reranker are taken from the receipt; a query vector of the packaged
-    model or table is computed again and compared. Raises Expired if forgotten records make it impossible,
-    TooCostly if the log has grown too much.
+    model or table is computed again and compared. Raises Expired if forgotten records make it
+    impossible, TooCostly if the log has grown too much.
     """
     _check_receipt(what, "replay(memory.recall({query!r}))")
     receipt = receipt_from(what)
