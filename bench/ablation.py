@@ -35,7 +35,7 @@ def variants() -> dict[str, Recipe]:
     out = {"default": default}
     for lane in _LANES:
         out[f"without {lane}"] = overridden(default, {f"lanes.{lane}.enabled": False})
-    for boost in ("around", "who", "past", "asking", "dated"):
+    for boost in ("around", "who", "past", "dated"):
         out[f"without {boost}"] = recipe_of({**_without(data, boost), "name": "ablated"})
     out["times embedded too"] = overridden(default, {"apart": []})
     out["names embedded too"] = overridden(default, {"boosts.who.embedded": True})

@@ -43,7 +43,7 @@ def answers(case: EvalCase, embedder: str, share: float) -> Answers:
     with open_memory(":memory:", embedder=embedder, **opened) as memory:
         for step in steps_of(case):
             clock.at = step.now
-            with patch.object(prepare, "FEW", -1):  # also small writes leave their vectors owed
+            with patch.object(prepare, "AT_ONCE", -1):  # also small writes leave their vectors owed
                 memory.remember_many(
                     [cast("DraftFields", record.to_draft()) for record in step.records]
                 )

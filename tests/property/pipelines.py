@@ -240,8 +240,7 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     ),
     "talk": _boost("session", **_WEIGHT),
     "turns": _boost(
-        "around", shares=one_of([(0.3,), (0.3, 0.2, 0.1)]), nearby=one_of([0.0, 0.1]),
-        turns=one_of([1, 5]), words=one_of([2, 80]), less_trusted=st.booleans(),
+        "around", shares=one_of([(0.3,), (0.3, 0.2, 0.1)]), less_trusted=st.booleans(),
     ),
     "speaker": _boost("who", **_WEIGHT),
     "linked": st.fixed_dictionaries(
@@ -255,7 +254,6 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     ),
     "wanted": _boost("intent", head=one_of([1, 1000])),
     "when": _boost("moment", **_WEIGHT, **_ALPHA),
-    "asks": _boost("asking", **_WEIGHT),
     "times": _boost("dated", words=one_of([2, 80]), **_WEIGHT),
     "once": _boost("past", weight=one_of([0.0, 0.1]), share=one_of([0.0, 0.5])),
 }  # fmt: skip

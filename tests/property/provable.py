@@ -103,7 +103,7 @@ def _library(random: Random) -> Data:
         "fusion.weights.words": random.choice([0.0, 0.3, 2.0]),
         "fusion.lists": random.choice([0.0, 1.0]),
         "lanes.moment.enabled": random.random() < 0.5,
-        "boosts.around.nearby": random.choice([0.0, 0.3]),
+        "boosts.around.shares": random.choice([(0.3,), (0.3, 0.1)]),
         "boosts.past.share": random.choice([0.0, 0.5]),
     }
     some = {path: value for path, value in numbers.items() if random.random() < 0.4}
@@ -191,8 +191,7 @@ def _boosts(random: Random) -> Data:
         },
         "session": {"kind": "session"},
         "turns": {
-            "kind": "around", "words": random.choice([2, 80]),
-            "less_trusted": random.choice([True, False]),
+            "kind": "around", "less_trusted": random.choice([True, False]),
         },
         "speaker": {"kind": "who"},
         "around": {"kind": "neighbours", "of": ["words.score", "words.scaled"]},

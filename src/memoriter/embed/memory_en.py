@@ -33,9 +33,9 @@ from memoriter.rank.units import units
 
 NAME: Final = "memory-en"
 SHA256: Final = {
-    "words.npy": "",
-    "layers.npy": "",
-    "numbers.npy": "",
+    "words.npy": "be03fbb17e07715cdd0acb939168473daae1bfabb8eb60e53bc19bb759f4cc09",
+    "layers.npy": "a4aaf389114c584406b426bc0e4536a2804996a225f60b4a2558837e1a3a69d6",
+    "numbers.npy": "f807c32d72d17a379128fc54d1c396b0d66d4193638d5feec6853ed8e27383ea",
 }
 """The checksums of the model's files; they are part of the fingerprint."""
 _RULES: Final = 1

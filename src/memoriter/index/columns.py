@@ -20,7 +20,6 @@ from memoriter.core.record import Record
 from memoriter.core.times import to_micros
 from memoriter.index.dictionary import Dictionary, union
 from memoriter.text.copies import end_marks_of
-from memoriter.text.question import asking_share
 from memoriter.text.time_words import texts_with_times
 
 Arrays = dict[str, NDArray[Any]]
@@ -35,7 +34,7 @@ SET_COLUMNS: Final = ("tags", "concepts", "entities")
 NUMBER_COLUMNS: Final = ("importance", "confidence", "cycle", "position")
 TIME_COLUMNS: Final = ("created", "committed", "occurred", "valid_from", "valid_until", "expires")
 FLAG_COLUMNS: Final = ("archived", "pinned")
-FROM_TEXT: Final = ("text.asks", "text.times")
+FROM_TEXT: Final = ("text.times",)
 """Numbers that are read off the text; no attributes, so no filter knows them."""
 TEXT_ENDS: Final = ("text.first", "text.last")
 """Numbers made of the first and the last words of a text with its title: copies share one."""
@@ -71,10 +70,9 @@ def column_arrays(name: str, records: Sequence[Record]) -> Arrays:
 def text_columns(records: Sequence[Record]) -> Arrays:
     """The columns that are read off the texts of these records, in their order."""
     texts = [record.text for record in records]
-    asks = [round(128 * asking_share(text)) / 128 for text in texts]  # exact as a float32
-    numbers = np.array(asks, np.float32), texts_with_times(texts).astype(np.float32)
+    times = texts_with_times(texts).astype(np.float32)
     ends = end_marks_of([record.titled for record in records]).T.copy()
-    return dict(zip((*FROM_TEXT, *TEXT_ENDS), (*numbers, *ends), strict=True))
+    return dict(zip((*FROM_TEXT, *TEXT_ENDS), (times, *ends), strict=True))
 
 
 def _strings(name: str, values: Sequence[str | None]) -> Arrays:

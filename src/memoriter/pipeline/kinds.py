@@ -56,7 +56,6 @@ _BOOSTS: Final = (
     "memoriter.pipeline.boosts.intent:IntentBoost",
     "memoriter.pipeline.boosts.moment:MomentBoost",
     "memoriter.pipeline.boosts.past:PastBoost",
-    "memoriter.pipeline.boosts.asking:AskingBoost",
     "memoriter.pipeline.boosts.dated:DatedBoost",
     "memoriter.pipeline.boosts.echo:EchoBoost",
 )

@@ -118,20 +118,6 @@ def sentences_of(text: str) -> list[str]:
     return [part.strip() for part in _BREAK.split(text) if part.strip()]
 
 
-def asking_share(text: str) -> float:
-    """The share of a text's words that are in sentences with a question mark, if it ends in one.
-
-    0 if the text ends otherwise: then it goes on to say something.
-
-    >>> asking_share("Nice! Which evening do we rehearse?"), asking_share("Why? Because of rain.")
-    (0.8333333333333334, 0.0)
-    """
-    if not _ends_in_question(text):
-        return 0.0
-    sizes = [(len(each.split()), _ends_in_question(each)) for each in sentences_of(text)]
-    return sum(size for size, asks in sizes if asks) / sum(size for size, _ in sizes)
-
-
 def _ends_in_question(text: str) -> bool:
     return text.rstrip(_CLOSING).endswith(_QUESTION_MARKS)
 

@@ -1,4 +1,4 @@
-"""Shares of the turns around a record in its session, and of the best of them."""
+"""Shares of the turns around a record in its session."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import math
 from tests.oracle.numbers import Column, grid
 from tests.oracle.rules import BoostOracle, Spec, each
 from tests.oracle.table import Scene, Table
-from tests.oracle.world import texts
-
-from memoriter.text.analyzers import analyzer
 
 
 def _talk(scene: Scene, row: int) -> list[int]:
@@ -27,9 +24,7 @@ def turns_around(scene: Scene, row: int, reach: int) -> set[int]:
 
 
 def _beside(spec: Spec, scene: Scene, row: int) -> set[int]:
-    return turns_around(
-        scene, row, max(len(spec["shares"]), spec["turns"] if spec["nearby"] else 0)
-    )
+    return turns_around(scene, row, len(spec["shares"]))
 
 
 def _lends(spec: Spec, scene: Scene, other: int, row: int) -> bool:
@@ -40,8 +35,6 @@ def _lends(spec: Spec, scene: Scene, other: int, row: int) -> bool:
 
 
 def _values(spec: Spec, scene: Scene, table: Table) -> Column:
-    reader = analyzer(scene.recipe["analyzer"])
-
     def value(row: int) -> float | None:
         talk = _talk(scene, row)
         if not talk:
@@ -56,15 +49,7 @@ def _values(spec: Spec, scene: Scene, table: Table) -> Column:
                 if other in table.score and _lends(spec, scene, other, row)
             ]
             lent += [grid(share * max(known))] if known else []
-        near = [
-            other
-            for other in turns_around(scene, row, spec["turns"])
-            if other in table.score and _lends(spec, scene, other, row)
-        ]
-        if near and spec["nearby"]:
-            lent.append(grid(spec["nearby"] * max(table.score[other] for other in near)))
-        length = max(1, reader.analyse(texts(scene.records[row])).lengths[0])
-        gain = grid(min(1.0, spec["words"] / length) * math.fsum(lent))
+        gain = grid(math.fsum(lent))
         return gain if gain > 0.0 else None
 
     return each(table, value)

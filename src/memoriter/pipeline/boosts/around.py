@@ -2,8 +2,7 @@
 
 Answers in a conversation are often short and say little by themselves ("Mondays, 7:30"): the turn
 before holds the words of the question. So every turn gets a share of the score of the better turn
-one, two and three places away, and a share of the best score among the turns nearby. Long records
-gain less, because their own words already say what they are about.
+one, two and three places away.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from memoriter.index.reads import (
     codes,
     has_sessions,
     has_value,
-    text_lengths,
     turns_around,
 )
 from memoriter.lanes.port import Context
@@ -45,13 +43,11 @@ class AroundBoost(Boost):
 
     about: ClassVar[str] = "shares of the scores of the turns around a record in its session"
     reads_score: ClassVar[bool] = True
-    row_details: ClassVar[tuple[str, ...]] = (*(f"row{n}" for n in range(1, 11)), "row_best")
+    row_details: ClassVar[tuple[str, ...]] = tuple(f"row{n}" for n in range(1, 11))
     fact_words: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             **{f"row{n}": f"the better turn {n} away in the session" for n in range(1, 11)},
             **{f"score{n}": f"the score of the better turn {n} away" for n in range(1, 11)},
-            "row_best": "the best turn nearby",
-            "score_best": "the score of the best turn nearby",
         }
     )
 
@@ -62,23 +58,9 @@ class AroundBoost(Boost):
         (0.3, 0.2, 0.1),
         max_length=10,
     )
-    nearby: TurnShare = option(
-        "a record also gains this share of the best score among nearby turns (see `turns`)", 0.1
-    )
-    turns: int = option("how many turns before and after a record count as nearby", 5, ge=1, le=10)
-    words: int = option(
-        "length in words above which a record gains less; the gain of a longer record is"
-        " multiplied by `words` / length",
-        80,
-        ge=1,
-    )
     less_trusted: bool = option(
         "whether a record also gains from turns that are less trusted than itself", default=True
     )
-
-    @property
-    def _reach(self) -> int:
-        return max(len(self.shares), self.turns if self.nearby else 0)
 
     def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
         """The turns around these rows."""
@@ -90,15 +72,15 @@ class AroundBoost(Boost):
 
     def _turns(self, ctx: Context, rows: Rows) -> Turns:
         """The turns around these rows; asked for twice in a search, so they are kept."""
-        key = f"turns {self._reach}"
+        key = f"turns {len(self.shares)}"
         known = cast("tuple[Rows, Turns] | None", ctx.memo.get(key))
         if known is None or not (known[0] is rows or np.array_equal(known[0], rows)):
-            ctx.memo[key] = known = (rows, turns_around(ctx.view, rows, self._reach))
+            ctx.memo[key] = known = (rows, turns_around(ctx.view, rows, len(self.shares)))
         return known[1]
 
     def largest_gain(self, best: float) -> float:
-        """Every share of the best score; long records gain less."""
-        return math.fsum((*self.shares, self.nearby)) * best
+        """Every share of the best score."""
+        return math.fsum(self.shares) * best
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains; nothing where no turn around it has a score."""
@@ -121,7 +103,7 @@ class AroundBoost(Boost):
         near = self._turns(ctx, rows) if has_sessions(ctx.view) else None
         farthest = 0 if near is None else _farthest(near)
         if near is None or not farthest:
-            return Boosted.nothing(rows.size, *(("row_best", "score_best") if self.nearby else ()))
+            return Boosted.nothing(rows.size)
         turns = np.stack([near.before, near.after])
         scores = _of(slate, slate.score, turns)
         trust = None if self.less_trusted else _trust(ctx, slate.rows)
@@ -134,22 +116,13 @@ class AroundBoost(Boost):
             who, best = _better(turns[:, n - 1], scores[:, n - 1])
             lent += np.nan_to_num(snap(self.shares[n - 1] * best))
             details |= {f"row{n}": who, f"score{n}": best}
-        if self.nearby:
-            # By distance, and the turn before first: of equal scores the first one counts.
-            order = [(side, n) for n in range(self.turns) for side in (0, 1)]
-            sides, distances = (list(each) for each in zip(*order, strict=True))
-            who, best = _better(turns[sides, distances], scores[sides, distances])
-            lent += np.nan_to_num(snap(self.nearby * best))
-            details |= {"row_best": who, "score_best": best}
-        damped = snap(np.minimum(1.0, self.words / text_lengths(ctx.view, rows)) * lent)
-        return Boosted(np.where(damped > 0.0, damped, np.nan), details)
+        return Boosted(np.where(lent > 0.0, lent, np.nan), details)
 
     def node_text(self, node: Explanation) -> NodeText:
-        """The turns that lend it a share: `1 away`, `2 away` …, and the best `nearby`."""
+        """The turns that lend it a share: `1 away` and so on."""
         facts: dict[str, object] = {}
         for key in (key for key in self.row_details if key in node.facts):
-            away = key.removeprefix("row")
-            facts["nearby" if away == "_best" else f"{away} away"] = node.facts[key]
+            facts[f"{key.removeprefix('row')} away"] = node.facts[key]
         return RecipePart.node_text(self, replace(node, facts=facts))
 
     def picture(self, node: Explanation) -> Mapping[str, object]:
@@ -157,20 +130,15 @@ class AroundBoost(Boost):
         turns: list[tuple[str, str, str]] = []
         for key in (key for key in self.row_details if key in node.facts):
             away = key.removeprefix("row")
-            name = "nearby" if away == "_best" else f"{away} away"
             score = node.facts.get(f"score{away}")
             shown = "" if score is None else f"{score:.4f}"
-            turns.append((name, str(node.facts[key] or HIDDEN), shown))
+            turns.append((f"{away} away", str(node.facts[key] or HIDDEN), shown))
         return small_table(
             "The turns around it in its session, which lend it a share of their scores.",
             ("turn", "memory", "its score"),
             turns,
             ids=1,
         )
-
-    def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
-        """How long the text of each record is, in words."""
-        return {"words": text_lengths(ctx.view, slate.rows)}
 
 
 def _farthest(near: Turns) -> int:

@@ -11,7 +11,7 @@ from ..rules import BoostColumn, BoostRule
 def _values(b: BoostColumn) -> Column:
     score = dict(zip(b.receipt.rows, b.receipt.score, strict=True))
     named = [(str(n), share) for n, share in enumerate(b.spec["shares"], start=1)]
-    if b.spec["nearby"]:
+    if b.spec.get("nearby"):  # until version 14 of the default recipe
         named.append(("_best", b.spec["nearby"]))
     none: Column = [None] * len(b.receipt.rows)
     b.receipt.spend(len(b.receipt.rows) * (len(named) + 1))
@@ -32,7 +32,7 @@ def _values(b: BoostColumn) -> Column:
                     f"at row {row} is not the score of row {int(other)}",
                 )
             lent.append(0.0 if best is None else snap(share * best))
-        words = b.receipt.claimed["of.words"][at]
+        words = b.receipt.claimed["of.words"][at] if "words" in b.spec else None
         damp = 1.0 if words is None else min(1.0, b.spec["words"] / words)
         gain = snap(damp * math.fsum(lent))
         out.append(gain if gain > 0.0 else None)
