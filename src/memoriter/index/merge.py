@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.ranking import VectorMatrix
 from memoriter.index.checked import VECTORS
 from memoriter.index.columns import Arrays, dictionary_of, merged_columns
 from memoriter.index.dealing import Dealt, SegmentLists, deal
@@ -68,7 +69,7 @@ def merge(
     pace()
     of_vectors, stream = _vectors(segments, keeps, gone.rows)
     arrays.update(of_vectors)
-    arrays[VECTORS] = cast("NDArray[np.float32]", stream) if streamed else stream[:]
+    arrays[VECTORS] = cast("VectorMatrix", stream) if streamed else stream[:]
     arrays.update(_edges(parts, np.concatenate([arrays["tombs"], gone.positions])))
     arrays.update(_events(parts, segments[0].first))
     return Segment(segments[0].first, segments[-1].last, arrays)

@@ -12,7 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.ranking import VectorMatrix
 from memoriter.index.segment import Segment
+from memoriter.rank.units import widened
 
 _BLOCK: Final = 8192
 """How many vectors are read at a time; their bytes are a multiple of every checked block."""
@@ -20,8 +22,6 @@ _BLOCK: Final = 8192
 
 class VectorStream:
     """Stands for the matrix of the vectors under a mask; only slices of it can be read."""
-
-    dtype = np.dtype(np.float32)
 
     def __init__(self, segments: Sequence[Segment], kept: NDArray[np.bool_]) -> None:
         sizes = [segment.arrays["vectors.rows"].size for segment in segments]
@@ -32,23 +32,27 @@ class VectorStream:
         ]
         self._ends = np.cumsum([places.size for _, places in self._parts])
         width = max(segment.width for segment in segments)
+        kinds = {each.matrix_at(at[:0]).dtype for each, at in self._parts if at.size}
+        self.dtype = np.dtype(np.int8 if kinds == {np.dtype(np.int8)} else np.float32)
         self.shape = int(kept.sum()), width
         self.size = self.shape[0] * width
         self.nbytes = self.size * self.dtype.itemsize
 
-    def __getitem__(self, span: slice) -> NDArray[np.float32]:
+    def __getitem__(self, span: slice) -> VectorMatrix:
         begin, end, _ = span.indices(self.shape[0])
-        out = np.empty((max(end - begin, 0), self.shape[1]), np.float32)
+        out = np.empty((max(end - begin, 0), self.shape[1]), self.dtype)
         for (segment, places), last in zip(self._parts, self._ends.tolist(), strict=True):
             first = last - places.size
             low, high = max(begin, first), min(end, last)
             if low < high:
-                out[low - begin : high - begin] = segment.vectors_at(
-                    places[low - first : high - first]
+                at = places[low - first : high - first]
+                taken = segment.matrix_at(at)[at]
+                out[low - begin : high - begin] = (
+                    taken if taken.dtype == self.dtype else widened(taken)
                 )
         return out
 
-    def blocks(self) -> Iterator[NDArray[np.float32]]:
+    def blocks(self) -> Iterator[VectorMatrix]:
         """All vectors, some at a time."""
         for begin in range(0, self.shape[0], _BLOCK):
             yield self[begin : begin + _BLOCK]
