@@ -300,6 +300,19 @@ class Segment:
         out[self.places(none)[0]] = True
         return out
 
+    def late_by(self, seq: int) -> Rows:
+        """Rows of earlier segments whose vector, or the note that they need none, is in this one.
+
+        As a view at `seq` sees it.
+        """
+        none = self.arrays["vectors.none.rows"]
+        if self.in_order and not none.size:
+            return none
+        _, home = self.owners
+        away = ~home & (self.arrays["vectors.seqs"] <= seq)
+        needless = none[self.arrays["vectors.none.seqs"] <= seq]
+        return np.concatenate([self.arrays["vectors.rows"][away], needless])
+
     def end_rows(self, rows: Rows, ends: NDArray[np.int64]) -> None:
         """End those of these rows that are in this segment: updated or forgotten ones."""
         places, here = self.places(rows)

@@ -101,7 +101,10 @@ class Nearest:
         if _scan_of(self._held, exact_up_to) == "approximate":
             return Started(lambda: self._approximate(pool, floor))
         held = self._held
-        if native_library() is None or not (held.is_plain and self._by_bytes(pool)):
+        # What other searches find is scored whatever its mask, also by vectors from after the view.
+        is_whole = all(each.segment.last <= self._view.seq for each in held.parts)
+        fits = is_whole and held.is_plain and self._by_bytes(pool)
+        if native_library() is None or not fits:
             return Started(lambda: self._exact(pool, floor))
         parts = [
             NearestPart(each.segment.byte_vectors, each.matrix, each.segment.rows, each.seen)
