@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KERNEL_ABI 6
+#define KERNEL_ABI 7
 #define API __attribute__((visibility("default")))
 
 /* The best instruction set of the machine is chosen when the library is loaded. */

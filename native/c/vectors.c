@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #endif
 
+#define UNIT 8388608.0 /* steps of an element of a unit vector in 1 */
+
 /* Vectors as bytes: codes[i] = rint(v[i] / scale), scale = largest / 127; `rests` are upper bounds of
  * the lengths of what the codes leave out. */
 CLONES API int64_t kernel_bytes(
@@ -171,9 +173,15 @@ API int64_t kernel_scan_bytes(
     return 0;
 }
 
-/* Some vectors of a segment. */
+/* The vectors of a segment, in one byte a number if `in_bytes`: see `byte_dot_exact`. */
 typedef struct {
-    const float *matrix;
+    const void *elements;
+    int64_t in_bytes;
+} Matrix;
+
+/* Some of them. */
+typedef struct {
+    Matrix matrix;
     const int64_t *at;
     int64_t count;
 } Vectors;
@@ -191,16 +199,49 @@ static inline __attribute__((always_inline)) double dot(const float *v, const do
     return rint(sum * GRID) * STEP;
 }
 
+/* The same for a vector in bytes: its elements are the bytes divided by their length, on the grid of elements; here
+ * they are whole multiples of its step. Multiplying by the inverse of the length is off by less than 2^-28 steps, so
+ * the quotient is only needed where that could change the rounding. Twin: widened in rank/units.py. */
+static inline __attribute__((always_inline)) double byte_dot_exact(
+    const int8_t *code, const double *query, int64_t dimension)
+{
+    enum { PART = 64 };
+    int32_t squares = 0;
+    for (int64_t i = 0; i < dimension; i++) squares += (int32_t)code[i] * (int32_t)code[i];
+    double length = squares ? sqrt((double)squares) : 1.0, times = UNIT / length, sums[8] = {0}, sum = 0.0;
+    int64_t begin = 0, unsure = 0;
+    for (; begin + PART <= dimension; begin += PART) {
+        double elements[PART];
+        for (int64_t i = 0; i < PART; i++) {
+            double steps = (double)code[begin + i] * times;
+            elements[i] = rint(steps);
+            unsure |= fabs(steps - elements[i]) > 0.5 - 0x1p-27;
+        }
+        for (int64_t i = 0; i < PART; i += 8)
+            for (int j = 0; j < 8; j++) sums[j] += elements[i + j] * query[begin + i + j];
+    }
+    for (int j = 0; j < 8; j++) sum += sums[j];
+    if (unsure) begin = 0, sum = 0.0;
+    for (int64_t i = begin; i < dimension; i++) sum += rint((double)code[i] / length * UNIT) * query[i];
+    return rint(sum / UNIT * GRID) * STEP;
+}
+
 /* The dot products of a query with some vectors of a matrix. */
 CLONES static void dots(
-    const float *matrix, const int64_t *at, int64_t count, int64_t dimension, const double *query,
+    const Matrix *matrix, const int64_t *at, int64_t count, int64_t dimension, const double *query,
     double *out)
 {
+    const float *floats = matrix->elements;
+    const int8_t *codes = matrix->elements;
     for (int64_t n = 0; n < count; n++) {
-        if (n + 2 < count)
-            for (int64_t i = 0; i < dimension; i += 16)
-                __builtin_prefetch(matrix + at[n + 2] * dimension + i);
-        out[n] = dot(matrix + at[n] * dimension, query, dimension);
+        int64_t ahead = n + 2 < count ? at[n + 2] * dimension : -1;
+        if (matrix->in_bytes) {
+            for (int64_t i = 0; i < dimension && ahead >= 0; i += 64) __builtin_prefetch(codes + ahead + i);
+            out[n] = byte_dot_exact(codes + at[n] * dimension, query, dimension);
+        } else {
+            for (int64_t i = 0; i < dimension && ahead >= 0; i += 16) __builtin_prefetch(floats + ahead + i);
+            out[n] = dot(floats + at[n] * dimension, query, dimension);
+        }
     }
 }
 
@@ -209,7 +250,7 @@ API int64_t kernel_dots(
     const Vectors *segments, int64_t count, int64_t dimension, const double *query, double *out)
 {
     for (int64_t s = 0; s < count; s++) {
-        dots(segments[s].matrix, segments[s].at, segments[s].count, dimension, query, out);
+        dots(&segments[s].matrix, segments[s].at, segments[s].count, dimension, query, out);
         out += segments[s].count;
     }
     return 0;
@@ -218,7 +259,7 @@ API int64_t kernel_dots(
 /* A segment in a search for the nearest vectors; each row has one. */
 typedef struct {
     ByteVectors bytes;
-    const float *matrix;
+    Matrix matrix;
     const int64_t *numbers; /* of the rows */
     const uint8_t *mask;    /* the rows that may be found */
 } NearestPart;
@@ -321,7 +362,7 @@ API int64_t kernel_nearest(const void *all_given)
         narrow(&near, ends, given->count);
         for (int64_t s = 0, first = 0; s < given->count; first = ends[s++]) {
             const NearestPart *part = given->parts + s;
-            dots(part->matrix, near.at + first, ends[s] - first, dimension, query, near.low + first);
+            dots(&part->matrix, near.at + first, ends[s] - first, dimension, query, near.low + first);
             for (int64_t n = first; n < ends[s]; n++) near.at[n] = part->numbers[near.at[n]];
         }
         found = near.count > given->pool ? best_cosines(given, room, near.count) : near.count;
@@ -359,7 +400,7 @@ API int64_t kernel_cosines(const void *all_given)
             at[met] = place;
             here[met++] = i;
         }
-        dots(part->matrix, at, met, dimension, query, cosines);
+        dots(&part->matrix, at, met, dimension, query, cosines);
         for (int64_t n = 0; n < met; n++) values[here[n]] = cosines[n];
     }
     free(query), free(cosines), free(at), free(here);

@@ -34,6 +34,12 @@ def publish(path: Path) -> None:
         memory.maintain()
 
 
+def segments(store: Path) -> dict[str, bytes]:
+    """The published segments of a store, by name."""
+    folder = store.with_name(store.name + ".idx")
+    return {each.name: each.read_bytes() for each in folder.glob("*.seg")}
+
+
 def main() -> None:
     """Write the store with its index, and what they answer."""
     shutil.rmtree(FOLDER, ignore_errors=True)

@@ -9,17 +9,11 @@ from pathlib import Path
 
 import pytest
 from tests.compat.alike import alike
-from tests.compat.make_segments import FOLDER, publish
+from tests.compat.make_segments import FOLDER, publish, segments
 from tests.compat.make_v1 import answers
 
 import memoriter
 from memoriter.index.spaces import SEGMENT_FORMAT
-
-
-def segments(store: Path) -> dict[str, bytes]:
-    """The published segments of a store, by name."""
-    folder = store.with_name(store.name + ".idx")
-    return {each.name: each.read_bytes() for each in folder.glob("*.seg")}
 
 
 def test_the_number_of_the_format() -> None:

@@ -60,6 +60,17 @@ def test_it_answers_as_it_did(store: Path) -> None:
         assert alike(answers(memory), EXPECTED["answers"])
 
 
+def test_it_is_read_without_being_brought_forward(store: Path) -> None:
+    before = store.read_bytes()
+    with memoriter.open(store, tenant="acme", read_only=True) as memory:
+        assert alike(answers(memory), EXPECTED["answers"])
+    assert store.read_bytes() == before
+    memoriter.open(store, tenant="acme").close()
+    db = apsw.Connection(str(store))
+    assert db.pragma("user_version") == 2
+    db.close()
+
+
 def test_it_goes_on(store: Path) -> None:
     with memoriter.open(store, tenant="acme") as memory:
         again = memory.remember(
@@ -84,7 +95,10 @@ def test_its_export_loads(store: Path, tmp_path: Path) -> None:
         assert replace(ours, words=[]) == replace(theirs, words=[])
         assert alike(answers(copy), EXPECTED["answers"])
         copy.export(tmp_path / "again.jsonl")
-        assert (tmp_path / "again.jsonl").read_bytes() == (FOLDER / "store.jsonl").read_bytes()
+        lines = (tmp_path / "again.jsonl").read_bytes().splitlines()
+        first, *rows, _ = (FOLDER / "store.jsonl").read_bytes().splitlines()
+        assert lines[1:-1] == rows
+        assert json.loads(lines[0]) == {**json.loads(first), "memoriter": 2}
 
 
 def test_no_word_of_what_was_forgotten_is_left() -> None:
@@ -106,7 +120,7 @@ def test_the_header_of_the_file(store: Path) -> None:
 def test_what_is_newer_or_not_ours_is_refused_untouched(store: Path, pragma: str) -> None:
     db = apsw.Connection(str(store))
     db.pragma("journal_mode", "delete")
-    db.pragma(pragma, 2)
+    db.pragma(pragma, 3)
     db.close()
     before = store.read_bytes()
     with pytest.raises(memoriter.Unsupported):

@@ -142,7 +142,7 @@ def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:
             f"TO {role}".encode()
         )
     app = url.replace("keeper@", f"{role}@")
-    with pytest.raises(memoriter.Unsupported, match=r"to format 3 first\n.*owner: memoriter init"):
+    with pytest.raises(memoriter.Unsupported, match=r"to format 4 first\n.*owner: memoriter init"):
         memoriter.open(app, read_only=True)
     with pytest.raises(memoriter.Forbidden, match="does not allow"):
         memoriter.open(app)
@@ -152,6 +152,10 @@ def test_a_store_of_an_earlier_format_is_brought_forward(url: str) -> None:
         handle = TenantSession(memory).handle(memory.recall("port"))
         assert TenantSession(memory).receipts.find(handle)
     with server().connect(database) as db:
-        db.execute("UPDATE memoriter.format SET version=4")
+        db.execute("UPDATE memoriter.format SET version=3")
+    with memoriter.open(app, embedder=None, read_only=True) as memory:  # nothing to bring forward
+        assert memory.count() == 1
+    with server().connect(database) as db:
+        db.execute("UPDATE memoriter.format SET version=5")
     with pytest.raises(memoriter.Unsupported, match="upgrade memoriter"):
         memoriter.open(url)

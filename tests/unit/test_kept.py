@@ -114,7 +114,7 @@ def test_short_and_long_calls_of_the_kernel_are_the_same_functions() -> None:
         pytest.skip(kernel.kernel_choice().why)
     matrix, query = np.array([[0.5, 0.25], [0.0, 1.0]], np.float32), np.array([0.5, 0.5])
     at, out = np.array([1, 0]), np.empty(2)
-    table = np.array([[kernel.address(matrix), kernel.address(at), 2]])
+    table = np.array([[kernel.address(matrix), 0, kernel.address(at), 2]])
     given: Any = (kernel.address(table), 1, 2, *map(kernel.address, (query, out)))
     for work in (0, 10**9):
         out[:] = 0.0

@@ -25,7 +25,7 @@ def add_shade(db: apsw.Connection) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """A store of format 1."""
+    """A store of format 2."""
     path = tmp_path / "m.db"
     with memoriter.open(path, embedder=None) as memory:
         memory.remember("the ssh port", id="port")
@@ -34,8 +34,8 @@ def store(tmp_path: Path) -> Path:
 
 def later(patch: pytest.MonkeyPatch, *steps: schema.MigrationStep) -> None:
     """Play a version whose format is as much later as there are steps."""
-    patch.setattr(schema, "FORMAT", 1 + len(steps))
-    patch.setattr(schema, "STEPS", dict(enumerate(steps, start=1)))
+    patch.setattr(schema, "FORMAT", 2 + len(steps))
+    patch.setattr(schema, "STEPS", {1: None, **dict(enumerate(steps, start=2))})
 
 
 def state(path: Path) -> tuple[int, set[str]]:
@@ -50,15 +50,15 @@ def test_a_store_is_brought_forward_when_it_is_opened_for_writing(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later(monkeypatch, add_color, add_shade)
-    with pytest.raises(Unsupported, match="must be upgraded to format 3") as caught:
+    with pytest.raises(Unsupported, match="must be upgraded to format 4") as caught:
         memoriter.open(store, embedder=None, read_only=True)
     assert "without `read_only`" in caught.value.hint
-    assert state(store) == (1, set())
+    assert state(store) == (2, set())
     with memoriter.open(store, embedder=None) as memory:
         assert memory.get("port").text == "the ssh port"
         memory.remember("more")
         assert memory.verify_store().sound
-    assert state(store) == (3, {"colors"})
+    assert state(store) == (4, {"colors"})
     with memoriter.open(store, embedder=None, read_only=True) as memory:
         assert memory.count() == 2
 
@@ -99,7 +99,7 @@ def test_threads_that_open_it_at_once_bring_it_forward_once(
     for thread in threads:
         thread.join()
     assert ran == [1]
-    assert state(store)[0] == 2
+    assert state(store)[0] == 3
 
 
 def test_a_later_format_and_one_without_a_step_are_refused_untouched(
@@ -109,11 +109,11 @@ def test_a_later_format_and_one_without_a_step_are_refused_untouched(
         later(patch, add_color)
         memoriter.open(store, embedder=None).close()
     content = store.read_bytes()
-    with pytest.raises(Unsupported, match="has format 2, but this version") as caught:
+    with pytest.raises(Unsupported, match="has format 3, but this version") as caught:
         memoriter.open(store, embedder=None)
     assert "upgrade" in caught.value.hint
-    monkeypatch.setattr(schema, "FORMAT", 4)
-    with pytest.raises(Unsupported, match="cannot upgrade format 2") as caught:
+    monkeypatch.setattr(schema, "FORMAT", 5)
+    with pytest.raises(Unsupported, match="cannot upgrade format 3") as caught:
         memoriter.open(store, embedder=None)
     assert "export" in caught.value.hint
     assert store.read_bytes() == content
@@ -126,5 +126,5 @@ def test_a_backup_of_an_earlier_format_is_brought_forward_when_it_is_opened(
         memory.backup(tmp_path / "copy.db")
     later(monkeypatch, add_color)
     memoriter.restore(tmp_path / "copy.db", tmp_path / "new.db")
-    assert state(tmp_path / "new.db")[0] == 2
-    assert state(tmp_path / "copy.db")[0] == 1
+    assert state(tmp_path / "new.db")[0] == 3
+    assert state(tmp_path / "copy.db")[0] == 2

@@ -20,11 +20,15 @@ from memoriter.core.similar import SimilarRecord
 from memoriter.core.times import iso
 
 VectorForm = Literal["unit", "f4", "f8"]
-"""`unit`: float32 of unit length on the grid, by an embedder. `f4`, `f8`: the caller's own."""
+"""`unit`: of unit length on the grid, by an embedder. `f4`, `f8`: the caller's own."""
 NOTHING: Final = b""
 """The vector body of a record that has nothing to embed: it owes no vector and matches none."""
 DERIVED: Final = b"\1"
 """The vector body of a record whose vector the packaged table gives: the index computes it."""
+IN_BYTES: Final = b"\2"
+"""Begins a `unit` body that has one signed byte a number (`rank.units.widened`).
+
+The numbers are a multiple of four, so its length is none that float32 could have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ Scores = NDArray[np.float64]
 """Multiples of 2^-32 (see rank.grid); NaN means that there is no score."""
 Matrix = NDArray[np.float64]
 """(lanes, rows)."""
+VectorMatrix = NDArray[np.float32 | np.int8]
+"""Vectors, a row each: at unit length on the grid, or in bytes (see rank.units)."""
 Mask = NDArray[np.bool_]
 Knots = tuple[tuple[float, float], ...]
 """A piecewise linear function: (x, y) in ascending x; level before the first and after the last."""

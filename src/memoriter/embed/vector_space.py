@@ -15,12 +15,14 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from memoriter.core.batch import IN_BYTES
 from memoriter.core.errors import InputError, message_of
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.core.lazy_pattern import lazy_pattern
 from memoriter.core.record import Content
 from memoriter.embed.call import PATIENCE, Patience, call_with_deadline
 from memoriter.embed.port import Embedder, Side
+from memoriter.rank.units import nearest_bytes, widened
 
 _log: Final = logging.getLogger(__name__)
 AgentRegistry = Mapping[str, Mapping[str, Any]]
@@ -172,6 +174,21 @@ class VectorSpace:
         except Exception as error:
             _log.warning("embedder %s failed: %s", embedder.name, message_of(error))
             return [error] * len(texts)
+
+    @property
+    def is_in_bytes(self) -> bool:
+        """Whether vectors are bytes that were brought to unit length (`rank.units.widened`)."""
+        return getattr(self.embedder, "in_bytes", False)
+
+    def body_of(self, vector: bytes) -> bytes:
+        """A vector as the log keeps it: in bytes, if they give it bit for bit, else float32."""
+        values = np.frombuffer(vector, "<f4")
+        # The length of a body tells them apart (`IN_BYTES`).
+        if not self.is_in_bytes or values.size % 4 or not values.any():
+            return vector
+        codes = nearest_bytes(values)
+        same = widened(codes[np.newaxis]).tobytes() == vector
+        return IN_BYTES + codes.tobytes() if same else vector
 
 
 def check_embedding(vector: np.ndarray, dimension: int) -> np.ndarray:

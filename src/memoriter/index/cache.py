@@ -161,7 +161,7 @@ class IndexCache:
             self._upkeep.follower.used(index, self._weigh)
         # Another process may have ended before it erased what it had forgotten.
         if index.met_tombs() and self._log.unerased(tenant).count:
-            self.forgot(tenant)
+            self.tidy_soon(tenant)
         if sum(map(len, index.tail)) >= self._upkeep.flush_rows:
             self._start(tenant)
         return view
@@ -228,8 +228,8 @@ class IndexCache:
             if not erased:
                 self._start(tenant, ERASE_AGAIN_S)
 
-    def forgot(self, tenant: str) -> None:
-        """Have forgotten records erased in the background, soon."""
+    def tidy_soon(self, tenant: str) -> None:
+        """Have forgotten records erased, and late vectors put to their rows, in the background."""
         self._start(tenant, ERASE_AFTER_S)
 
     def resume(self, tenant: str) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import SUM_BYTES, checksum
 from memoriter.core.errors import Corrupt
+from memoriter.core.ranking import VectorMatrix
 
 SEGMENT: Final = "segment"
 """`Corrupt.field` for a damaged segment."""
@@ -74,9 +75,9 @@ class MappedArrays(dict[str, NDArray[Any]]):
             self._raise(name)
         self._unchecked.pop(name, None)
 
-    def matrix(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
+    def matrix(self, at: NDArray[np.intp]) -> VectorMatrix:
         """All vectors, for who reads only some of them: the blocks of these are checked."""
-        matrix: NDArray[np.float32] = super().__getitem__(VECTORS)
+        matrix: VectorMatrix = super().__getitem__(VECTORS)
         if VECTORS in self._unchecked and at.size:
             wide = self.width * matrix.itemsize
             first, last = at * wide // BLOCK, (at * wide + wide - 1) // BLOCK

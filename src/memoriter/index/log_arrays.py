@@ -9,11 +9,12 @@ from typing import Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.batch import DERIVED
-from memoriter.core.ranking import Rows
+from memoriter.core.batch import DERIVED, IN_BYTES
+from memoriter.core.ranking import Rows, VectorMatrix
 from memoriter.index.columns import NO_TIME, Arrays
 from memoriter.index.dictionary import Dictionary
 from memoriter.rank.grid import unit
+from memoriter.rank.units import widened
 from memoriter.store.rows import EdgeRow, VectorRow
 
 _MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -69,6 +70,7 @@ NOTHING_DERIVED: Final = Derivation(np.zeros(0, np.int64), np.zeros((0, 0), np.f
 def vector_arrays(rows: Sequence[VectorRow], derived: Derivation) -> Arrays:
     """Arrays of unit vectors on the grid; "none" lists rows that have nothing to embed.
 
+    The matrix is in bytes if every vector of the log is, else in float32 (`rank.units.widened`).
     Zero vectors have no direction and are left out, and so are derived ones that are not in
     `derived`: their rows lack a vector.
     """
@@ -85,13 +87,15 @@ def vector_arrays(rows: Sequence[VectorRow], derived: Derivation) -> Arrays:
     }
     widths = [derived.matrix.shape[1]] if has.any() else []
     widths += [each.size for each in stored.values()]
-    matrix = np.zeros((len(rows), widths[0] if widths else 0), np.float32)
+    in_bytes = bool(stored) and all(each.dtype == np.int8 for each in stored.values())
+    dtype = np.int8 if in_bytes and not has.any() else np.float32
+    matrix = np.zeros((len(rows), widths[0] if widths else 0), dtype)
     if has.any():
         matrix[has] = derived.matrix[places[has]]
         none |= has & ~matrix.any(axis=1)
         has &= ~none
     for n, vector in stored.items():
-        matrix[n] = vector
+        matrix[n] = vector if vector.dtype == dtype else widened(vector[np.newaxis])[0]
         has[n] = True
     return {
         "vectors.seqs": seqs[has],
@@ -102,8 +106,10 @@ def vector_arrays(rows: Sequence[VectorRow], derived: Derivation) -> Arrays:
     }
 
 
-def _unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
-    """The vector at unit length on the grid; None for a zero one."""
+def _unit_of(vector: VectorRow) -> VectorMatrix | None:
+    """The vector at unit length on the grid, or in bytes; None for a zero one."""
+    if vector.body.startswith(IN_BYTES) and len(vector.body) % 4 == 1:
+        return np.frombuffer(vector.body, np.int8, offset=1)
     values = np.frombuffer(vector.body, _DTYPES[vector.form])
     return values.astype(np.float32) if vector.form == "unit" else unit(values)
 

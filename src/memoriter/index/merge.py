@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.ranking import VectorMatrix
 from memoriter.index.checked import VECTORS
 from memoriter.index.columns import Arrays, dictionary_of, merged_columns
 from memoriter.index.dealing import Dealt, SegmentLists, deal
@@ -68,7 +69,7 @@ def merge(
     pace()
     of_vectors, stream = _vectors(segments, keeps, gone.rows)
     arrays.update(of_vectors)
-    arrays[VECTORS] = cast("NDArray[np.float32]", stream) if streamed else stream[:]
+    arrays[VECTORS] = cast("VectorMatrix", stream) if streamed else stream[:]
     arrays.update(_edges(parts, np.concatenate([arrays["tombs"], gone.positions])))
     arrays.update(_events(parts, segments[0].first))
     return Segment(segments[0].first, segments[-1].last, arrays)
@@ -175,7 +176,7 @@ def _surfaces(
 def _vectors(
     segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]], gone: NDArray[np.int64]
 ) -> tuple[Arrays, VectorStream]:
-    """The vectors of the kept rows, and late ones of rows in earlier segments."""
+    """The vectors of the kept rows, and late ones of rows in earlier segments, by row."""
     dropped = [s.rows[~k] for s, k in zip(segments, keeps, strict=True)]
     # Rows of earlier segments that a tombstone in these ones erases: their late vectors go too.
     forgotten = [s.arrays["events.rows"][s.arrays["events.ends"] == GONE] for s in segments]
@@ -183,7 +184,9 @@ def _vectors(
     rows = np.concatenate([s.arrays["vectors.rows"] for s in segments])
     seqs = np.concatenate([s.arrays["vectors.seqs"] for s in segments])
     # Not "in alive": a vector may belong to a row of an earlier segment that is not merged here.
-    kept = ~np.isin(rows, dead)
+    kept = np.flatnonzero(~np.isin(rows, dead))
+    if (np.diff(rows[kept]) < 0).any():  # searches are fastest where each is at its row's place
+        kept = kept[np.argsort(rows[kept], kind="stable")]
     none_rows = np.concatenate([s.arrays["vectors.none.rows"] for s in segments])
     none_seqs = np.concatenate([s.arrays["vectors.none.seqs"] for s in segments])
     still = ~np.isin(none_rows, dead)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.ranking import Rows
+from memoriter.core.ranking import Rows, VectorMatrix
 from memoriter.index.checked import MappedArrays
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of
 from memoriter.index.dictionary import Dictionary
@@ -28,6 +28,7 @@ from memoriter.index.trigrams import Spellings
 from memoriter.index.windows import Windows
 from memoriter.kernel.vectors import ByteVectors, byte_vectors
 from memoriter.rank.codes import NARROWEST, WIDEST, Codes, codes_of
+from memoriter.rank.units import byte_lengths, byte_rest, widened
 
 LIVE: Final = np.iinfo(np.int64).max
 """The end of a row that is its record's latest version."""
@@ -220,9 +221,9 @@ class Segment:
 
     def vectors_at(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
         """Some of its vectors."""
-        return self.matrix_at(at)[at]
+        return widened(self.matrix_at(at)[at])
 
-    def matrix_at(self, at: NDArray[np.intp]) -> NDArray[np.float32]:
+    def matrix_at(self, at: NDArray[np.intp]) -> VectorMatrix:
         """All its vectors, for who reads only these; those of a large file are checked no further.
 
         A copy of some hundred vectors costs more than their dot products.
@@ -240,7 +241,16 @@ class Segment:
     @cached_property
     def byte_vectors(self) -> ByteVectors:
         """The vectors rounded to bytes, for the exact scan of the native kernel; as `codes`."""
-        return byte_vectors(self.arrays["vectors.matrix"])
+        matrix = self.arrays["vectors.matrix"]
+        if matrix.dtype != np.int8:
+            return byte_vectors(matrix)
+        rests = np.full(len(matrix), byte_rest(self.width), np.float32)
+        return ByteVectors(matrix, self.byte_scales, rests, shared=True)
+
+    @cached_property
+    def byte_scales(self) -> NDArray[np.float32]:
+        """For each vector in bytes the inverse of their length."""
+        return (1.0 / byte_lengths(self.arrays["vectors.matrix"])).astype(np.float32)
 
     @cached_property
     def spellings(self) -> Spellings:
@@ -289,6 +299,19 @@ class Segment:
         none = self.arrays["vectors.none.rows"][self.arrays["vectors.none.seqs"] <= seq]
         out[self.places(none)[0]] = True
         return out
+
+    def late_by(self, seq: int) -> Rows:
+        """Rows of earlier segments whose vector, or the note that they need none, is in this one.
+
+        As a view at `seq` sees it.
+        """
+        none = self.arrays["vectors.none.rows"]
+        if self.in_order and not none.size:
+            return none
+        _, home = self.owners
+        away = ~home & (self.arrays["vectors.seqs"] <= seq)
+        needless = none[self.arrays["vectors.none.seqs"] <= seq]
+        return np.concatenate([self.arrays["vectors.rows"][away], needless])
 
     def end_rows(self, rows: Rows, ends: NDArray[np.int64]) -> None:
         """End those of these rows that are in this segment: updated or forgotten ones."""

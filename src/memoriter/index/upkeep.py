@@ -13,11 +13,13 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Final
 
+import numpy as np
+
 from memoriter.core.errors import Corrupt
 from memoriter.core.lazy_dataclass import dataclass
 from memoriter.index.checked import SEGMENT
 from memoriter.index.file import load_segment, save_segment
-from memoriter.index.merge import due, merge
+from memoriter.index.merge import FACTOR, due, merge
 from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
 from memoriter.store.port import Log, Manifest
@@ -80,12 +82,13 @@ def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) 
     refs = list(used.segments)
     sizes = [*(ref.rows for ref in refs), *([sum(map(len, tail))] if tail else [])]
     run = due(sizes, small=task.small)
-    publishes = old != used or _rows_of(tail) >= max(flush_rows, 1)
+    apart = _first_apart(segments, len(refs))
+    publishes = old != used or apart is not None or _rows_of(tail) >= max(flush_rows, 1)
     if not publishes and (tail or run is None):
         return False
     # The floor never goes back: what a merge dropped below it is gone.
     floor = max(floor, used.floor)
-    start = len(refs) if run is None else run.start
+    start = min(len(refs) if run is None else run.start, len(refs) if apart is None else apart)
     ref = save_segment(
         merge(segments[start:], floor, pace=task.pace, streamed=True), home, index.owner
     )
@@ -98,6 +101,24 @@ def _keep_up(task: UpkeepTask, index: TenantIndex, floor: int, flush_rows: int) 
     index.take_over()
     index.ready = {}
     return published
+
+
+def _first_apart(segments: Sequence[Segment], published: int) -> int | None:
+    """The first published segment that is to be merged with the vectors of its rows.
+
+    They were computed later, nearly all of them by now, and are many enough to be worth it.
+    """
+    every = [segment.late_by(segment.last) for segment in segments]
+    late = np.concatenate([np.zeros(0, np.int64), *every])
+    for n, segment in enumerate(segments[:published]):
+        bare = segment.rows[~segment.embedded]
+        moves = int(np.isin(bare, late).sum())
+        if (
+            moves * FACTOR >= max(len(segment), FLUSH_ROWS)
+            and (bare.size - moves) * FACTOR <= moves
+        ):
+            return n
+    return None
 
 
 def _rows_of(tail: Sequence[Segment]) -> int:

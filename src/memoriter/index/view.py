@@ -194,7 +194,7 @@ class View:
     @cached_property
     def _embedded_later(self) -> Rows:
         """Rows whose vector was computed later: it is in a later segment than its row."""
-        late = [_late(segment, self.seq) for segment in self.segments]
+        late = [segment.late_by(self.seq) for segment in self.segments]
         return np.concatenate([np.zeros(0, np.int64), *late])
 
     @cached_property
@@ -281,17 +281,6 @@ class View:
             codes = segment.arrays["trust.codes"][at]
             ranks[np.searchsorted(ends, positions[at])] = np.array(levels, np.int64)[codes]
         return ranks[np.searchsorted(ends, one)] > ranks[np.searchsorted(ends, other)]
-
-
-def _late(segment: Segment, seq: int) -> NDArray[np.int64]:
-    """Rows of earlier segments whose vector, or the note that they need none, is in this one."""
-    none = segment.arrays["vectors.none.rows"]
-    if segment.in_order and not none.size:
-        return none
-    _, home = segment.owners
-    away = ~home & (segment.arrays["vectors.seqs"] <= seq)
-    needless = none[segment.arrays["vectors.none.seqs"] <= seq]
-    return np.concatenate([segment.arrays["vectors.rows"][away], needless])
 
 
 def _registry_text(row: AgentRow, unnamed: str | None) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
-from memoriter.core.ranking import Mask, Rows
+from memoriter.core.ranking import Mask, Rows, VectorMatrix
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
 
@@ -75,8 +75,8 @@ class SegmentVectors:
         return self.segment.width
 
     @property
-    def matrix(self) -> NDArray[np.float32]:
-        """All vectors of the segment, at unit length on the grid."""
+    def matrix(self) -> VectorMatrix:
+        """All vectors of the segment, at unit length on the grid or in bytes."""
         return self.segment.arrays["vectors.matrix"]
 
     def docs(self, at: Places) -> Places:

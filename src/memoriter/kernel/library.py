@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "MEMORITER_KERNEL"
 CHOICES: Final = ("auto", "numpy", "native")
-ABI: Final = 6
+ABI: Final = 7
 """The number of the calls as they are declared here; the library has the one it was built with."""
 _BYTE: Final = ctypes.c_char
 _POINTER, _COUNT, _REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double

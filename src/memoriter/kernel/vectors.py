@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.ranking import VectorMatrix
 from memoriter.kernel.found_rows import Wanted
 from memoriter.kernel.jobs import Started
 from memoriter.kernel.library import Job, Library, Search, address, native_library
@@ -53,12 +54,13 @@ def within_distance(
 
 def exact_dots(
     fast: Library,
-    some: Sequence[tuple[NDArray[np.float32], NDArray[np.intp]]],
+    some: Sequence[tuple[VectorMatrix, NDArray[np.intp]]],
     query: NDArray[np.float32],
 ) -> NDArray[np.float64]:
     """Exact dot products of a query, on the grid, with some vectors of one or more matrices."""
     held = [(np.ascontiguousarray(matrix), np.ascontiguousarray(at)) for matrix, at in some]
-    table = array("q", [n for each, at in held for n in (address(each), address(at), at.size)])
+    each_given = [(address(own), own.dtype == np.int8, address(at), at.size) for own, at in held]
+    table = array("q", chain.from_iterable(each_given))
     out, wide = np.empty(sum(at.size for _, at in held)), query.astype(np.float64)
     given = (table.buffer_info()[0], len(held), query.size, address(wide), address(out))
     fast.call("dots", given, out.size * query.size)
@@ -73,10 +75,13 @@ class ByteVectors:
         codes: NDArray[np.int8],
         scales: NDArray[np.float32],
         rests: NDArray[np.float32],
+        *,
+        shared: bool = False,
     ) -> None:
+        """`shared` if somebody else has the codes anyway."""
         self.size = len(codes)
         self._held = (codes, scales, rests)
-        self.nbytes = sum(each.nbytes for each in self._held)
+        self.nbytes = scales.nbytes + rests.nbytes + (0 if shared else codes.nbytes)
         """Their size in memory."""
         self.given = (*map(address, self._held), self.size)
 
@@ -115,7 +120,7 @@ class NearestPart(NamedTuple):
     """A segment of which each row has one vector."""
 
     bytes: ByteVectors
-    matrix: NDArray[np.float32]
+    matrix: VectorMatrix
     rows: NDArray[np.int64]
     mask: NDArray[np.bool_]
     """The rows that may be found."""
@@ -129,7 +134,11 @@ class NearestVectors:
             (each.bytes, *map(np.ascontiguousarray, (each.matrix, each.rows, each.mask)))
             for each in parts
         ]
-        table = array("q", [n for own, *rest in held for n in (*own.given, *map(address, rest))])
+        each_given = [
+            (*own.given, address(matrix), matrix.dtype == np.int8, *map(address, rest))
+            for own, matrix, *rest in held
+        ]
+        table = array("q", chain.from_iterable(each_given))
         self._query = query = np.ascontiguousarray(query, np.float32)
         self._total, self._held = sum(each.bytes.size for each in parts), (held, table)
         self._given = (table.buffer_info()[0], len(held), query.size, address(query))

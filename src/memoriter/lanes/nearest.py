@@ -38,6 +38,7 @@ from memoriter.kernel.vectors import (
 from memoriter.rank.codes import FARTHEST, NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import exact_cosines, scan_margin, snap
 from memoriter.rank.top import reached_by
+from memoriter.rank.units import byte_rest
 
 _ERRORS: Final = 2.1
 """Standard errors that an estimate may be off; with 2.1, recall is at least 99 % (ADR 0031)."""
@@ -100,7 +101,10 @@ class Nearest:
         if _scan_of(self._held, exact_up_to) == "approximate":
             return Started(lambda: self._approximate(pool, floor))
         held = self._held
-        if native_library() is None or not (held.is_plain and self._by_bytes(pool)):
+        # What other searches find is scored whatever its mask, also by vectors from after the view.
+        is_whole = all(each.segment.last <= self._view.seq for each in held.parts)
+        fits = is_whole and held.is_plain and self._by_bytes(pool)
+        if native_library() is None or not fits:
             return Started(lambda: self._exact(pool, floor))
         parts = [
             NearestPart(each.segment.byte_vectors, each.matrix, each.segment.rows, each.seen)
@@ -163,13 +167,14 @@ class Nearest:
             return *scan_bytes(fast, vectors, self._query), 0.0
         scores = np.empty(held.size, np.float32)
         for each, start in zip(held.parts, held.starts, strict=False):
-            _float_dots(each.matrix, self._query, scores[start : start + each.seen.size])
+            _float_dots(each.segment, self._query, scores[start : start + each.seen.size])
         return scores, scores, self._slack
 
     @property
     def _slack(self) -> float:
         """How far two float32 dot products may be off, and a little for the rounding of bounds."""
-        return 2.0 * (scan_margin(self._query.size) + 2.0**-22)
+        dimension = self._query.size
+        return 2.0 * (scan_margin(dimension) + byte_rest(dimension) + 2.0**-22)
 
     def _narrowed(self, chosen: Places, pool: int, floor: float) -> Places:
         """Those of a few vectors that may reach pool and floor, by float32 dot products.
@@ -233,13 +238,14 @@ class Nearest:
         return float(np.partition(scores, -pool)[-pool]) if scores.size >= pool else -1.0
 
 
-def _float_dots(
-    matrix: NDArray[np.float32], query: NDArray[np.float32], out: NDArray[np.float32]
-) -> None:
+def _float_dots(segment: Segment, query: NDArray[np.float32], out: NDArray[np.float32]) -> None:
     """Write float32 dot products, by blocks that are small enough to be computed in one thread."""
-    block = max(1, _ELEMENTS // query.size)
+    matrix, block = segment.arrays["vectors.matrix"], max(1, _ELEMENTS // query.size)
     for start in range(0, out.size, block):
-        np.matmul(matrix[start : start + block], query, out=out[start : start + block])
+        part = matrix[start : start + block].astype(np.float32, copy=False)
+        np.matmul(part, query, out=out[start : start + block])
+    if matrix.dtype == np.int8:
+        out *= segment.byte_scales
 
 
 def _rough(held: SelectedVectors, probe: Probe) -> _Distances:

@@ -25,13 +25,16 @@ class Filling:
     """Pays the vectors that tenants owe to one space. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._pay: dict[str, Pay] = {}
-        """By tenant, of those that a process that stays has opened."""
+        self._pay: dict[str, tuple[Pay, Callable[[], None]]] = {}
+        """By tenant, of those that a process that stays has opened; and what follows on it."""
         self._background = Background(self._fill)
 
-    def begin(self, tenant: str, pay: Pay, *, owes: bool) -> None:
-        """Compute from now on what a tenant owes, and what it owes already."""
-        self._pay[tenant] = pay
+    def begin(self, tenant: str, pay: Pay, filled: Callable[[], None], *, owes: bool) -> None:
+        """Compute from now on what a tenant owes, and what it owes already.
+
+        `filled` is called when nothing more can be paid.
+        """
+        self._pay[tenant] = pay, filled
         if owes:
             self.ask(tenant)
 
@@ -46,10 +49,12 @@ class Filling:
         paid = self._background.attempt(partial(self._paid, tenant))
         if paid:
             self._background.ask(tenant)
+        else:
+            self._pay[tenant][1]()
 
     def _paid(self, tenant: str) -> bool:
         """Pay a part; whether anything was paid."""
-        return self._pay[tenant](PORTION)[0] > 0
+        return self._pay[tenant][0](PORTION)[0] > 0
 
     def close(self, seconds: float) -> None:
         """Begin no further part."""

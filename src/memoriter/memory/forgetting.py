@@ -60,7 +60,7 @@ def forget(engine: Engine, writer: Writer, id: object, options: ForgetKwargs) ->
         engine.index_cache.erase_now(writer.tenant)
         return erasure.erased()
     if erasure.ids:
-        engine.index_cache.forgot(writer.tenant)
+        engine.index_cache.tidy_soon(writer.tenant)
     return erasure
 
 

@@ -77,7 +77,8 @@ def begin_filling(store: OpenedStore, engine: Engine, context: WriteContext, sco
     vectors = context.vectors
     if store.upkeep.automatic and vectors.embeds and not vectors.is_derived:
         writer = Writer(store.log, context, scope)
-        engine.filling.begin(scope.tenant, writer.pay, owes=writer.owes)
+        filled = partial(engine.index_cache.tidy_soon, scope.tenant)
+        engine.filling.begin(scope.tenant, writer.pay, filled, owes=writer.owes)
 
 
 # Inside the package `open` would hide the builtin; `help()` shows the name that callers know.

@@ -22,8 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.lazy_dataclass import dataclass
+from memoriter.core.ranking import VectorMatrix
 from memoriter.kernel.library import native_library
 from memoriter.kernel.vectors import rough_distances
+from memoriter.rank.units import widened
 
 NARROWEST: Final = 64
 WIDEST: Final = 4096
@@ -113,8 +115,8 @@ def _packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return wide.view(np.uint64)
 
 
-def codes_of(matrix: NDArray[np.float32]) -> Codes:
-    """The codes of unit vectors on the grid.
+def codes_of(matrix: VectorMatrix) -> Codes:
+    """The codes of unit vectors on the grid, or in bytes.
 
     >>> codes_of(np.zeros((3, 256), np.float32)).signs.shape
     (4, 3)
@@ -123,7 +125,7 @@ def codes_of(matrix: NDArray[np.float32]) -> Codes:
     words = -(-dimension // 64)
     out = Codes(np.empty((words, count), np.uint64), np.empty((count, words), np.uint64))
     for start in range(0, count, _BLOCK):
-        upper, lower = _planes(_turned(matrix[start : start + _BLOCK]))
+        upper, lower = _planes(_turned(widened(matrix[start : start + _BLOCK])))
         out.signs[:, start : start + _BLOCK] = _packed(upper).T
         out.steps[start : start + _BLOCK] = _packed(lower)
     return out

@@ -1,17 +1,26 @@
-"""`rank.grid.unit` for all rows of a matrix at once, with bit-identical results."""
+"""`rank.grid.unit` for all rows of a matrix at once, with bit-identical results.
+
+Vectors in bytes: a row of whole numbers from -127 to 127 stands for the vector that `units` makes
+of it. `widened` makes the same in fewer steps, since sums of their squares are exact anyway.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.ranking import VectorMatrix
 from memoriter.rank.grid import UNIT_STEP, unit
 
 _FINE: Final = 2.0**34
 _COARSE: Final = 2.0**26
 _WIDEST: Final = 1 << 11
+_LEVELS: Final = 127.0
+_BLOCK: Final = 2048
+"""Rows of bytes that are widened at a time."""
 
 
 def units(matrix: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -41,3 +50,41 @@ def units(matrix: NDArray[np.floating]) -> NDArray[np.float32]:
         alone = unit(matrix[row])
         out[row] = 0.0 if alone is None else alone
     return out
+
+
+def widened(matrix: VectorMatrix) -> NDArray[np.float32]:
+    """Vectors as float32: of those in bytes what `units` makes, others as they are.
+
+    >>> (widened(np.array([[3, 4], [0, 0]], np.int8)) * 2**23).tolist()
+    [[5033165.0, 6710886.0], [0.0, 0.0]]
+    """
+    if matrix.dtype != np.int8:
+        return matrix.astype(np.float32, copy=False)
+    wide = matrix.astype(np.float64)
+    wide /= byte_lengths(matrix)[:, np.newaxis]
+    wide /= UNIT_STEP
+    np.rint(wide, out=wide)
+    wide *= UNIT_STEP
+    return wide.astype(np.float32)
+
+
+def byte_lengths(matrix: VectorMatrix) -> NDArray[np.float64]:
+    """The lengths of vectors in bytes, before they have unit length; 1 for a zero one."""
+    out = np.empty(len(matrix))
+    for start in range(0, len(matrix), _BLOCK):
+        wide = matrix[start : start + _BLOCK].astype(np.float64)
+        np.vecdot(wide, wide, out=out[start : start + _BLOCK])
+    return np.maximum(np.sqrt(out), 1.0)
+
+
+def byte_rest(dimension: int) -> float:
+    """How far a widened vector is at most from its bytes times the inverse of their length.
+
+    Each element is rounded to the grid, and the inverse to float32.
+    """
+    return 1.001 * (math.sqrt(dimension) + 1.0) * UNIT_STEP / 2.0
+
+
+def nearest_bytes(vector: NDArray[np.floating]) -> NDArray[np.int8]:
+    """The vector, which is not zero, in bytes of which the largest is 127."""
+    return np.rint(vector * (_LEVELS / np.abs(vector).max())).astype(np.int8)

@@ -1,4 +1,4 @@
-"""The row types of every store, and the digests and checksums that protect them (format 1).
+"""The row types of every store, and the digests and checksums that protect them (format 2).
 
 Sequenced entries (record version, edge, a caller's vector, tombstone, agent) have a salted digest
 that is linked into the tenant's hash chain; derived rows (words, an embedder's vectors, mentions)

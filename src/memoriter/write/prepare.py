@@ -265,7 +265,7 @@ def embed_all(
         outcomes = [next(made) for _ in parts]
         failed = next((one for one in outcomes if isinstance(one, Exception)), None)
         bodies = tuple(
-            Vector(space, n, "unit", one)
+            Vector(space, n, "unit", vectors.body_of(one))
             for n, one in enumerate(outcomes)
             if isinstance(one, bytes)
         )

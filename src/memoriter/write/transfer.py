@@ -25,7 +25,8 @@ from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Head, TenantRows
 from memoriter.store.verify import entry_digests, verify_log
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+"""From 2 on an embedder's vector may be in bytes (`core.batch`)."""
 PROGRAM: Final = "memoriter"
 _TYPES: Final = {table: get_type_hints(row) for table, row in kinds.TABLES.items()}
 _BINARY: Final = "b64:"
@@ -150,10 +151,10 @@ class ExportFile:
     def _read_first(self, first: dict[str, Any]) -> None:
         # The remaining key is the name of the program; an earlier name is read too.
         ((program, version),) = [p for p in first.items() if p[0] not in ("head", "tenant")]
-        if version != FORMAT:
+        if version not in (1, FORMAT):
             raise Corrupt(
                 f"{self._path.name} has export format {version}, but this version of memoriter"
-                f" reads {FORMAT}",
+                f" reads formats up to {FORMAT}",
                 hint="load it with the version that wrote it, or export the tenant again",
             )
         types = get_type_hints(Head)

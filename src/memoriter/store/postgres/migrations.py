@@ -35,7 +35,8 @@ def prepare_tables(sessions: PgSessions, *, read_only: bool) -> None:
     """Make the store ready: make its tables, migrate them, or only check their format."""
     with sessions.held() as connection:
         try:
-            if _version_to_migrate(connection, sessions.at, read_only=read_only) != FORMAT:
+            version = _version_to_migrate(connection, sessions.at, read_only=read_only)
+            if version != FORMAT and not read_only:
                 _bring_forward(connection, sessions.at)
         except psycopg.Error as error:
             roll_back(connection)
@@ -59,7 +60,7 @@ def _version_to_migrate(connection: PgConnection, at: str, *, read_only: bool) -
             hint="create it: memoriter init --store ADDRESS",
         )
     check_format(version or FORMAT, at)
-    if read_only and version != FORMAT:
+    if read_only and any(STEPS[each] for each in range(version or FORMAT, FORMAT)):
         raise Unsupported(
             f"the store {at} has format {version} and must be upgraded to format {FORMAT} first",
             hint="make a backup, then upgrade it as its owner: memoriter init --store ADDRESS",

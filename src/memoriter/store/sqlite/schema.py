@@ -1,4 +1,4 @@
-"""The SQL schema of a store file, format 1, and how files of other formats come to it.
+"""The SQL schema of a store file, format 2, and how files of other formats come to it.
 
 Rows are only inserted; only a forget deletes. Words of added analyzers and vectors of other
 embedders than the packaged table are derived, but kept, so that no text is analysed or embedded
@@ -6,7 +6,7 @@ twice; everything else that ranks lives in the index.
 
 A schema does not change. A file of an earlier format is brought forward step by step, in one
 transaction; a step is never changed after a release. Files of a later format, and those too old for
-any step, are refused untouched.
+any step, are refused untouched. In format 2 an embedder's vector may be in bytes (`core.batch`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memoriter.core.errors import Unsupported
 
 APPLICATION_ID: Final = 0x4D454D4F
 """Spells MEMO."""
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 TABLES: Final = """
 CREATE TABLE tenants (
@@ -112,8 +112,8 @@ OWNED: Final = (
 
 
 MigrationStep = Callable[[apsw.Connection], None]
-STEPS: Final[dict[int, MigrationStep]] = {}
-"""By format: what makes the next format of it. There is one format so far, hence no step."""
+STEPS: Final[dict[int, MigrationStep | None]] = {1: None}
+"""By format: what makes the next format of it; None where it can be read as the next one."""
 
 
 def is_older(version: int, name: str) -> bool:
@@ -134,8 +134,8 @@ def is_older(version: int, name: str) -> bool:
 
 
 def check_current(version: int, name: str) -> None:
-    """Raise Unsupported for a file that has another format than this version writes."""
-    if is_older(version, name):
+    """Raise Unsupported for a file that cannot be read before it is brought forward."""
+    if is_older(version, name) and any(STEPS[each] for each in range(version, FORMAT)):
         raise Unsupported(
             f"{name} has format {version}, and must be upgraded to format {FORMAT} first",
             hint="make a backup, then open the store once without `read_only`: that upgrades it",
@@ -151,7 +151,8 @@ def bring_forward(connection: apsw.Connection, name: str) -> None:
     try:
         version = int(connection.pragma("user_version"))
         while is_older(version, name):
-            STEPS[version](connection)
+            if (step := STEPS[version]) is not None:
+                step(connection)
             version += 1
             connection.pragma("user_version", version)
         connection.execute("COMMIT")
