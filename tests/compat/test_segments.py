@@ -17,7 +17,7 @@ from memoriter.index.spaces import SEGMENT_FORMAT
 
 
 def test_the_number_of_the_format() -> None:
-    assert SEGMENT_FORMAT == 8, "add a folder for the new format, and keep the earlier ones"
+    assert SEGMENT_FORMAT == 9, "add a folder for the new format, and keep the earlier ones"
 
 
 def test_it_is_read_and_answers_as_it_did(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -36,3 +36,13 @@ def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
     publish(tmp_path / "store.db")
     assert segments(tmp_path / "store.db") == segments(FOLDER / "store.db")
     assert len(segments(FOLDER / "store.db")) == 2
+
+
+def test_an_index_of_an_earlier_format_is_built_again_from_the_log(tmp_path: Path) -> None:
+    for earlier in set(FOLDER.parent.iterdir()) - {FOLDER}:
+        shutil.copytree(earlier, tmp_path / earlier.name)
+        store = tmp_path / earlier.name / "store.db"
+        expected = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+        for read_only in (True, False):
+            with memoriter.open(store, tenant="acme", read_only=read_only) as memory:
+                assert alike(answers(memory), expected)

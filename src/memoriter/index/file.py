@@ -33,8 +33,7 @@ from memoriter.index.vector_stream import VectorStream
 from memoriter.store.port import SegmentRef
 from memoriter.store.segments import SUFFIX, Blob, Segments, owned_prefix
 
-_MAGIC: Final = {"<f4": b"MEMOSEG2", "|i1": b"MEMOSEG3"}
-"""By the numbers of its vectors: float32, or bytes."""
+_MAGIC: Final = b"MEMOSEG3"
 _ALIGN: Final = 64
 _REBUILT: Final = "no memory is lost; `memoriter doctor` rebuilds the index"
 _LENGTH: Final = 16
@@ -67,8 +66,7 @@ def save_segment(segment: Segment, home: Segments, owner: IndexOwner) -> Segment
     header, blobs = _layout(segment, segment.stored_arrays(), owner)
     span = f"{segment.first}-{segment.last}"
     name = f"{owned_prefix(owner.tenant)}-{span}-{_content_hash(header)}{SUFFIX}"
-    magic = _MAGIC[segment.arrays[VECTORS].dtype.str]
-    home.put(owner.tenant, name, _parts(magic, header, blobs))
+    home.put(owner.tenant, name, _parts(header, blobs))
     return SegmentRef(name, segment.first, segment.last, len(segment))
 
 
@@ -80,10 +78,10 @@ def _hashed(tenant: str) -> str:
     return hashlib.sha256(tenant.encode()).hexdigest()
 
 
-def _parts(magic: bytes, header: bytes, blobs: list[tuple[int, Stored]]) -> Iterator[Blob]:
+def _parts(header: bytes, blobs: list[tuple[int, Stored]]) -> Iterator[Blob]:
     """The bytes of a segment in order, with zeros up to each offset."""
     at = _PREFIX + len(header)
-    yield magic + len(header).to_bytes(8, "little") + checksum(header) + header
+    yield _MAGIC + len(header).to_bytes(8, "little") + checksum(header) + header
     for offset, array in blobs:
         yield bytes(offset - at)
         yield from map(_bytes, array.blocks() if isinstance(array, VectorStream) else (array,))
@@ -206,7 +204,7 @@ def _loaded(home: Segments, ref: SegmentRef, owner: IndexOwner, *, whole: bool) 
 
 
 def _header(data: memoryview, name: str) -> dict[str, Any]:
-    if bytes(data[:8]) not in _MAGIC.values():
+    if bytes(data[:8]) != _MAGIC:
         raise ValueError("it is not a segment file")
     size = int.from_bytes(data[8:_LENGTH], "little")
     header = bytes(data[_PREFIX : _PREFIX + size])

@@ -10,7 +10,7 @@ from typing import Final
 from memoriter.embed.port import Deriver, Kindred
 from memoriter.text.port import Analyzer
 
-SEGMENT_FORMAT: Final = 8
+SEGMENT_FORMAT: Final = 9
 """Version of the segment files; with another one they are built again from the log."""
 
 

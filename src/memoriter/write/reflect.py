@@ -26,6 +26,7 @@ from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, plain, quoted, shown
 from memoriter.core.times import iso
 from memoriter.core.work_limit import WorkLimit
+from memoriter.embed.vector_space import VectorSpace
 from memoriter.rank.cluster import (
     ROUNDS,
     clusters,
@@ -35,6 +36,7 @@ from memoriter.rank.cluster import (
     propagated_along,
     single_link,
 )
+from memoriter.rank.units import nearest_bytes, widened
 from memoriter.text.keywords import Phrases, frequent_words
 from memoriter.write.ceiling import FREE, least_trust
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
@@ -385,15 +387,16 @@ def reflection_acts(
         centre = middle(vectors)
         content = draft.complete(context.clock.now())
         salt = context.entropy.draw(SALT_BYTES)
-        stored = () if centre is None else _stored(centre, context.space)
+        stored = () if centre is None else _stored(centre, context.vectors)
         derived = Derived(context.space, stored, analyzers)
         yield put_of(draft, content, str(draft.id), salt, derived)
     for record, changes, kept in revised:
         yield prepare_version(record, with_changes(record, changes), kept, context, None)
 
 
-def _stored(vector: NDArray[np.float32], space: str) -> tuple[Vector, ...]:
-    """The vector in the form that its space stores."""
-    if space.startswith("given:"):
-        return (Vector(space, 0, "f8", vector.astype("<f8").tobytes()),)
-    return (Vector(space, 0, "unit", vector.astype("<f4").tobytes()),)
+def _stored(vector: NDArray[np.float32], space: VectorSpace) -> tuple[Vector, ...]:
+    """The vector in the form that its space stores; in bytes it is rounded to them."""
+    if space.name.startswith("given:"):
+        return (Vector(space.name, 0, "f8", vector.astype("<f8").tobytes()),)
+    kept = widened(nearest_bytes(vector)[np.newaxis]) if space.is_in_bytes else vector
+    return (Vector(space.name, 0, "unit", space.body_of(kept.astype("<f4").tobytes())),)
