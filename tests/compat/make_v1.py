@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,13 @@ class Moody(Static):
         return super().embed(texts, side)
 
 
-def write(memory: memoriter.Memory, clock: HandClock, embedder: Moody) -> None:
+class Failing(Protocol):
+    """An embedder that can be told to fail."""
+
+    failing: bool
+
+
+def write(memory: memoriter.Memory, clock: HandClock, embedder: Failing) -> None:
     """Every kind of entry once, and some twice."""
     memory.remember("Prod SSH port is 22", id="old", kind="fact", tags=["ops"], key="first")
     clock.move(60)

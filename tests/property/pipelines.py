@@ -240,7 +240,8 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     ),
     "talk": _boost("session", **_WEIGHT),
     "turns": _boost(
-        "around", shares=one_of([(0.3,), (0.3, 0.2, 0.1)]), less_trusted=st.booleans(),
+        "around", shares=one_of([(0.3,), (0.3, 0.2, 0.1)]),
+        words=one_of([2, 80]), less_trusted=st.booleans(),
     ),
     "speaker": _boost("who", **_WEIGHT),
     "linked": st.fixed_dictionaries(

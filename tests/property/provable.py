@@ -191,7 +191,8 @@ def _boosts(random: Random) -> Data:
         },
         "session": {"kind": "session"},
         "turns": {
-            "kind": "around", "less_trusted": random.choice([True, False]),
+            "kind": "around", "words": random.choice([2, 80]),
+            "less_trusted": random.choice([True, False]),
         },
         "speaker": {"kind": "who"},
         "around": {"kind": "neighbours", "of": ["words.score", "words.scaled"]},

@@ -171,7 +171,7 @@ def test_a_merge_of_segments_in_bytes_is_in_bytes_and_any_other_in_float32(
             for n in range(80):
                 embedder.in_bytes = narrow or n < 70
                 memory.remember(f"note {n}")
-                segments = view_of(memory).segments
+            segments = view_of(memory).segments
             assert len(segments) > 1
             made.append(merge(segments, 0).arrays["vectors.matrix"])
     assert [each.dtype for each in made] == [np.int8, np.float32]

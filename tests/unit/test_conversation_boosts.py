@@ -62,6 +62,14 @@ def test_a_turn_gains_from_the_better_turn_at_each_distance() -> None:
     assert memoriter.verify(result.receipt).ok
 
 
+def test_a_long_turn_gains_less() -> None:
+    memory = chat(("short turn", "s", {}), ("word " * 8, "s", {}))
+    spec = {"kind": "around", "shares": [0.5], "words": 4}
+    result = ranked(memory, "turn", {"t0": 1.0, "t1": 1.0}, spec)
+    assert gains(result) == {"t0": 0.5, "t1": 0.25}
+    assert memoriter.verify(result.receipt).ok
+
+
 def test_a_turn_that_is_less_trusted_lends_nothing_if_the_recipe_says_so() -> None:
     trusts = ("learned", "external", "external", "system")
     memory = chat(*((f"turn {n}", "s", {"trust": trust}) for n, trust in enumerate(trusts)))

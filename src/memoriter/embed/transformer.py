@@ -244,9 +244,9 @@ def _steps(largest: Floats, levels: np.float32) -> Floats:
 def linear(x: Floats, use: _Linear) -> Floats:
     """Rows times a matrix, plus its bias; a row is rounded to whole steps of its largest number."""
     step = _steps(np.maximum(x.max(axis=1), -x.min(axis=1)), use.levels)[:, None]
-    whole = x / step
+    whole: Floats = x / step
     np.rint(whole, out=whole)
-    out = whole @ use.matrix
+    out: Floats = whole @ use.matrix
     out *= step
     out *= use.scales
     out += use.bias

@@ -29,7 +29,6 @@ _TITLES: Final = word_table("dr mr mrs ms prof st and not or near")
 """Titles before names, and operators of queries."""
 _BREAK: Final = lazy_pattern(r"(?<=[.!?？؟])\s+|\n+")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
-_CLOSING: Final = " \t\r\n\"'”’»)"
 """What may stand after a question mark."""
 # Possessive repeats: with plain ones the signs between two openers could belong to either of them,
 # and a failing match would try all combinations.
@@ -116,10 +115,6 @@ def sentences_of(text: str) -> list[str]:
     ['It fails.', 'Which port for ssh?']
     """
     return [part.strip() for part in _BREAK.split(text) if part.strip()]
-
-
-def _ends_in_question(text: str) -> bool:
-    return text.rstrip(_CLOSING).endswith(_QUESTION_MARKS)
 
 
 def has_topic(text: str) -> bool:

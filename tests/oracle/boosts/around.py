@@ -7,6 +7,9 @@ import math
 from tests.oracle.numbers import Column, grid
 from tests.oracle.rules import BoostOracle, Spec, each
 from tests.oracle.table import Scene, Table
+from tests.oracle.world import texts
+
+from memoriter.text.analyzers import analyzer
 
 
 def _talk(scene: Scene, row: int) -> list[int]:
@@ -35,6 +38,8 @@ def _lends(spec: Spec, scene: Scene, other: int, row: int) -> bool:
 
 
 def _values(spec: Spec, scene: Scene, table: Table) -> Column:
+    reader = analyzer(scene.recipe["analyzer"])
+
     def value(row: int) -> float | None:
         talk = _talk(scene, row)
         if not talk:
@@ -49,7 +54,8 @@ def _values(spec: Spec, scene: Scene, table: Table) -> Column:
                 if other in table.score and _lends(spec, scene, other, row)
             ]
             lent += [grid(share * max(known))] if known else []
-        gain = grid(math.fsum(lent))
+        length = max(1, reader.analyse(texts(scene.records[row])).lengths[0])
+        gain = grid(min(1.0, spec["words"] / length) * math.fsum(lent))
         return gain if gain > 0.0 else None
 
     return each(table, value)

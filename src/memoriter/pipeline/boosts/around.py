@@ -2,7 +2,8 @@
 
 Answers in a conversation are often short and say little by themselves ("Mondays, 7:30"): the turn
 before holds the words of the question. So every turn gets a share of the score of the better turn
-one, two and three places away.
+one, two and three places away. Long records gain less, because their own words already say what
+they are about.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from memoriter.index.reads import (
     codes,
     has_sessions,
     has_value,
+    text_lengths,
     turns_around,
 )
 from memoriter.lanes.port import Context
@@ -58,6 +60,12 @@ class AroundBoost(Boost):
         (0.3, 0.2, 0.1),
         max_length=10,
     )
+    words: int = option(
+        "length in words above which a record gains less; the gain of a longer record is"
+        " multiplied by `words` / length",
+        80,
+        ge=1,
+    )
     less_trusted: bool = option(
         "whether a record also gains from turns that are less trusted than itself", default=True
     )
@@ -79,7 +87,7 @@ class AroundBoost(Boost):
         return known[1]
 
     def largest_gain(self, best: float) -> float:
-        """Every share of the best score."""
+        """Every share of the best score; long records gain less."""
         return math.fsum(self.shares) * best
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
@@ -116,7 +124,8 @@ class AroundBoost(Boost):
             who, best = _better(turns[:, n - 1], scores[:, n - 1])
             lent += np.nan_to_num(snap(self.shares[n - 1] * best))
             details |= {f"row{n}": who, f"score{n}": best}
-        return Boosted(np.where(lent > 0.0, lent, np.nan), details)
+        damped = snap(np.minimum(1.0, self.words / text_lengths(ctx.view, rows)) * lent)
+        return Boosted(np.where(damped > 0.0, damped, np.nan), details)
 
     def node_text(self, node: Explanation) -> NodeText:
         """The turns that lend it a share: `1 away` and so on."""
@@ -139,6 +148,10 @@ class AroundBoost(Boost):
             turns,
             ids=1,
         )
+
+    def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
+        """How long the text of each record is, in words."""
+        return {"words": text_lengths(ctx.view, slate.rows)}
 
 
 def _farthest(near: Turns) -> int:

@@ -32,7 +32,7 @@ def _values(b: BoostColumn) -> Column:
                     f"at row {row} is not the score of row {int(other)}",
                 )
             lent.append(0.0 if best is None else snap(share * best))
-        words = b.receipt.claimed["of.words"][at] if "words" in b.spec else None
+        words = b.receipt.claimed["of.words"][at]
         damp = 1.0 if words is None else min(1.0, b.spec["words"] / words)
         gain = snap(damp * math.fsum(lent))
         out.append(gain if gain > 0.0 else None)
