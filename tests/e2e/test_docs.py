@@ -25,6 +25,7 @@ def test_an_example_runs_alone_in_an_empty_folder(
     block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MEMORITER_NEW_STORE")  # as a reader would run it
     if (needed := host_of_block(block.text)) is not None:
         pytest.skip(f"{needed} is not installed; `make hosts` runs this example")
     run(block)

@@ -154,7 +154,7 @@ def test_a_plan_shows_every_number_of_passes_boosts_and_orderings(moved: Result)
     for line in (
         "kind weighted · absent fixed · scale coverage · weights words 0.4, kin 0.45, meaning 0.3, "
         "moment 0.3 · model_weights words 0.2, kin 0.3, meaning 0.6 · boosts echo around who past",
-        "around 2 rows shares 0.3 0.2 0.1 · words 80",
+        "around 2 rows shares 0.2 0.1 · words 50",
         "who skipped: the question names no speaker",
         "rerank head 2 · rest below, in its former order · timeout_ms 800 · on_failure keep",
         "mmr 4 rows trade 0.5 · relevance score · head 200 · take 0 · drop False · taken 2",

@@ -51,6 +51,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--precise", action="store_true", help="32 bits; takes twice as long")
+    parser.add_argument("--mean", type=Path, nargs="+", help="folders of runs to take the mean of")
     parser.add_argument("--quick", action="store_true", help="measure the smaller sets alone")
     return parser.parse_args()
 
@@ -218,6 +219,30 @@ def main() -> None:
     torch.set_num_threads(use.threads)
     found, names = scenes(), QUICK if use.quick else ALL
     held, taught = [s for s in found if s.held], [s for s in found if not s.held]
+    if use.mean:
+        model = mean_of(use.mean)
+    else:
+        model = trained(use, taught, held, names)
+    report(model, held, names, "after")
+    weights = packaged(model)
+    save(weights, use.folder)
+    some = [memory for scene in held for memory in scene.memories][:500]
+    print(f"written: {use.folder}; {loss_of_rounding(model, weights, some)}")
+
+
+def mean_of(folders: Sequence[Path]) -> Network:
+    """The mean of the weights of some runs, which is better than each of them."""
+    states = [torch.load(each.with_suffix(".state"), weights_only=False) for each in folders]
+    models = [state["model"] for state in states]
+    out = original()
+    out.load_state_dict({name: sum(m[name] for m in models) / len(models) for name in models[0]})
+    return out
+
+
+def trained(
+    use: argparse.Namespace, taught: list[Scene], held: Sequence[Scene], names: Sequence[str]
+) -> Network:
+    """Train a model, or go on with it."""
     random.Random(use.seed).shuffle(taught)
     training = Training(use, taught[: use.limit])
     print(f"{len(training.taught)} scenes to train on, {len(held)} held out", flush=True)
@@ -227,11 +252,7 @@ def main() -> None:
         report(training.model, held, names, "before")
     while training.epoch < use.epochs:
         training.run_epoch()
-    report(training.model, held, names, "after")
-    weights = packaged(training.model)
-    save(weights, use.folder)
-    some = [memory for scene in held for memory in scene.memories][:500]
-    print(f"written: {use.folder}; {loss_of_rounding(training.model, weights, some)}")
+    return training.model
 
 
 if __name__ == "__main__":

@@ -33,9 +33,9 @@ from memoriter.rank.units import units
 
 NAME: Final = "memory-en"
 SHA256: Final = {
-    "words.npy": "be03fbb17e07715cdd0acb939168473daae1bfabb8eb60e53bc19bb759f4cc09",
-    "layers.npy": "a4aaf389114c584406b426bc0e4536a2804996a225f60b4a2558837e1a3a69d6",
-    "numbers.npy": "f807c32d72d17a379128fc54d1c396b0d66d4193638d5feec6853ed8e27383ea",
+    "words.npy": "9850b1cfbf039b3c0b7f4c82f05953cc37d406caa1e73b7611c541f9ba410cc1",
+    "layers.npy": "39d9bf6f6cbe49b90328314a8a6711f92eb9b96d488e7bc13956000f7120965a",
+    "numbers.npy": "599600bbb9ad716dea2a53dd3f0149166f070eea9608195bdf1ddd9b01220e42",
 }
 """The checksums of the model's files; they are part of the fingerprint."""
 _RULES: Final = 1
