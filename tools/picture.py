@@ -92,7 +92,9 @@ RUN: Final = re.compile(
 
 def example_result() -> Result:
     """The result that the picture shows."""
-    memory = memoriter.open(":memory:", clock=HandClock(), entropy=CountedEntropy("picture"))
+    memory = memoriter.open(
+        ":memory:", embedder="memory-en", clock=HandClock(), entropy=CountedEntropy("picture")
+    )
     with memory:
         for name, text, day in MEMORIES:
             memory.remember(text, id=name, created=day)

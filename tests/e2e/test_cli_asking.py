@@ -143,7 +143,6 @@ def test_a_plan_says_what_would_run(cli: Cli) -> None:
         "fuse",
         "around",
         "who",
-        "asking",
         "dated",
         "echo",
         "past",

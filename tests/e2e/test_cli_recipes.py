@@ -67,7 +67,7 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     assert cli("recipe", "diff", "memoriter", "memoriter").stdout == "no difference\n"
     assert cli("recipe", "show", "memoriter", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
     recipe_file.write_text(
-        text.replace('"asking", "dated"]', '"asking", "new"]')
+        text.replace('"past", "dated"]', '"past", "new"]')
         + """
 [boosts.new]
 kind = "recency"
@@ -80,7 +80,7 @@ kind = "mmr"
     changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert [change["path"] for change in changes] == [
         "boosts.new",
-        "pass.0.boosts.5",
+        "pass.0.boosts.4",
         "order.3",
     ]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())

@@ -168,10 +168,11 @@ def test_a_merge_of_segments_in_bytes_is_in_bytes_and_any_other_in_float32(
             tmp_path / f"{narrow}.db", embedder=embedder, maintenance="manual", flush_rows=2**20
         ) as memory:
             memory.remember("?")  # nothing to embed
+            segments = view_of(memory).segments
             for n in range(80):
                 embedder.in_bytes = narrow or n < 70
                 memory.remember(f"note {n}")
-            segments = view_of(memory).segments
+                segments = view_of(memory).segments
             assert len(segments) > 1
             made.append(merge(segments, 0).arrays["vectors.matrix"])
     assert [each.dtype for each in made] == [np.int8, np.float32]

@@ -44,7 +44,7 @@ def test_upkeep_merges_what_was_published_with_its_vectors(tmp_path: Path) -> No
     with memoriter.open(
         tmp_path / "m.db", embedder=Later(), flush_rows=512, maintenance="manual"
     ) as memory:
-        memory.remember_many([{"text": f"note {n}"} for n in range(1100)])
+        memory.remember_many([{"text": f"note {n} " + "of the year " * 8} for n in range(1100)])
         index_cache = engine_of(memory).index_cache
         index_cache.tidy("default")
         writer = Writer(log_of(memory), context_of(memory), Scope.of("default"))

@@ -14,7 +14,7 @@ from memoriter.core.errors import BadRecipe, UnknownRecipe
 from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "647353fd6f2a5271d5e293367754b7220b3a5145b9f91c65de22b2faaa13aa72",
+    "memoriter": "dd8c6846f3cd2aaa8ba0459bb706ad64eb366686637ac298d3f29e5684be3742",
     "lexical": "856d7a2074157c0b4bc7e2ba897ac892bd95f2369f2a2dd7fa3b6ed70485a0f5",
     "linked": "da403db36c51a9862dd379d165de75b8692185d0124e764976eb0378f8155673",
     "semantic": "0f7e1721f7b2be766929b9f0b20c8c773152cd635d71f616787f7c88e06e1f19",

@@ -431,7 +431,8 @@ def test_planted_copies_of_a_trusted_memory_do_not_lift_it(memory: Memory) -> No
     result = memory.recall(question)
     assert result[0].id == "key"
     assert memoriter.verify(result.receipt).ok
-    lifted = memory.recall(question, overrides={"order.0.less_trusted": True})
+    open_to_all = {"order.0.less_trusted": True, "boosts.around.shares": [0.4, 0.4]}
+    lifted = memory.recall(question, overrides=open_to_all)
     assert lifted[0].id == "plants"
     assert memoriter.verify(lifted.receipt).ok
 

@@ -219,10 +219,7 @@ def main() -> None:
     torch.set_num_threads(use.threads)
     found, names = scenes(), QUICK if use.quick else ALL
     held, taught = [s for s in found if s.held], [s for s in found if not s.held]
-    if use.mean:
-        model = mean_of(use.mean)
-    else:
-        model = trained(use, taught, held, names)
+    model = mean_of(use.mean) if use.mean else trained(use, taught, held, names)
     report(model, held, names, "after")
     weights = packaged(model)
     save(weights, use.folder)

@@ -358,7 +358,7 @@ def _reads_standby(place: str) -> bool:
 def embedder_option(names: str | None) -> OpenOptions:
     """The setting `embedder` as an option of `open`.
 
-    >>> embedder_option("static, hash"), embedder_option("none"), embedder_option(None)
+    >>> embedder_option("table, hash"), embedder_option("none"), embedder_option(None)
     ({'embedder': ['table', 'hash']}, {'embedder': None}, {})
     """
     if names is None:
