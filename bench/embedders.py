@@ -58,8 +58,8 @@ def _installed(name: str) -> bool:
 def _datasets(names: Sequence[str]) -> Iterator[Dataset]:
     for name in names:
         place = bench_data(name)
-        found = find_datasets(place) if place else []
-        yield from found[-1:]  # of LongMemEval all questions in one store
+        sets = find_datasets(place) if place else []
+        yield from sets[-1:]  # of LongMemEval all questions in one store
 
 
 def _asked(dataset: Dataset, name: str) -> list[dict[str, float]]:

@@ -50,7 +50,7 @@ def _no_model() -> None:
 @pytest.fixture
 def damaged(monkeypatch: pytest.MonkeyPatch) -> None:
     """The files of the packaged model and table cannot be read."""
-    monkeypatch.setattr(embedders, "_model", _no_model)
+    monkeypatch.setattr(embedders, "packaged_model", _no_model)
     monkeypatch.setattr(embedders, "why_unreadable", lambda: "FileNotFoundError: vectors.npy")
     monkeypatch.setattr(embedders, "read_failed", lambda: True)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.texts_and_tokens import TEXTS, tokens_of, weights
 
 from memoriter.core.errors import Corrupt
 from memoriter.embed import memory_en
@@ -28,40 +29,19 @@ from memoriter.embed.transformer import (
     QKV,
     UP,
     WIDTH,
-    Matrix,
+    Linear,
+    MatrixShape,
     Transformer,
-    Weights,
     exponentials,
+    from_blocks,
+    in_blocks,
     linear,
     normal_shares,
-    packed,
     pooled,
-    unpacked,
 )
-from memoriter.embed.transformer import _Linear as Linear  # pyright: ignore[reportPrivateUsage]
 from memoriter.embed.word_pieces import BEGIN, END, PIECES, WordPieces
 from memoriter.kernel.calls import transformed
 from memoriter.kernel.library import Library, address, native_library
-
-TEXTS = (
-    "The spare key is under the third pot of basil.",
-    "how do I get in?",
-    "Ann is allergic to peanuts; Tomé isn't.",
-    "kubectl -n pay rollout undo deploy/gateway  # brings it back",
-    "Zürich 4.30 €, naïve café — 北京",
-    "yes",
-    "a note that goes on " * 60,
-)
-
-
-def weights() -> Weights:
-    return memory_en._HOLDER.weights()  # pyright: ignore[reportPrivateUsage]
-
-
-def tokens_of(texts: tuple[str, ...]) -> list[list[int]]:
-    pieces = WordPieces()
-    return [pieces.tokens(text, LONGEST) for text in texts]
-
 
 # --- tokens ------------------------------------------------------------------------------------
 
@@ -120,11 +100,11 @@ def test_tables_have_the_values_of_their_functions() -> None:
     assert normal_shares()[[0, 1536, -1]].tolist() == [0.0, 0.5, 1.0]
 
 
-def test_a_packed_matrix_can_be_unpacked() -> None:
+def test_a_matrix_in_blocks_can_be_read_again() -> None:
     matrix = np.arange(-64, 64, dtype=np.int8).reshape(32, 4)
-    flat = packed(matrix)
+    flat = in_blocks(matrix)
     assert flat[:4].tolist() == [matrix[0, 0], matrix[0, 1], matrix[1, 0], matrix[1, 1]]
-    assert np.array_equal(unpacked(flat, Matrix(0, 32, 4)), matrix)
+    assert np.array_equal(from_blocks(flat, MatrixShape(0, 32, 4)), matrix)
 
 
 def test_no_sum_of_products_can_leave_the_range_where_floats_are_exact() -> None:
@@ -134,7 +114,7 @@ def test_no_sum_of_products_can_leave_the_range_where_floats_are_exact() -> None
     for own in layers:
         for shape in (QKV, OUT, UP, DOWN):
             levels = float(numbers[at])
-            whole = unpacked(own[shape.begin : shape.begin + shape.size], shape).astype(np.int64)
+            whole = from_blocks(own[shape.begin : shape.begin + shape.size], shape).astype(np.int64)
             assert levels * np.abs(whole).sum(axis=1).max() < 2**24
             assert levels == int(levels)
             at += 1 + 2 * shape.outputs + (2 * WIDTH if shape in (OUT, DOWN) else 0)
@@ -197,7 +177,7 @@ def test_every_instruction_set_gives_the_same_bits(tile: str, tmp_path: Path) ->
 
 PRINTED = """
 import hashlib
-from tests.unit.test_transformer import TEXTS, tokens_of, weights
+from tests.texts_and_tokens import TEXTS, tokens_of, weights
 from memoriter.embed.transformer import Transformer
 print(hashlib.sha256(Transformer(weights()).vectors(tokens_of(TEXTS)).tobytes()).hexdigest())
 """
@@ -238,7 +218,7 @@ def test_the_files_are_those_that_the_fingerprint_names() -> None:
 
 
 def test_files_that_cannot_be_read_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_en, "_HOLDER", memory_en._Holder())  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(memory_en, "ONE_MODEL", memory_en.OneModel())
     monkeypatch.setattr(memory_en, "mapped_array", lambda file: np.load(Path("/nowhere") / "x"))
     with pytest.raises(Corrupt, match="the packaged model cannot be read") as caught:
         MemoryModel()

@@ -75,11 +75,11 @@ def plain_texts(seed: int) -> Iterator[str]:
     if place is None:
         raise SystemExit("the texts of the brake are missing: distil/texts.jsonl.gz")
     with gzip.open(place / "texts.jsonl.gz", "rt", encoding="utf-8") as lines:
-        found = [each["text"] for each in map(json.loads, lines) if each["source"] in PLAIN]
+        texts = [each["text"] for each in map(json.loads, lines) if each["source"] in PLAIN]
     rnd = random.Random(seed)
     while True:
-        rnd.shuffle(found)
-        yield from found
+        rnd.shuffle(texts)
+        yield from texts
 
 
 class Step(NamedTuple):
@@ -217,8 +217,8 @@ def main() -> None:
     use = options()
     torch.manual_seed(use.seed)
     torch.set_num_threads(use.threads)
-    found, names = scenes(), QUICK if use.quick else ALL
-    held, taught = [s for s in found if s.held], [s for s in found if not s.held]
+    every, names = scenes(), QUICK if use.quick else ALL
+    held, taught = [s for s in every if s.held], [s for s in every if not s.held]
     model = mean_of(use.mean) if use.mean else trained(use, taught, held, names)
     report(model, held, names, "after")
     weights = packaged(model)

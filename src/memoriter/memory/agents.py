@@ -18,7 +18,8 @@ from memoriter.memory.engine import Engine
 from memoriter.memory.options import AGENT_ARGUMENTS, AgentFields
 from memoriter.rank.bm25 import Bm25Params, bm25_contribution, idf
 from memoriter.store.rows import RESERVED
-from memoriter.write.writer import Writer, idempotency_key
+from memoriter.write.keys import idempotency_key
+from memoriter.write.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from memoriter.write.prepare import SALT_BYTES
 VARIABLE: Final = "MEMORITER_NEW_STORE"
 """Names the embedder of new stores, where it shall not be the packaged model."""
 TABLE: Final = "table"
-Settings = dict[str, Any]
+EmbeddingSettings = dict[str, Any]
 """The serving embedder and space, earlier ones, and the embedder names of known spaces."""
 
 
-def embedding_settings(log: Log, tenant: str) -> Settings:
+def embedding_settings(log: Log, tenant: str) -> EmbeddingSettings:
     """The settings of a tenant; those that follow from its records where it has no entry."""
     known = _stored(log, tenant)
     if known is not None:
@@ -41,7 +41,7 @@ def new_embedder() -> str:
 
 
 def save_settings(
-    log: Log, tenant: str, settings: Settings, clock: Clock, entropy: Entropy
+    log: Log, tenant: str, settings: EmbeddingSettings, clock: Clock, entropy: Entropy
 ) -> Commit:
     """Commit the settings of a tenant."""
     body = canonical({"agent": SETTING, "aliases": [], **settings})
@@ -49,10 +49,10 @@ def save_settings(
     return log.commit(Batch(tenant, (act,), clock.now()))
 
 
-def _stored(log: Log, tenant: str) -> Settings | None:
+def _stored(log: Log, tenant: str) -> EmbeddingSettings | None:
     for row in log.agents(tenant, 2**62):
         if row.agent == SETTING:
-            return cast("Settings", json.loads(row.body))
+            return cast("EmbeddingSettings", json.loads(row.body))
     return None
 
 
@@ -68,6 +68,6 @@ class Founding:
         if self._done:
             return
         if not self._log.head(self._tenant).positions and _stored(self._log, self._tenant) is None:
-            made: Settings = {"embedder": MODEL, "space": self._space, "before": []}
+            made: EmbeddingSettings = {"embedder": MODEL, "space": self._space, "before": []}
             save_settings(self._log, self._tenant, made, clock, entropy)
         self._done = True

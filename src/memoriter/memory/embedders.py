@@ -94,7 +94,7 @@ def packaged_embedder(fingerprint: str) -> Embedder | None:
     embedder: Embedder | None = None
     with contextlib.suppress(Corrupt):
         if fingerprint.startswith(f"{MODEL}/"):
-            embedder = _model()
+            embedder = packaged_model()
         elif fingerprint.startswith(TABLE) and not read_failed():
             embedder = Static()
     return embedder if embedder and embedder.fingerprint == fingerprint else None
@@ -103,7 +103,7 @@ def packaged_embedder(fingerprint: str) -> Embedder | None:
 def _auto() -> Embedder | None:
     """The packaged model or table, else the server that somebody configured, else none."""
     try:
-        return _model()
+        return packaged_model()
     except Corrupt as damage:
         _log.warning("%s: the packaged table is used", damage.message)
     why = why_unreadable()
@@ -129,14 +129,15 @@ def _auto() -> Embedder | None:
     return _loaded(remote)
 
 
-def _model() -> Embedder:
+def packaged_model() -> Embedder:
+    """The model that comes with the package; raises Corrupt if its files cannot be read."""
     from memoriter.embed.memory_en import MemoryModel  # noqa: PLC0415  # the table does without
 
     return MemoryModel()
 
 
 _PLAIN: Final[Mapping[str, Callable[[], Embedder | None]]] = {
-    "auto": _auto, MODEL: _model, "table": Static, "static": Static, "hash": Hash,
+    "auto": _auto, MODEL: packaged_model, "table": Static, "static": Static, "hash": Hash,
 }  # fmt: skip
 """What needs nothing but its name."""
 

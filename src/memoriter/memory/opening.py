@@ -78,7 +78,9 @@ def begin_filling(store: OpenedStore, engine: Engine, context: WriteContext, sco
     if store.upkeep.automatic and vectors.embeds and not vectors.is_derived:
         writer = Writer(store.log, context, scope)
         filled = partial(engine.index_cache.tidy_soon, scope.tenant)
-        engine.filling.begin(scope.tenant, writer.pay, filled, owes=writer.owes)
+        engine.filling.begin(
+            scope.tenant, writer.pay, filled, owes=bool(store.log.debts(scope.tenant, 1))
+        )
 
 
 # Inside the package `open` would hide the builtin; `help()` shows the name that callers know.
@@ -187,7 +189,7 @@ def write_context_for(store: OpenedStore, engine: Engine, tenant: str) -> WriteC
         stamps=store.stamps,
         extractor=_extractor(store.options.get("entities", "given")),
         registry=partial(_agent_registry, store.log, tenant),
-        found=Founding(store.log, tenant, engine.vectors),
+        founding=Founding(store.log, tenant, engine.vectors),
         owed=partial(engine.filling.ask, tenant),
     )
 

@@ -68,7 +68,7 @@ class WriteContext:
     """Finds the entities of a record that comes without any."""
     registry: Callable[[], AgentRegistry] = dict[str, dict[str, Any]]
     """Returns the registry of agents, for embedders whose template mentions the agent."""
-    found: Callable[[Clock, Entropy], None] = _nothing_to_found
+    founding: Callable[[Clock, Entropy], None] = _nothing_to_found
     """Called before a commit: a new tenant says which embedder it is made with."""
     owed: Callable[[], None] = _nobody_fills
     """Called after a commit that leaves vectors owed."""

@@ -383,13 +383,11 @@ def reflection_acts(
     """The acts that write new reflections and new versions of others."""
     analyzers = context.analyzers
     for draft, vectors in ((each.draft, each.vectors) for each in new):
-        # A reflection is not embedded: its vector is the normalised mean of its members' vectors.
-        centre = middle(vectors)
+        centre = middle(vectors)  # a reflection has the mean of its members' vectors
         content = draft.complete(context.clock.now())
-        salt = context.entropy.draw(SALT_BYTES)
         stored = () if centre is None else _stored(centre, context.vectors)
         derived = Derived(context.space, stored, analyzers)
-        yield put_of(draft, content, str(draft.id), salt, derived)
+        yield put_of(draft, content, str(draft.id), context.entropy.draw(SALT_BYTES), derived)
     for record, changes, kept in revised:
         yield prepare_version(record, with_changes(record, changes), kept, context, None)
 

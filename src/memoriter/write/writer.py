@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Final, cast
 
 from memoriter.core.batch import Act, Batch, Commit, Embed, Forget, Key, Link, RegisterAgent, Vector
-from memoriter.core.canonical import canonical, digest
 from memoriter.core.draft import (
     Draft,
     durations,
@@ -33,6 +32,7 @@ from memoriter.write.agents import agent_body
 from memoriter.write.annotate import annotated_anew
 from memoriter.write.ceiling import check_batch, check_link, check_new_version, limited_draft
 from memoriter.write.erasure import Erasure
+from memoriter.write.keys import idempotency_key, nth_key
 from memoriter.write.owing import still_owing
 from memoriter.write.prepare import (
     SALT_BYTES,
@@ -93,7 +93,7 @@ class Writer:
 
     def commit(self, acts: Sequence[Act], spaces: tuple[str, ...] | None = None) -> Commit:
         """Commit acts in one transaction, all or none; `spaces` as in `Batch`."""
-        self._context.found(self._context.clock, self._context.entropy)
+        self._context.founding(self._context.clock, self._context.entropy)
         now = self._context.clock.now()
         done = self._log.commit(Batch(self._scope.tenant, tuple(acts), now, spaces))
         if done.debt:
@@ -335,7 +335,7 @@ class Writer:
                 self.current(record_id)
             except NotFound as gone:
                 self._again(request_key, gone, record_id)
-            acts.append(Forget(record_id, self._salt(), _nth_key(request_key, at)))
+            acts.append(Forget(record_id, self._salt(), nth_key(request_key, at)))
         # A reflection quotes its members, whatever part of the scope it is in.
         acts += [Forget(each, self._salt(), None) for each in reflections]
         if not acts:
@@ -349,11 +349,6 @@ class Writer:
         known = {row.agent: row.body for row in self._log.agents(self._scope.tenant, 2**62)}
         body = agent_body(clean, known.get(clean), changes)
         return self.commit([RegisterAgent(clean, body, self._salt(), key)])
-
-    @property
-    def owes(self) -> bool:
-        """Whether any record of the tenant still owes a vector."""
-        return bool(self._log.debts(self._scope.tenant, 1))
 
     def pay(self, limit: int, report: ProgressCallback = lambda paid: None) -> tuple[int, int]:
         """Embed records that owe a vector to the current space; returns (paid, still owed)."""
@@ -389,18 +384,6 @@ class Writer:
             yield Portion(done, failed)
             if isinstance(failed, EmbedderTimeout):
                 return
-
-
-def idempotency_key(verb: str, key: str | None, request: object) -> Key | None:
-    """The caller's key with the digest of the request; None without a key."""
-    if key is None:
-        return None
-    return Key(name(key, "key"), digest("memoriter/asked/1", verb.encode(), canonical(request)))
-
-
-def _nth_key(key: Key | None, nth: int) -> Key | None:
-    """The key of the nth act of a request: acts of one batch must not share a key."""
-    return key if nth == 0 or key is None else Key(f"{key.name}\x1f{nth}", key.asked)
 
 
 def _quietly(key: Callable[[], Key | None]) -> Key | None:
