@@ -297,15 +297,25 @@ def embed_status(at: PrintedOptions) -> None:
     )
 
 
-@command("migrate", "memoriter embed migrate minilm")
-def embed_migrate(model: EmbedderArgument, at: PrintedOptions) -> None:
+@command("migrate", "memoriter embed migrate memory-en --promote")
+def embed_migrate(
+    model: EmbedderArgument,
+    at: PrintedOptions,
+    *,
+    promote: Annotated[
+        bool, CliOption("--promote", help="Then switch to the model, as `embed promote` does.")
+    ] = False,
+) -> None:
     """Embed every memory with another model; the current model stays in use meanwhile.
 
     An interrupted run can be continued. `memoriter embed promote` then switches to the new model.
     """
     with opened_memory(at, "change") as memory:
         space = memory.embedding.migrate(model, progress=True)
+        if promote:
+            memory.embedding.promote(model)
     line = f"{space.rows:,} of {space.of:,} are embedded with {model}"
+    line += ", which serves from now on" if promote else ""
     show(space.to_dict(), lambda: line, as_json=at.json)
 
 

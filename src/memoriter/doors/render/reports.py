@@ -10,6 +10,7 @@ from rich.text import Text
 
 from memoriter.core.shown import counted
 from memoriter.doors.render.ink import DIM, STRONG, WARN, TextColumns, fact_table, time_text
+from memoriter.embed.calibrate import TABLE
 from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def status_report(
             **counts,
             "sequence": status.seq,
             "last commit": time_text(status.time) if status.time else "never",
+            **({"embedder": _embedder(status)} if status.calibrations else {}),
             "debt": _debts(status),
             **{f"calibration {each.embedder}": each.summary for each in status.calibrations},
             "forgotten": _erasing(status),
@@ -136,9 +138,17 @@ def status_report(
     )
 
 
+def _embedder(status: Status) -> str:
+    """What serves, and the command that changes it where the packaged table does."""
+    serving = status.calibrations[0]
+    more = "; memoriter embed migrate memory-en --promote gives it the packaged model"
+    return f"{serving.embedder or serving.space}{more if serving.space.startswith(TABLE) else ''}"
+
+
 def _debts(status: Status) -> str:
     """What is still to be computed or asked for."""
-    vectors = f"{status.debt} vectors owed" if status.debt else ""
+    of = f"{counted(status.debt, 'vector')} of {counted(status.records, 'memory', 'memories')}"
+    vectors = f"{of} owed: memoriter maintain computes them" if status.debt else ""
     facts = f"facts of {counted(status.facts_owed, 'turn')} owed" if status.facts_owed else ""
     return ", ".join(filter(None, (vectors, facts))) or "none"
 
