@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from tests.texts_and_tokens import TEXTS, tokens_of, weights
 
+import memoriter
 from memoriter.core.errors import Corrupt
 from memoriter.embed import memory_en
 from memoriter.embed.memory_en import MemoryModel
@@ -32,6 +33,8 @@ from memoriter.embed.transformer import (
     Linear,
     MatrixShape,
     Transformer,
+    Weights,
+    blocks_of,
     exponentials,
     from_blocks,
     in_blocks,
@@ -39,7 +42,7 @@ from memoriter.embed.transformer import (
     normal_shares,
     pooled,
 )
-from memoriter.embed.word_pieces import BEGIN, END, PIECES, WordPieces
+from memoriter.embed.word_pieces import BEGIN, END, PIECES, SIZE, WordPieces
 from memoriter.kernel.calls import transformed
 from memoriter.kernel.library import Library, address, native_library
 
@@ -77,7 +80,8 @@ def test_a_long_text_ends_at_the_length_of_the_model() -> None:
 def test_a_product_rounds_its_input_to_whole_steps_of_the_largest() -> None:
     # The largest is 3, three levels: steps of 1; 1.4 becomes 1. Sums 3·2 + 1·5 = 11, 3·(−1) = −3.
     use = Linear(
-        np.float32(3), np.array([[2, -1], [5, 0]], np.float32), np.array([0.5, 2], np.float32),
+        np.float32(3), blocks_of(np.array([[2, -1], [5, 0]], np.int8), 1, 1),
+        np.array([0.5, 2], np.float32),
         np.array([1, 0], np.float32),
     )  # fmt: skip
     assert linear(np.array([[3, 1.4]], np.float32), use).tolist() == [[6.5, -6.0]]
@@ -85,7 +89,7 @@ def test_a_product_rounds_its_input_to_whole_steps_of_the_largest() -> None:
 
 def test_a_product_of_nothing_is_the_bias() -> None:
     ones = np.ones(1, np.float32)
-    use = Linear(np.float32(255), np.ones((2, 1), np.float32), ones, 7 * ones)
+    use = Linear(np.float32(255), blocks_of(np.ones((2, 1), np.int8), 2, 1), ones, 7 * ones)
     assert linear(np.zeros((1, 2), np.float32), use).tolist() == [[7.0]]
 
 
@@ -233,3 +237,20 @@ def test_without_the_kernel_the_vectors_are_the_same(monkeypatch: pytest.MonkeyP
         assert one is not None
         assert two is not None
         assert np.array_equal(one, two)
+
+
+def test_every_part_of_a_dense_text_is_read() -> None:
+    log = " ".join(f"[2026-11-{n:02}T10:{n:02}:00.123+01:00]:gw/pay=0x{n:04x};" for n in range(30))
+    with memoriter.open(":memory:", embedder="memory-en") as memory:
+        memory.remember(f"{log} The wedding of Anna takes place in Lisbon.", id="dense")
+        memory.remember("Bread is baked on Tuesdays", id="other")
+        (first, _) = memory.recall("when does she get married?", recipe="semantic")
+    assert first.id == "dense"
+
+
+def test_arrays_of_other_sizes_are_refused_before_anything_reads_them() -> None:
+    words, layers, numbers = weights()
+    assert Weights(words, layers, numbers).fit(SIZE)
+    assert not Weights(words[:, :300], layers, numbers).fit(SIZE)
+    assert not Weights(words, layers[:2], numbers).fit(SIZE)
+    assert not Weights(words, layers, numbers.astype(np.float64)).fit(SIZE)

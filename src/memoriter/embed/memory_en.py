@@ -26,7 +26,7 @@ from memoriter.embed.transformer import (
     exponentials,
     normal_shares,
 )
-from memoriter.embed.word_pieces import WordPieces
+from memoriter.embed.word_pieces import SIZE, WordPieces
 from memoriter.kernel.calls import transformed
 from memoriter.kernel.library import native_library
 from memoriter.rank.units import units
@@ -63,7 +63,13 @@ class OneModel:
                     f"the packaged model cannot be read ({type(error).__name__}: {error})",
                     hint="install memoriter again",
                 ) from error
-            self._weights = Weights(*arrays)
+            weights = Weights(*arrays)
+            if not weights.fit(SIZE):
+                raise Corrupt(
+                    "the packaged model cannot be read (arrays of other sizes)",
+                    hint="install memoriter again",
+                )
+            self._weights = weights
         return self._weights
 
     def transformer(self) -> Transformer:
@@ -111,6 +117,10 @@ class MemoryModel:
     def dimension(self) -> int:
         """Length of every vector."""
         return WIDTH
+
+    def cut(self, text: str) -> list[str]:
+        """The parts of a text that is too dense for its number of words: a log, code, a table."""
+        return self._pieces.cut(text, LONGEST - 2)
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
         """One vector per text, in order, None for a text without a word; both sides alike."""

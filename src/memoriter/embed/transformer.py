@@ -41,6 +41,10 @@ _TOKENS: Final = 512
 """Tokens that are computed together at most, but for one long text."""
 _LANES: Final = 16
 """Rows of a matrix that its packed form interleaves."""
+_ROWS: Final = 42
+"""Rows of a product at a time: with a block of 384 x 16 so little that BLAS uses one thread.
+
+Several would wait for each other, and for a core that is busy."""
 
 
 class MatrixShape(NamedTuple):
@@ -105,12 +109,21 @@ class Weights(NamedTuple):
     numbers: Singles
     """Scales of words, places, the first norm; then of each layer `NUMBERS`."""
 
+    def fit(self, tokens: int) -> bool:
+        """Whether the arrays belong together; a kernel that reads others would crash."""
+        size = tokens + (LONGEST + 2) * WIDTH + len(self.layers) * NUMBERS
+        shapes = ((tokens, WIDTH), (len(self.layers), LAYER), (size,))
+        types = (np.int8, np.int8, np.float32)
+        pairs = zip(self, shapes, types, strict=True)
+        return all(each.shape == shape and each.dtype == type_ for each, shape, type_ in pairs)
+
 
 class Linear(NamedTuple):
     """A matrix in float32, transposed, with what scales its products."""
 
     levels: np.float32
-    matrix: Singles
+    blocks: Singles
+    """(parts of the input, parts of the output, numbers of each); see `blocks_of`."""
     scales: Singles
     bias: Singles
 
@@ -203,7 +216,7 @@ class Transformer:
         def matrix(own: NDArray[np.int8], shape: MatrixShape) -> Linear:
             levels, scales, bias = taken(1)[0], taken(shape.outputs), taken(shape.outputs)
             whole = from_blocks(own[shape.begin : shape.begin + shape.size], shape)
-            return Linear(levels, np.ascontiguousarray(whole.T, np.float32), scales, bias)
+            return Linear(levels, blocks_of(whole.T, WIDTH, _LANES), scales, bias)
 
         def norm() -> _Norm:
             return _Norm(taken(WIDTH), taken(WIDTH))
@@ -255,11 +268,30 @@ def linear(x: Singles, use: Linear) -> Singles:
     step = _steps(np.maximum(x.max(axis=1), -x.min(axis=1)), use.levels)[:, None]
     whole: Singles = x / step
     np.rint(whole, out=whole)
-    out: Singles = whole @ use.matrix
+    out = _product(whole, use.blocks)
     out *= step
     out *= use.scales
     out += use.bias
     return out
+
+
+def blocks_of(matrix: NDArray[np.int8], inputs: int, outputs: int) -> Singles:
+    """A matrix (inputs, outputs) in blocks of this size."""
+    parts, columns = matrix.shape[0] // inputs, matrix.shape[1] // outputs
+    blocks = matrix.reshape(parts, inputs, columns, outputs).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(blocks, np.float32)
+
+
+def _product(x: Singles, blocks: Singles) -> Singles:
+    """Rows times a matrix; whole numbers, so sums over parts of the input are exact, too."""
+    parts, columns, inputs, outputs = blocks.shape
+    out = np.empty((len(x), columns, outputs), np.float32)
+    split = x.reshape(len(x), parts, 1, inputs).transpose(1, 2, 0, 3)
+    for begin in range(0, len(x), _ROWS):
+        some = slice(begin, begin + _ROWS)
+        made = np.matmul(split[:, :, some], blocks)
+        out[some] = (made[0] if parts == 1 else made.sum(axis=0)).transpose(1, 0, 2)
+    return out.reshape(len(x), -1)
 
 
 def attended(qkv: Singles) -> Singles:

@@ -117,7 +117,9 @@ def embedded_texts(
 ) -> list[str]:
     """The texts that an embedder reads of a record: one, or overlapping parts of a long one."""
     template = DEFAULT if embedder is None else template_of(embedder)
-    return split_text(_TEMPLATES[template](content, registry), window_of(embedder))
+    parts = split_text(_TEMPLATES[template](content, registry), window_of(embedder))
+    cut = getattr(embedder, "cut", None)  # some count more than words
+    return parts if cut is None else [piece for part in parts for piece in cut(part)]
 
 
 # -- embedding -------------------------------------------------------------------------------------

@@ -27,6 +27,23 @@ class WordPieces:
         self._pieces = Pieces()
         self._pieces.update((mark, (number,)) for number, mark in enumerate(MARKS, PIECES))
 
+    def cut(self, text: str, longest: int) -> list[str]:
+        """A text in parts of at most so many tokens, without their ends.
+
+        >>> WordPieces().cut("one, two", 2)
+        ['one, ', 'two']
+        """
+        if len(text) <= longest:
+            return [text]
+        parts, begin, count = list[str](), 0, 0
+        for match in _TOKENS.finditer(text):
+            size = sum(len(self._pieces[word]) for word in _TOKENS.findall(folded(match.group())))
+            if count and count + size > longest:
+                parts.append(text[begin : match.start()])
+                begin, count = match.start(), 0
+            count += size
+        return [*parts, text[begin:]]
+
     def tokens(self, text: str, longest: int) -> list[int]:
         """The tokens of a text between both ends, at most `longest` in all; empty without a word.
 

@@ -32,7 +32,7 @@ from memoriter.write.ceiling import FREE, least_trust
 
 SALT_BYTES: Final = 16
 AT_ONCE: Final = 8_000
-"""Characters that a write of several records embeds itself, if the embedder `fills_later`."""
+"""Characters that a write embeds itself at most, if the embedder `fills_later`."""
 _NOISE_BYTES: Final = 10
 """Random bytes of a UUIDv7."""
 
@@ -244,16 +244,16 @@ def embed_all(
 ) -> list[Outcomes]:
     """The vectors of records, all texts in one call; a record fails if any of its parts does.
 
-    Vectors that the index derives are only noted. Those of much text in several records are owed to
-    upkeep, if their embedder takes long and they are not wanted `now`.
+    Vectors that the index derives are only noted. Those of much text are owed to upkeep, if
+    their embedder takes long and they are not wanted `now`.
     """
     vectors, space = context.vectors, context.space
     if vectors.is_derived:
         return [(Vector(space, 0, "unit", DERIVED),)] * len(contents)
     if not vectors.embeds:
         return [()] * len(contents)
-    many = len(contents) > 1 and sum(len(each.text) for each in contents) > AT_ONCE
-    if many and not now and getattr(vectors.embedder, "fills_later", False):
+    much = sum(len(each.text) for each in contents) > AT_ONCE
+    if much and not now and getattr(vectors.embedder, "fills_later", False):
         return [OWED] * len(contents)
     registry: AgentRegistry = context.registry() if vectors.reads_registry else {}
     texts = [embedded_texts(content, vectors.embedder, registry) for content in contents]
