@@ -109,6 +109,15 @@ def test_a_variable_names_what_new_stores_have(path: Path, monkeypatch: pytest.M
         assert [space.embedder for space in memory.embedding.status()] == ["hash"]
 
 
+def test_a_store_keeps_the_named_model_that_it_was_made_with(path: Path) -> None:
+    with memoriter.open(path, embedder="hash") as memory:
+        memory.remember("The spare key is under the pot")
+    with memoriter.open(path) as memory:
+        memory.remember("The gate code is 4711")
+        assert serving(memory) == "hash"
+        assert engine_of(memory).view("default", None).behind == 0
+
+
 def test_a_store_of_the_table_gets_the_model_by_one_command(path: Path) -> None:
     with memoriter.open(path, embedder="table") as memory:
         memory.remember_many(NOTES)

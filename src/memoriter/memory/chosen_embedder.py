@@ -1,7 +1,7 @@
 """Which embedder a tenant has: an entry of the log, in the registry of agents.
 
-A new tenant gets the packaged model, and says so before its first record. One that has records and
-no such entry was made with the packaged table.
+A new tenant gets the packaged model. It says before its first record which one it is made with, if
+that can be opened by its name alone; one that has records and no such entry has the packaged table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memoriter.core.canonical import canonical
 from memoriter.core.clock import Clock, Entropy
 from memoriter.embed.vector_space import VectorSpace, space_of
 from memoriter.index.view import SETTING
-from memoriter.memory.embedders import MODEL, embedder_of
+from memoriter.memory.embedders import NAMED, embedder_of
 from memoriter.store.port import Log
 from memoriter.write.prepare import SALT_BYTES
 
@@ -57,17 +57,18 @@ def _stored(log: Log, tenant: str) -> EmbeddingSettings | None:
 
 
 class Founding:
-    """Called before every commit: the first of a new tenant says that it has the packaged model."""
+    """Called before every commit: the first of a new tenant says which model it is made with."""
 
     def __init__(self, log: Log, tenant: str, vectors: VectorSpace) -> None:
         self._log, self._tenant, self._space = log, tenant, vectors.name
-        self._done = vectors.embedder_name != MODEL
+        self._name = vectors.embedder_name
+        self._done = self._name not in NAMED
 
     def __call__(self, clock: Clock, entropy: Entropy) -> None:
         """Commit the settings, unless the tenant has some, or records."""
         if self._done:
             return
         if not self._log.head(self._tenant).positions and _stored(self._log, self._tenant) is None:
-            made: EmbeddingSettings = {"embedder": MODEL, "space": self._space, "before": []}
+            made: EmbeddingSettings = {"embedder": self._name, "space": self._space, "before": []}
             save_settings(self._log, self._tenant, made, clock, entropy)
         self._done = True

@@ -32,6 +32,8 @@ MODEL: Final = "memory-en"
 """The packaged model."""
 PACKAGED: Final = ("arctic-s", "minilm")
 """Local models whose files come inside packages."""
+NAMED: Final = (MODEL, "hash", *PACKAGED)
+"""Those that a store is made with and keeps, besides the packaged table."""
 KNOWN: Final = (
     "auto",
     MODEL,
