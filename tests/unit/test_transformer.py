@@ -253,4 +253,5 @@ def test_arrays_of_other_sizes_are_refused_before_anything_reads_them() -> None:
     assert Weights(words, layers, numbers).fit(SIZE)
     assert not Weights(words[:, :300], layers, numbers).fit(SIZE)
     assert not Weights(words, layers[:2], numbers).fit(SIZE)
-    assert not Weights(words, layers, numbers.astype(np.float64)).fit(SIZE)
+    wide: Any = numbers.astype(np.float64)
+    assert not Weights(words, layers, wide).fit(SIZE)
