@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoriter.embed.memory_en import ONE_MODEL
+from memoriter.embed.memory_en import LOADED
 from memoriter.embed.transformer import LONGEST, Weights
 from memoriter.embed.word_pieces import WordPieces
 
@@ -18,7 +18,7 @@ TEXTS = (
 
 
 def weights() -> Weights:
-    return ONE_MODEL.weights()
+    return LOADED.weights()
 
 
 def tokens_of(texts: tuple[str, ...]) -> list[list[int]]:

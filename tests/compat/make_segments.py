@@ -51,8 +51,13 @@ def main() -> None:
         expected = make_v1.answers(memory)
     for beside in ("store.db-wal", "store.db-shm"):
         (FOLDER / beside).unlink(missing_ok=True)
-    (FOLDER / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
-    files = [p for p in sorted(FOLDER.rglob("*")) if p.is_file()]
+    save_expected(FOLDER, expected)
+
+
+def save_expected(folder: Path, expected: object) -> None:
+    """Write what a store answers beside it, and print the sizes of all files."""
+    (folder / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
+    files = [p for p in sorted(folder.rglob("*")) if p.is_file()]
     sys.stdout.write(f"{[(p.name, p.stat().st_size) for p in files]}\n")
 
 

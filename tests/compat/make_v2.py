@@ -6,12 +6,11 @@ vectors that were owed. Once released, `v2/` is kept as it is and this script is
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 from pathlib import Path
 
 from tests.compat import make_v1
+from tests.compat.make_segments import save_expected
 from tests.in_bytes import ByteEmbedder
 
 import memoriter
@@ -43,9 +42,7 @@ def main() -> None:
         expected = make_v1.answers(memory)
     for beside in ("store.db.lock", "store.db.reserve", "store.db.idx/upkeep.lock"):
         (FOLDER / beside).unlink(missing_ok=True)
-    (FOLDER / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
-    files = [p for p in sorted(FOLDER.rglob("*")) if p.is_file()]
-    sys.stdout.write(f"{[(p.name, p.stat().st_size) for p in files]}\n")
+    save_expected(FOLDER, expected)
 
 
 if __name__ == "__main__":

@@ -121,8 +121,10 @@ def test_a_store_keeps_the_named_model_that_it_was_made_with(path: Path) -> None
 def test_a_store_of_the_table_gets_the_model_by_one_command(path: Path) -> None:
     with memoriter.open(path, embedder="table") as memory:
         memory.remember_many(NOTES)
-        memory.embedding.migrate("memory-en")
-        memory.embedding.promote("memory-en")
+    shown = " ".join(command("status", "--store", str(path)).stdout.split())
+    assert "memoriter embed migrate memory-en --promote" in shown
+    command("embed", "migrate", "memory-en", "--promote", "--store", str(path))
+    assert "--promote" not in command("status", "--store", str(path)).stdout
     with memoriter.open(path) as memory:
         assert serving(memory) == "memory-en"
 

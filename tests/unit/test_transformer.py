@@ -36,11 +36,11 @@ from memoriter.embed.transformer import (
     Weights,
     blocks_of,
     exponentials,
-    from_blocks,
-    in_blocks,
+    interleaved,
     linear,
     normal_shares,
     pooled,
+    separated,
 )
 from memoriter.embed.word_pieces import BEGIN, END, PIECES, SIZE, WordPieces
 from memoriter.kernel.calls import transformed
@@ -104,11 +104,11 @@ def test_tables_have_the_values_of_their_functions() -> None:
     assert normal_shares()[[0, 1536, -1]].tolist() == [0.0, 0.5, 1.0]
 
 
-def test_a_matrix_in_blocks_can_be_read_again() -> None:
+def test_an_interleaved_matrix_can_be_separated() -> None:
     matrix = np.arange(-64, 64, dtype=np.int8).reshape(32, 4)
-    flat = in_blocks(matrix)
+    flat = interleaved(matrix)
     assert flat[:4].tolist() == [matrix[0, 0], matrix[0, 1], matrix[1, 0], matrix[1, 1]]
-    assert np.array_equal(from_blocks(flat, MatrixShape(0, 32, 4)), matrix)
+    assert np.array_equal(separated(flat, MatrixShape(0, 32, 4)), matrix)
 
 
 def test_no_sum_of_products_can_leave_the_range_where_floats_are_exact() -> None:
@@ -118,7 +118,7 @@ def test_no_sum_of_products_can_leave_the_range_where_floats_are_exact() -> None
     for own in layers:
         for shape in (QKV, OUT, UP, DOWN):
             levels = float(numbers[at])
-            whole = from_blocks(own[shape.begin : shape.begin + shape.size], shape).astype(np.int64)
+            whole = separated(own[shape.begin : shape.begin + shape.size], shape).astype(np.int64)
             assert levels * np.abs(whole).sum(axis=1).max() < 2**24
             assert levels == int(levels)
             at += 1 + 2 * shape.outputs + (2 * WIDTH if shape in (OUT, DOWN) else 0)
@@ -222,7 +222,7 @@ def test_the_files_are_those_that_the_fingerprint_names() -> None:
 
 
 def test_files_that_cannot_be_read_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_en, "ONE_MODEL", memory_en.OneModel())
+    monkeypatch.setattr(memory_en, "LOADED", memory_en.LoadedModel())
     monkeypatch.setattr(memory_en, "mapped_array", lambda file: np.load(Path("/nowhere") / "x"))
     with pytest.raises(Corrupt, match="the packaged model cannot be read") as caught:
         MemoryModel()

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from torch import nn
 
-from memoriter.embed.transformer import DOWN, LAYER, OUT, QKV, UP, Transformer, Weights, in_blocks
+from memoriter.embed.transformer import DOWN, LAYER, OUT, QKV, UP, Transformer, Weights, interleaved
 from memoriter.embed.word_pieces import WordPieces
 from tools.train.network import LONGEST, Network, vectors
 
@@ -45,7 +45,7 @@ def packaged(model: Network) -> Weights:
             codes, scales = coded(one.weight.detach().numpy())
             most = int(np.abs(codes.astype(np.int64)).sum(1).max())
             levels = min(LEVELS, (EXACT - 1) // most)
-            own[shape.begin : shape.begin + shape.size] = in_blocks(codes)
+            own[shape.begin : shape.begin + shape.size] = interleaved(codes)
             numbers.extend((np.array([levels]), scales, one.bias.detach().numpy()))
             if after is not None:
                 norm(after)

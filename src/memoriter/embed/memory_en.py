@@ -44,7 +44,7 @@ _WINDOW: Final = 128
 """Words per part of a long text: a word has one and a half tokens, rarely two."""
 
 
-class OneModel:
+class LoadedModel:
     """The model of this process, read on first use."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class OneModel:
             return self._made
 
 
-ONE_MODEL: Final = OneModel()
+LOADED: Final = LoadedModel()
 
 
 class MemoryModel:
@@ -99,7 +99,7 @@ class MemoryModel:
     """Many records are written without waiting for it; upkeep fills their vectors."""
 
     def __init__(self) -> None:
-        ONE_MODEL.weights()  # mapped, not read: who opens a store is told at once
+        LOADED.weights()  # mapped, not read: who opens a store is told at once
         self._pieces = WordPieces()
         self._fingerprint = f"{NAME}/1:" + digest(NAME, canonical([SHA256, _RULES])).hex()[:16]
 
@@ -136,5 +136,5 @@ class MemoryModel:
 def _codes(texts: Sequence[Sequence[int]]) -> NDArray[np.int8]:
     fast = native_library()
     if fast is None:
-        return ONE_MODEL.transformer().vectors(texts)
-    return transformed(fast, ONE_MODEL.weights(), (exponentials(), normal_shares()), texts)
+        return LOADED.transformer().vectors(texts)
+    return transformed(fast, LOADED.weights(), (exponentials(), normal_shares()), texts)

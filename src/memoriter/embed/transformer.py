@@ -40,7 +40,7 @@ _PHI_END: Final = np.float32(6.0)
 _TOKENS: Final = 512
 """Tokens that are computed together at most, but for one long text."""
 _LANES: Final = 16
-"""Rows of a matrix that its packed form interleaves."""
+"""Rows of a matrix that stand side by side where it is interleaved."""
 _ROWS: Final = 42
 """Rows of a product at a time: with a block of 384 x 16 so little that BLAS uses one thread.
 
@@ -48,7 +48,7 @@ Several would wait for each other, and for a core that is busy."""
 
 
 class MatrixShape(NamedTuple):
-    """Where a matrix begins in a layer's packed weights, and its shape (outputs, inputs)."""
+    """Where a matrix begins in a layer's weights, and its shape (outputs, inputs)."""
 
     begin: int
     outputs: int
@@ -86,15 +86,15 @@ def normal_shares() -> Singles:
     return np.array([round(2.0**20 * share) / 2.0**20 for share in shares], np.float32)
 
 
-def in_blocks(matrix: NDArray[np.int8]) -> NDArray[np.int8]:
+def interleaved(matrix: NDArray[np.int8]) -> NDArray[np.int8]:
     """A matrix (outputs, inputs) as files have it: 16 outputs side by side, by two inputs."""
     outputs, inputs = matrix.shape
     blocks = matrix.reshape(outputs // _LANES, _LANES, inputs // 2, 2)
     return np.ascontiguousarray(blocks.transpose(0, 2, 1, 3)).reshape(-1)
 
 
-def from_blocks(flat: NDArray[np.int8], shape: MatrixShape) -> NDArray[np.int8]:
-    """The matrix (outputs, inputs) of its packed form."""
+def separated(flat: NDArray[np.int8], shape: MatrixShape) -> NDArray[np.int8]:
+    """The matrix (outputs, inputs) of its interleaved form."""
     blocks = flat.reshape(shape.outputs // _LANES, shape.inputs // 2, _LANES, 2)
     return blocks.transpose(0, 2, 1, 3).reshape(shape.outputs, shape.inputs)
 
@@ -105,7 +105,7 @@ class Weights(NamedTuple):
     words: NDArray[np.int8]
     """A row a token."""
     layers: NDArray[np.int8]
-    """A row a layer: its matrices, packed."""
+    """A row a layer: its matrices, interleaved."""
     numbers: Singles
     """Scales of words, places, the first norm; then of each layer `NUMBERS`."""
 
@@ -215,7 +215,7 @@ class Transformer:
 
         def matrix(own: NDArray[np.int8], shape: MatrixShape) -> Linear:
             levels, scales, bias = taken(1)[0], taken(shape.outputs), taken(shape.outputs)
-            whole = from_blocks(own[shape.begin : shape.begin + shape.size], shape)
+            whole = separated(own[shape.begin : shape.begin + shape.size], shape)
             return Linear(levels, blocks_of(whole.T, WIDTH, _LANES), scales, bias)
 
         def norm() -> _Norm:
