@@ -31,19 +31,6 @@ def test_an_example_runs_alone_in_an_empty_folder(
     run(block)
 
 
-@pytest.mark.parametrize("block", blocks(README, "python"), ids=str)
-def test_the_readme_shows_what_its_examples_print(
-    block: Block,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MEMORITER_NEW_STORE")
-    run(block)
-    assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)$", block.text, re.M)
-
-
 def test_an_example_that_needs_another_is_noticed() -> None:
     with pytest.raises(NameError):
         run(Block(README, 1, "print(memory)\n"))

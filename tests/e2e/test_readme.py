@@ -27,6 +27,7 @@ def test_an_example_of_the_readme_prints_what_it_shows(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MEMORITER_NEW_STORE")  # as a reader would run it
     run(block)
     printed = capsys.readouterr().out.splitlines()
     assert printed == shown(block.text)
